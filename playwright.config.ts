@@ -1,0 +1,60 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { defineConfig } from '@playwright/test'
+
+const port = 4391
+const managementPort = 4392
+const executablePath = process.env.CHROMIUM_PATH ?? savedBrowser()
+
+// Playwright asks for readiness through the proxy of the environment, which cannot see this machine.
+const direct = [process.env.no_proxy ?? process.env.NO_PROXY, '127.0.0.1,localhost,.localhost']
+process.env.no_proxy = process.env.NO_PROXY = direct.filter(Boolean).join(',')
+
+export default defineConfig({
+  testDir: 'tests/e2e',
+  testMatch: '**/*.spec.ts',
+  outputDir: 'test-results',
+  timeout: 180_000,
+  expect: { timeout: 15_000 },
+  workers: 1,
+  forbidOnly: Boolean(process.env.CI),
+  reporter: [['list'], ['json', { outputFile: '.cache/tests/playwright.json' }]],
+  use: {
+    baseURL: `http://localhost:${port}`,
+    actionTimeout: 20_000,
+    navigationTimeout: 30_000,
+    trace: 'retain-on-failure',
+    launchOptions: {
+      ...(executablePath ? { executablePath } : {}),
+      args: [
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+        ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])
+      ]
+    }
+  },
+  projects: [{ name: 'chromium', use: { browserName: 'chromium' } }],
+  webServer: {
+    command: 'node scripts/e2e-server.mjs',
+    url: `http://127.0.0.1:${managementPort}/readyz`,
+    env: {
+      PORT: String(port),
+      MANAGEMENT_PORT: String(managementPort),
+      DATA_DIR: '.cache/e2e-data'
+    },
+    timeout: 120_000,
+    // A killed server would leave its database running.
+    gracefulShutdown: { signal: 'SIGTERM', timeout: 20_000 },
+    reuseExistingServer: false,
+    stdout: 'ignore',
+    stderr: 'pipe'
+  }
+})
+
+function savedBrowser(): string | undefined {
+  const path = '.cache/chromium'
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+}

@@ -1,0 +1,304 @@
+// Makes a clone ready for `npm start`, `npm run dev` or `npm test`, and does nothing when it already
+// is. The first run happens on whatever Node came with npm, so: plain ESM and `node:` built-ins only.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import * as fs from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const lockPath = join(root, '.cache', 'setup.lock')
+const installStampPath = join(root, 'node_modules', '.setup-stamp')
+const buildStampPath = join(root, 'dist', '.setup-stamp')
+const browserPath = join(root, '.cache', 'chromium')
+const env = {
+  ...process.env,
+  ASTRO_TELEMETRY_DISABLED: '1',
+  // npm puts this folder first for scripts; a plain `node scripts/setup.mjs` needs it too.
+  PATH: [join(root, 'node_modules', '.bin'), process.env.PATH ?? ''].join(delimiter)
+}
+
+const mode = process.argv[2]
+if (!['start', 'dev', 'test'].includes(mode)) {
+  stop('usage: node scripts/setup.mjs start|dev|test')
+}
+if (process.env.SETUP !== 'skip') setUp()
+
+function setUp() {
+  ensure(isInstalled, install)
+  requireNode24()
+  if (mode !== 'dev') ensure(isBuilt, build)
+  if (mode === 'test' && process.env.SKIP_E2E !== '1') provideChromium()
+}
+
+/** Looks without the lock first: what another setup is still changing carries no valid stamp. */
+function ensure(isDone, act) {
+  if (isDone()) return
+  const release = lock()
+  try {
+    if (!isDone()) act()
+  } finally {
+    release()
+  }
+}
+
+function isInstalled() {
+  return readStamp(installStampPath) === installStamp()
+}
+
+function install() {
+  say('Installing the packages; on the first run this takes about a minute')
+  const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund']
+  if (!npm([...args, '--loglevel=error'])) stop('npm ci failed; its reason stands above')
+  fs.writeFileSync(installStampPath, installStamp())
+}
+
+function installStamp() {
+  const { dependencies, optionalDependencies, devDependencies, overrides, allowScripts } =
+    JSON.parse(fs.readFileSync(join(root, 'package.json'), 'utf8'))
+  return createHash('sha256')
+    .update(JSON.stringify([dependencies, optionalDependencies, devDependencies]))
+    .update(JSON.stringify([overrides, allowScripts, process.platform, process.arch]))
+    .update(fs.readFileSync(join(root, 'package-lock.json')))
+    .digest('hex')
+}
+
+/** By name, because the PATH gives the pinned Node even while this file still runs on another. */
+function requireNode24() {
+  if (Number.parseInt(process.versions.node, 10) >= 24) return
+  const { stdout } = spawnSync('node', ['-v'], { env, encoding: 'utf8' })
+  if (Number.parseInt((stdout ?? '').slice(1), 10) >= 24) return
+  stop(
+    `this platform (${process.platform} ${process.arch}) needs Node 24 installed: the packages bring their own only on Linux x64 with glibc`
+  )
+}
+
+function isBuilt() {
+  return readStamp(buildStampPath) === buildStamp()
+}
+
+function build() {
+  say('Building the pages')
+  // Taken first: a source that changes during the build then causes another one.
+  const stamp = buildStamp()
+  fs.rmSync(buildStampPath, { force: true })
+  if (!npm(['run', 'build'])) stop('the build failed; nothing is served from it')
+  fs.mkdirSync(dirname(buildStampPath), { recursive: true })
+  fs.writeFileSync(buildStampPath, stamp)
+}
+
+function buildStamp() {
+  const hash = createHash('sha256')
+  const inputs = [
+    'src',
+    'public',
+    'astro.config.mjs',
+    'astro-i18next.config.ts',
+    'tsconfig.json',
+    'package-lock.json'
+  ]
+  for (const input of inputs) {
+    for (const path of filesIn(input)) {
+      const content = fs.readFileSync(join(root, path))
+      hash.update(`${path}\0${content.length}\0`).update(content)
+    }
+  }
+  return hash.digest('hex')
+}
+
+/** Every file of the tree in a stable order. The server runs from its sources, so it is left out. */
+function filesIn(path) {
+  const found = fs.statSync(join(root, path), { throwIfNoEntry: false })
+  if (!found || path === 'src/server') return []
+  if (!found.isDirectory()) return [path]
+  const names = fs.readdirSync(join(root, path)).sort()
+  return names.flatMap(name => filesIn(`${path}/${name}`))
+}
+
+function readStamp(path) {
+  try {
+    return fs.readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+function provideChromium() {
+  const named = process.env.CHROMIUM_PATH
+  if (named && !runs(named)) stop(`CHROMIUM_PATH does not start: ${named} --version failed`)
+  const found = named || findChromium() || installChromium()
+  if (!found) {
+    stop(
+      'the browser tests need Chromium: run `apt-get install chromium` as root (or your system’s own way), name one in CHROMIUM_PATH, or leave them out with SKIP_E2E=1'
+    )
+  }
+  if (readStamp(browserPath) === found) return
+  fs.mkdirSync(dirname(browserPath), { recursive: true })
+  fs.writeFileSync(browserPath, found)
+}
+
+function findChromium() {
+  return ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+    .map(findOnPath)
+    .find(path => path && runs(path))
+}
+
+/** Exit 0 shows that the shared libraries load, which a file check would not. */
+function runs(path) {
+  return spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 60_000 }).status === 0
+}
+
+function installChromium() {
+  if (!findOnPath('apt-get')) return undefined
+  const isRoot = process.getuid?.() === 0
+  const noPassword = ['-n', '--preserve-env=DEBIAN_FRONTEND,http_proxy,https_proxy,no_proxy']
+  const prefix = isRoot ? [] : ['sudo', ...noPassword]
+  if (!isRoot && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status !== 0) {
+    return undefined
+  }
+  say('Installing Chromium from the distribution, for the browser tests')
+  const packages = isRoot ? ['chromium'] : ['chromium', 'chromium-sandbox']
+  const install = ['install', '-y', '--no-install-recommends', ...packages]
+  // Fresh images have empty package lists and old ones point at versions that are gone.
+  if (!apt(prefix, install, 'ignore')) {
+    apt(prefix, ['update'], 'inherit')
+    apt(prefix, install, 'inherit')
+  }
+  return findChromium()
+}
+
+function apt(prefix, args, output) {
+  const { http_proxy, https_proxy, no_proxy, HTTP_PROXY, HTTPS_PROXY, NO_PROXY } = process.env
+  const proxies = {
+    http_proxy: http_proxy ?? HTTP_PROXY,
+    https_proxy: https_proxy ?? HTTPS_PROXY,
+    no_proxy: no_proxy ?? NO_PROXY
+  }
+  const command = [...prefix, 'apt-get', '-q', '-o', 'DPkg::Lock::Timeout=600', ...args]
+  const { status } = spawnSync(command[0], command.slice(1), {
+    env: { ...process.env, ...proxies, DEBIAN_FRONTEND: 'noninteractive' },
+    stdio: ['ignore', output, output]
+  })
+  return status === 0
+}
+
+function findOnPath(name) {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter(Boolean)
+    .map(folder => join(folder, name))
+    .find(isExecutable)
+}
+
+function isExecutable(path) {
+  try {
+    fs.accessSync(path, fs.constants.X_OK)
+    return fs.statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** Runs npm on the Node that npm itself came with: `npm ci` deletes the one in node_modules. */
+function npm(args) {
+  const { npm_execpath, npm_node_execpath } = process.env
+  const command = npm_execpath ? [npm_node_execpath ?? process.execPath, npm_execpath] : ['npm']
+  const { status } = spawnSync(command[0], [...command.slice(1), ...args], {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+    shell: !npm_execpath && process.platform === 'win32'
+  })
+  return status === 0
+}
+
+/**
+ * Waits until this process holds the lock and returns what gives it back. The lock is a folder with
+ * one file named after its owner; whoever manages to delete a dead owner's file may remove the
+ * folder, so two waiters never both take over.
+ */
+function lock() {
+  const owner = `${process.pid}-${startedAt(process.pid)}`
+  fs.mkdirSync(dirname(lockPath), { recursive: true })
+  let waiting = false
+  while (!tryLock(owner)) {
+    if (!waiting) say('Waiting for another setup in this folder')
+    waiting = true
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
+  }
+  const release = () => {
+    fs.rmSync(join(lockPath, owner), { force: true })
+    removeEmptyLock()
+    process.off('exit', release)
+  }
+  process.on('exit', release)
+  return release
+}
+
+function tryLock(owner) {
+  try {
+    fs.mkdirSync(lockPath)
+    fs.writeFileSync(join(lockPath, owner), '')
+    return true
+  } catch (error) {
+    if (!['EEXIST', 'ENOENT'].includes(error.code)) throw error
+  }
+  const modified = fs.statSync(lockPath, { throwIfNoEntry: false })?.mtimeMs
+  if (modified === undefined) return false
+  const [holder] = readNames(lockPath)
+  if (holder === undefined) {
+    // Its owner died between making the folder and signing it.
+    if (Date.now() - modified > 5_000) removeEmptyLock()
+  } else if (!isAlive(holder)) {
+    try {
+      fs.unlinkSync(join(lockPath, holder))
+      removeEmptyLock()
+    } catch {}
+  }
+  return false
+}
+
+function removeEmptyLock() {
+  try {
+    fs.rmdirSync(lockPath)
+  } catch {}
+}
+
+function readNames(path) {
+  try {
+    return fs.readdirSync(path)
+  } catch {
+    return []
+  }
+}
+
+function isAlive(owner) {
+  const [pid, started] = owner.split('-').map(Number)
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    if (error.code !== 'EPERM') return false
+  }
+  const now = startedAt(pid)
+  return now === undefined || now === started
+}
+
+/** Tells a process from a later one with the same number, which containers hand out again. */
+function startedAt(pid) {
+  try {
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' ? 0 : Number(fields[19])
+  } catch {
+    return undefined
+  }
+}
+
+function say(text) {
+  process.stdout.write(`vidimus: ${text}\n`)
+}
+
+function stop(text) {
+  process.stderr.write(`vidimus: ${text}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,79 @@
+import type * as z from 'zod/mini'
+import { type Endpoint, pathParameters } from './endpoint.ts'
+import { AppError, fieldErrors, fromProblem } from './errors.ts'
+
+export interface CallOptions {
+  /** Origin of the API: `https://api.docs.acme.fr`. */
+  base: string
+  token?: string | undefined
+  /** One key per act of a person, kept over retries; made anew when absent. */
+  idempotencyKey?: string | undefined
+  signal?: AbortSignal | undefined
+  fetch?: typeof fetch | undefined
+}
+
+/**
+ * Makes one call of the API and answers its parsed output; throws the `AppError` the server threw,
+ * `offline` when it could not be reached.
+ */
+export async function call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
+  endpoint: Endpoint<Input, Output>,
+  input: z.input<Input>,
+  options: CallOptions
+): Promise<z.output<Output>> {
+  const checked = endpoint.input.safeParse(input)
+  if (!checked.success) {
+    const fields = fieldErrors(checked.error)
+    throw new AppError('invalid_input', `Refused before sending: ${JSON.stringify(fields)}`, {
+      fields
+    })
+  }
+  const response = await send(request(endpoint, input, options), options)
+  if (!response.ok) throw await problemOf(response)
+  const body: unknown = response.status === 204 ? undefined : await response.json()
+  const output = endpoint.output.safeParse(body)
+  if (output.success) return output.data
+  throw new AppError('unexpected_answer', `${endpoint.path} answered another shape`, {
+    cause: output.error
+  })
+}
+
+/** The error that a failed response of the API stands for. */
+export async function problemOf(response: Response): Promise<AppError> {
+  const body: unknown = await response.json().catch(() => undefined)
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)
+  return fromProblem(response.status, body, Number.isNaN(retryAfter) ? undefined : retryAfter)
+}
+
+function request(endpoint: Endpoint, input: unknown, options: CallOptions): Request {
+  const rest: Record<string, unknown> = { ...(input as Record<string, unknown>) } // as: parsed above
+  let path = endpoint.path
+  for (const name of pathParameters(path)) {
+    path = path.replace(`{${name}}`, encodeURIComponent(String(rest[name])))
+    delete rest[name]
+  }
+  const url = new URL(path, options.base)
+  const headers = new Headers({ accept: 'application/json' })
+  if (options.token) headers.set('authorization', `Bearer ${options.token}`)
+  if (endpoint.idempotency) {
+    headers.set('idempotency-key', options.idempotencyKey ?? crypto.randomUUID())
+  }
+  const init: RequestInit = { method: endpoint.method, headers, signal: options.signal ?? null }
+  if (endpoint.method === 'POST' || endpoint.method === 'PUT') {
+    headers.set('content-type', 'application/json')
+    return new Request(url, { ...init, body: JSON.stringify(rest) })
+  }
+  for (const [name, value] of Object.entries(rest)) {
+    if (value !== undefined) url.searchParams.set(name, String(value))
+  }
+  return new Request(url, init)
+}
+
+async function send(request: Request, options: CallOptions): Promise<Response> {
+  try {
+    return await (options.fetch ?? fetch)(request)
+  } catch (cause) {
+    if (options.signal?.aborted) throw cause
+    throw new AppError('offline', `${new URL(request.url).host} could not be reached`, { cause })
+  }
+}

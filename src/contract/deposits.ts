@@ -1,0 +1,154 @@
+import * as z from 'zod/mini'
+import { endpoint, stream } from './endpoint.ts'
+import { ProcessedRequest } from './requests.ts'
+
+/** 5 GB, the largest file taken. */
+export const maxFileBytes = 5_000_000_000
+export const maxNameBytes = 255
+/** Pictures above this many bytes are reduced in the browser before the upload. */
+export const reduceAboveBytes = 1_000_000
+/** Bytes of one PATCH. */
+export const uploadChunkBytes = 8 * 1024 * 1024
+
+/** 64 lower-case hex digits. */
+export const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/))
+
+/** 22 base64url characters: 16 random bytes. */
+export const RecordId = z.string().check(z.regex(/^[A-Za-z0-9_-]{21}[AQgw]$/))
+
+const utf8 = new TextEncoder()
+
+/** NFC, no control characters, at most 255 bytes. */
+export const FileName = z.string().check(
+  z.minLength(1),
+  z.refine((name) => utf8.encode(name).length <= maxNameBytes, {
+    params: { rule: 'max_bytes', limit: maxNameBytes },
+    error: 'max_bytes'
+  }),
+  z.refine((name) => name.isWellFormed() && name === name.normalize('NFC'), {
+    params: { rule: 'nfc' },
+    error: 'nfc'
+  }),
+  z.regex(/^\P{Cc}*$/u)
+)
+
+/** Lower case, no parameters: `image/jpeg`. */
+export const MediaType = z
+  .string()
+  .check(z.maxLength(127), z.regex(/^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/))
+
+const PictureSize = z.object({
+  bytes: z.number().check(z.int(), z.gte(1)),
+  w: z.number().check(z.int(), z.gte(1)),
+  h: z.number().check(z.int(), z.gte(1)),
+  type: MediaType
+})
+
+/** How a picture was reduced before the upload. */
+export const Transform = z.object({
+  kind: z.literal('image-recompress'),
+  quality: z.literal(70),
+  tool: z.string().check(z.minLength(1), z.maxLength(80)),
+  from: PictureSize,
+  to: PictureSize
+})
+export type Transform = z.infer<typeof Transform>
+
+/** Reserves quota, creates the request and its upload. `size` is the length of the bytes that will be sent. */
+export const createDeposit = endpoint({
+  method: 'POST',
+  path: '/deposit',
+  access: 'user',
+  status: 201,
+  idempotency: 'required',
+  input: z.strictObject({
+    name: FileName,
+    size: z.number().check(z.int(), z.gte(0)),
+    media_type: MediaType,
+    /** Fingerprint of the file as chosen. */
+    original: Sha256,
+    /** Fingerprint of the bytes that will be sent; equal to `original` without a transform. */
+    stored: Sha256,
+    transform: z.optional(Transform),
+    category: z.uuid()
+  }),
+  output: z.object({ request: ProcessedRequest, upload: z.string() }),
+  errors: [
+    'category_unknown',
+    'file_empty',
+    'too_large',
+    'fingerprint_invalid',
+    'request_limit_reached',
+    'storage_limit_reached',
+    'idempotency_key_missing',
+    'idempotency_in_flight',
+    'idempotency_key_reused'
+  ]
+})
+
+/** A deposit as its depositor sees it. */
+export const Deposit = z.object({
+  id: RecordId,
+  request_id: z.uuid(),
+  name: z.string(),
+  size: z.number(),
+  media_type: z.string(),
+  category_id: z.uuid(),
+  created: z.iso.datetime(),
+  recorded: z.iso.datetime(),
+  original: Sha256,
+  stored: Sha256,
+  transform: z.optional(Transform),
+  visibility: z.string(),
+  leaf_hash: Sha256
+})
+export type Deposit = z.infer<typeof Deposit>
+
+export const getDeposit = endpoint({
+  method: 'GET',
+  path: '/deposit/{id}',
+  access: 'user',
+  input: z.strictObject({ id: RecordId }),
+  output: Deposit
+})
+
+/** The exact stored bytes, as an attachment. */
+export const getDepositContent = stream({
+  method: 'GET',
+  path: '/deposit/{id}/content',
+  access: 'user',
+  input: z.strictObject({ id: RecordId }),
+  message: z.void()
+})
+
+const UploadInput = z.object({ id: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$/)) })
+
+/** tus 1.0: how many bytes the server holds (`Upload-Offset`). */
+export const headUpload = stream({
+  method: 'HEAD',
+  path: '/uploads/{id}',
+  access: 'user',
+  input: UploadInput,
+  message: z.void(),
+  errors: ['lapsed', 'cancelled']
+})
+
+/** tus 1.0: appends bytes at `Upload-Offset`. The 204 of the last one is a promise: the deposit will be made. */
+export const patchUpload = stream({
+  method: 'PATCH',
+  path: '/uploads/{id}',
+  access: 'user',
+  input: UploadInput,
+  message: z.void(),
+  errors: ['upload_offset', 'upload_state', 'too_large', 'lapsed', 'cancelled']
+})
+
+/** tus 1.0 termination: cancels the deposit and gives the reservation back. */
+export const deleteUpload = stream({
+  method: 'DELETE',
+  path: '/uploads/{id}',
+  access: 'user',
+  input: UploadInput,
+  message: z.void(),
+  errors: ['upload_state', 'lapsed', 'cancelled']
+})

@@ -1,0 +1,249 @@
+/**
+ * The closed list of error codes with their HTTP status. A code is added, never renamed or reused;
+ * people read the sentence that `src/i18n` holds for it.
+ */
+export const errorCodes = {
+  // every call may answer these
+  invalid_input: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  account_disabled: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  unavailable: 503,
+
+  // the caller's own connection, made by `call()` and never sent
+  offline: 0,
+  unexpected_answer: 502,
+
+  // hosts
+  unknown_domain: 404,
+  unknown_host: 421,
+
+  // sign-up and sign-in
+  signup_closed: 403,
+  email_taken: 409,
+  challenge_invalid: 422,
+  key_invalid: 422,
+  login_failed: 401,
+
+  // deposits
+  category_unknown: 422,
+  file_empty: 422,
+  too_large: 413,
+  type_not_allowed: 422,
+  fingerprint_invalid: 422,
+  request_limit_reached: 429,
+  storage_limit_reached: 413,
+  upload_state: 409,
+  upload_offset: 409,
+  transfer_corrupt: 422,
+  cancelled: 409,
+  lapsed: 410,
+
+  // idempotency keys
+  idempotency_key_missing: 400,
+  idempotency_in_flight: 409,
+  idempotency_key_reused: 422,
+
+  // verification
+  lookup_limited: 429,
+  too_many_items: 422,
+
+  // live stream
+  stream_limit_reached: 429
+} as const satisfies Record<string, number>
+
+export type ErrorCode = keyof typeof errorCodes
+
+/** Codes that hold for every call and are not repeated in an endpoint's own list. */
+export const commonErrors = [
+  'invalid_input',
+  'unauthenticated',
+  'forbidden',
+  'account_disabled',
+  'not_found',
+  'method_not_allowed',
+  'body_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+  'internal',
+  'unavailable'
+] as const satisfies readonly ErrorCode[]
+
+/** Why a field was refused: a rule, never a sentence, because the sentence comes in two languages. */
+export interface FieldError {
+  rule: string
+  /** A number or word the sentence needs, such as the minimum length. */
+  limit?: number | string
+}
+export type FieldErrors = Record<string, FieldError>
+
+/** Why a person, company or domain is switched off. */
+export interface Disabled {
+  scope: 'user' | 'company' | 'domain'
+  reason: string
+  since: string
+}
+
+/** Figures of a limit that was met; `limit: null` never occurs here. */
+export interface LimitFigures {
+  used: number
+  limit: number
+  resets_at: string | null
+}
+
+interface AppErrorDetails {
+  cause?: unknown
+  fields?: FieldErrors
+  disabled?: Disabled
+  figures?: LimitFigures
+  /** Seconds after which another try makes sense; sent as `Retry-After`. */
+  retryAfter?: number
+}
+
+/** An expected failure. Anything else that is thrown is a bug and becomes `internal`. */
+export class AppError extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly fields: FieldErrors | undefined
+  readonly disabled: Disabled | undefined
+  readonly figures: LimitFigures | undefined
+  readonly retryAfter: number | undefined
+  /** Id of the request on the server, for the person to quote. */
+  instance: string | undefined
+
+  /** `detail` is English, for developers; people read the translation of `code`. */
+  constructor(code: ErrorCode, detail: string, details: AppErrorDetails = {}) {
+    super(detail, details.cause === undefined ? undefined : { cause: details.cause })
+    this.name = 'AppError'
+    this.code = code
+    this.status = errorCodes[code]
+    this.fields = details.fields
+    this.disabled = details.disabled
+    this.figures = details.figures
+    this.retryAfter = details.retryAfter
+  }
+}
+
+/** RFC 9457 body of an error answer. */
+export interface Problem {
+  type: 'about:blank'
+  title: string
+  status: number
+  detail: string
+  code: ErrorCode
+  instance?: string
+  fields?: FieldErrors
+  disabled?: Disabled
+  used?: number
+  limit?: number
+  resets_at?: string | null
+}
+
+const titles: Record<number, string> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  409: 'Conflict',
+  410: 'Gone',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  421: 'Misdirected Request',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable'
+}
+
+export function toProblem(error: AppError, instance?: string): Problem {
+  return {
+    type: 'about:blank',
+    title: titles[error.status] ?? 'Error',
+    status: error.status,
+    detail: error.message,
+    code: error.code,
+    ...(instance ? { instance } : {}),
+    ...(error.fields ? { fields: error.fields } : {}),
+    ...(error.disabled ? { disabled: error.disabled } : {}),
+    ...error.figures
+  }
+}
+
+/** The error a problem body stands for; a body of another make is `unexpected_answer`. */
+export function fromProblem(status: number, body: unknown, retryAfter?: number): AppError {
+  const problem = isRecord(body) ? body : {}
+  const code = problem['code']
+  if (typeof code !== 'string' || !(code in errorCodes)) {
+    const plain = status === 401 ? 'unauthenticated' : 'unexpected_answer'
+    return new AppError(plain, `The API answered ${status} without a known code`)
+  }
+  const error = new AppError(code as ErrorCode, String(problem['detail'] ?? ''), {
+    // as: the API is ours and writes these members through toProblem()
+    ...(isRecord(problem['fields']) ? { fields: problem['fields'] as unknown as FieldErrors } : {}),
+    ...(isRecord(problem['disabled'])
+      ? { disabled: problem['disabled'] as unknown as Disabled }
+      : {}),
+    ...(typeof problem['limit'] === 'number'
+      ? { figures: problem as unknown as LimitFigures }
+      : {}),
+    ...(retryAfter === undefined ? {} : { retryAfter })
+  })
+  if (typeof problem['instance'] === 'string') error.instance = problem['instance']
+  return error
+}
+
+interface IssueLike {
+  code?: string | undefined
+  path: PropertyKey[]
+  format?: unknown
+  minimum?: unknown
+  maximum?: unknown
+  keys?: unknown
+  params?: Record<string, unknown> | undefined
+  input?: unknown
+}
+
+/** `{ issues: [{ path: ['email'], format: 'email', … }] }` → `{ email: { rule: 'email' } }`; first rule per field. */
+export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldErrors {
+  const fields: FieldErrors = {}
+  for (const issue of error.issues) {
+    if (issue.code === 'unrecognized_keys' && Array.isArray(issue.keys)) {
+      for (const key of issue.keys) fields[String(key)] ??= { rule: 'unknown' }
+      continue
+    }
+    const field = issue.path.map(String).join('.') || '(body)'
+    fields[field] ??= ruleOf(issue)
+  }
+  return fields
+}
+
+function ruleOf(issue: IssueLike): FieldError {
+  const params = issue.params
+  if (params && typeof params['rule'] === 'string') {
+    const limit = params['limit']
+    return {
+      rule: params['rule'],
+      ...(typeof limit === 'number' || typeof limit === 'string' ? { limit } : {})
+    }
+  }
+  if (issue.code === 'too_small') {
+    const minimum = Number(issue.minimum)
+    return minimum === 1 ? { rule: 'required' } : { rule: 'min', limit: minimum }
+  }
+  if (issue.code === 'too_big') return { rule: 'max', limit: Number(issue.maximum) }
+  if (issue.code === 'invalid_format') return { rule: String(issue.format ?? 'format') }
+  if (issue.code === 'invalid_type' && issue.input === undefined) return { rule: 'required' }
+  return { rule: 'format' }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,87 @@
+import * as z from 'zod/mini'
+import { endpoint, stream } from './endpoint.ts'
+
+export const RequestState = z.enum([
+  'uploading',
+  'queued',
+  'processing',
+  'done',
+  'cancelled',
+  'lapsed',
+  'rejected',
+  'failed'
+])
+export type RequestState = z.infer<typeof RequestState>
+
+export const Verdict = z.enum(['authentic', 'not_found'])
+export type Verdict = z.infer<typeof Verdict>
+
+/** Which of a deposit's two fingerprints was met. */
+export const Match = z.enum(['original', 'stored_copy'])
+export type Match = z.infer<typeof Match>
+
+/** How firmly a record stands; only `recorded` exists until the log does. */
+export const Rung = z.enum(['recorded'])
+
+/** One processed thing in the history. */
+export const ProcessedRequest = z.object({
+  id: z.uuid(),
+  kind: z.enum(['deposit', 'verify']),
+  created: z.iso.datetime(),
+  /** Position of its last change in the company's events: an older one is ignored by readers. */
+  seq: z.number(),
+  state: RequestState,
+  /** Why it ended badly: a code of the catalogue. */
+  code: z.optional(z.string()),
+  /** File name of a deposit. */
+  name: z.optional(z.string()),
+  /** Bytes kept (deposit). */
+  size: z.optional(z.number()),
+  media_type: z.optional(z.string()),
+  category_id: z.optional(z.uuid()),
+  /** Record id of the log, 22 characters. */
+  deposit_id: z.optional(z.string()),
+  /** Hex leaf hash: draws the seal. */
+  leaf_hash: z.optional(z.string()),
+  rung: z.optional(Rung),
+  /** Verification: the verdict of one item, or counts of a batch. */
+  verdict: z.optional(Verdict),
+  match: z.optional(Match),
+  items: z.optional(z.object({ asked: z.number(), authentic: z.number(), not_found: z.number() }))
+})
+export type ProcessedRequest = z.infer<typeof ProcessedRequest>
+
+/** The caller's own requests, newest first. `cursor` is the id of the last item seen. */
+export const listRequests = endpoint({
+  method: 'GET',
+  path: '/process',
+  access: 'user',
+  input: z.strictObject({
+    limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(200))),
+    cursor: z.optional(z.uuid()),
+    kind: z.optional(z.enum(['deposit', 'verify'])),
+    state: z.optional(RequestState)
+  }),
+  output: z.array(ProcessedRequest)
+})
+
+export const getRequest = endpoint({
+  method: 'GET',
+  path: '/process/{id}',
+  access: 'user',
+  input: z.strictObject({ id: z.uuid() }),
+  output: ProcessedRequest
+})
+
+/**
+ * The caller's requests as they change. Unnamed events are requests; `tick` carries the sequence
+ * (first at once, then every 15 s), `reset` asks for a reload of the list, `bye` and `disabled` end it.
+ */
+export const streamRequests = stream({
+  method: 'GET',
+  path: '/process/sse',
+  access: 'user',
+  input: z.strictObject({}),
+  message: ProcessedRequest,
+  errors: ['stream_limit_reached']
+})

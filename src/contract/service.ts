@@ -1,0 +1,11 @@
+import * as z from 'zod/mini'
+import { endpoint } from './endpoint.ts'
+
+/** The process answers; says nothing about the database. */
+export const getHealth = endpoint({
+  method: 'GET',
+  path: '/healthz',
+  access: 'public',
+  input: z.strictObject({}),
+  output: z.object({ status: z.literal('ok') })
+})

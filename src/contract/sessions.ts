@@ -1,0 +1,34 @@
+import * as z from 'zod/mini'
+import { endpoint } from './endpoint.ts'
+import { Email } from './users.ts'
+
+export const ChallengePurpose = z.enum(['login', 'signup', 'rekey'])
+export type ChallengePurpose = z.infer<typeof ChallengePurpose>
+
+/** Says nothing about whether the e-mail is known. */
+export const getChallenge = endpoint({
+  method: 'GET',
+  path: '/user/login/challenge',
+  access: 'public',
+  input: z.strictObject({ email: Email, purpose: z.optional(ChallengePurpose) }),
+  output: z.object({ challenge: z.string(), kdf: z.string() })
+})
+
+/** `challenge_response` is the challenge, a dot, and the base64url ES256 signature over it. */
+export const logIn = endpoint({
+  method: 'POST',
+  path: '/user/login',
+  access: 'public',
+  input: z.strictObject({ email: Email, challenge_response: z.string().check(z.maxLength(1024)) }),
+  output: z.object({ access_token: z.string(), device: z.string() }),
+  errors: ['login_failed']
+})
+
+export const logOut = endpoint({
+  method: 'POST',
+  path: '/user/logout',
+  access: 'user',
+  pending: true,
+  input: z.strictObject({ all: z.optional(z.boolean()) }),
+  output: z.void()
+})

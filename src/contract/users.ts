@@ -1,0 +1,76 @@
+import * as z from 'zod/mini'
+import { canonicalEmail } from '../core/email.ts'
+import { endpoint } from './endpoint.ts'
+
+/** An e-mail as people type it; the server and the key derivation see its canonical form. */
+export const Email = z.string().check(
+  z.refine((text) => canonicalEmail(text) !== undefined, {
+    params: { rule: 'email' },
+    error: 'email'
+  })
+)
+
+/** 1 to 80 characters, no control characters, not only spaces. */
+export const Username = z
+  .string()
+  .check(z.trim(), z.minLength(1), z.maxLength(80), z.regex(/^\P{Cc}*$/u))
+
+/** `und`: not chosen yet; the interface's language is saved at the first load. */
+export const UserLocale = z.enum(['en', 'fr', 'und'])
+
+/** Requests and bytes left over all groups of the person; `null` = unlimited. */
+export const UsageRemaining = z.object({
+  requests: z.nullable(z.number()),
+  storage: z.nullable(z.number())
+})
+export type UsageRemaining = z.infer<typeof UsageRemaining>
+
+export const UserInfo = z.object({
+  id: z.uuid(),
+  email: z.string(),
+  username: z.string(),
+  initials: z.string(),
+  locale: UserLocale,
+  features: z.array(z.string()),
+  permissions: z.array(z.string()),
+  company: z.object({ id: z.uuid(), name: z.string() }),
+  usage_remaining: UsageRemaining,
+  /** A fresh token, when the one of the call is near its end. */
+  access_token: z.optional(z.string())
+})
+export type UserInfo = z.infer<typeof UserInfo>
+
+export const getUser = endpoint({
+  method: 'GET',
+  path: '/user',
+  access: 'user',
+  pending: true,
+  input: z.strictObject({}),
+  output: UserInfo
+})
+
+export const updateUser = endpoint({
+  method: 'PUT',
+  path: '/user',
+  access: 'user',
+  pending: true,
+  input: z.strictObject({ username: z.optional(Username), locale: z.optional(z.enum(['en', 'fr'])) }),
+  output: UserInfo
+})
+
+/** Sign-up, without a token. `public_key_jwt` proves that the browser holds the key derived from e-mail and password. */
+export const createUser = endpoint({
+  method: 'POST',
+  path: '/user',
+  access: 'public',
+  status: 201,
+  idempotency: 'honoured',
+  input: z.strictObject({
+    email: Email,
+    username: Username,
+    public_key_jwt: z.string().check(z.maxLength(4096)),
+    locale: z.optional(z.enum(['en', 'fr']))
+  }),
+  output: z.object({ id: z.uuid() }),
+  errors: ['signup_closed', 'email_taken', 'challenge_invalid', 'key_invalid']
+})

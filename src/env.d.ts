@@ -1,0 +1,21 @@
+import type { DomainConfig } from './contract/domains.ts'
+
+declare global {
+  namespace App {
+    interface Locals {
+      /** Set by `server/site.ts`: the API in this process, called without a socket. */
+      api: typeof fetch
+      /** Host of the page without port, known and normalised. */
+      host: string
+      /** `http://localhost:4321` and `http://api.localhost:4321`. */
+      origin: string
+      apiOrigin: string
+      /** Hands the finished page to the cache of `server/site.ts`. */
+      keepPage: (page: { status: number; headers: [string, string][]; body: string }) => void
+      /** Set by `middleware.ts`. */
+      tenant: DomainConfig
+      locale: 'en' | 'fr'
+      themeCss: string
+    }
+  }
+}

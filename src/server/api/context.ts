@@ -1,0 +1,28 @@
+import type { Context, Hono } from 'hono'
+import type { CompanyId } from '../db/scope.ts'
+import type { Deps, Tenant } from '../domain/deps.ts'
+import type { Person } from '../domain/sessions.ts'
+
+/** What the middlewares of `app.ts` leave for the endpoints. */
+export interface Variables {
+  deps: Deps
+  tenant: Tenant
+  /** Address of the other end, behind trusted proxies only. */
+  address: string
+  requestId: string
+  person: Person | undefined
+}
+export type ApiEnv = { Variables: Variables; Bindings: { remoteAddress?: string } }
+export type Api = Hono<ApiEnv>
+export type ApiContext = Context<ApiEnv>
+
+/** The signed-in person; `on()` has refused everybody else before. */
+export function person(c: ApiContext): Person {
+  const found = c.get('person')
+  if (!found) throw new Error('a public endpoint asked for its person')
+  return found
+}
+
+export function companyOf(c: ApiContext): CompanyId {
+  return c.get('tenant').company_id
+}

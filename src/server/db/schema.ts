@@ -1,0 +1,173 @@
+import type { ColumnType, Generated } from 'kysely'
+
+/** Columns as the migrations leave them: `bigint` reads as number, `jsonb` is written as text. */
+export interface Database {
+  installation: { only_row: Generated<boolean>; kek_id: string; created_at: Date }
+  company: {
+    id: string
+    name: string
+    created_at: Date
+    disabled: Json<DisabledMark | null>
+  }
+  domain: {
+    company_id: string
+    id: string
+    host: string
+    name: string
+    title: string
+    public: boolean
+    locale: string
+    theme: Json<unknown>
+    contact: string | null
+    version: Generated<number>
+    verified_at: Date | null
+  }
+  user: {
+    company_id: string
+    id: string
+    email: string
+    username: string
+    locale: Generated<string>
+    permissions: Generated<string[]>
+    disabled: Json<DisabledMark | null>
+    tokens_valid_after: Date
+    created_at: Date
+  }
+  user_key: {
+    company_id: string
+    user_id: string
+    key_id: string
+    kdf: string
+    pub_enc: Buffer
+    kek_id: string
+    created_at: Date
+    retired_at: Date | null
+  }
+  session: {
+    company_id: string
+    id: string
+    user_id: string
+    agent: string
+    created_at: Date
+    last_seen_at: Date
+    expires_at: Date
+    revoked_at: Date | null
+  }
+  used_challenge: { company_id: string; n: string; expires_at: Date }
+  group: {
+    company_id: string
+    id: string
+    name: string
+    is_default: Generated<boolean>
+    features: Generated<string[]>
+    max_requests: number | null
+    max_requests_interval: string | null
+    max_storage: number | null
+    created_at: Date
+  }
+  group_user: { company_id: string; group_id: string; user_id: string }
+  category: {
+    company_id: string
+    id: string
+    names: Json<{ en: string; fr: string }>
+    visibility: string
+    created_at: Date
+  }
+  group_category: { company_id: string; group_id: string; category_id: string }
+  usage: {
+    company_id: string
+    group_id: string
+    kind: string
+    period_start: Date
+    used: Generated<number>
+    reserved: Generated<number>
+  }
+  company_key: {
+    company_id: string
+    kind: string
+    version: number
+    sealed: Buffer
+    kek_id: string
+    created_at: Date
+  }
+  log_head: { company_id: string; origin: string; event_seq: Generated<number> }
+  request: {
+    company_id: string
+    id: string
+    user_id: string
+    kind: string
+    state: string
+    code: string | null
+    seq: number
+    created_at: Date
+    facts: Json<Record<string, unknown>>
+  }
+  event: {
+    company_id: string
+    seq: number
+    user_id: string
+    request_id: string
+    payload: Json<Record<string, unknown>>
+    created_at: Date
+  }
+  upload: {
+    company_id: string
+    id: string
+    request_id: string
+    user_id: string
+    category_id: string
+    record_id: string
+    size: number
+    media_type: string
+    name: string
+    original: Buffer | null
+    stored: Buffer | null
+    transform: Json<Record<string, unknown> | null>
+    state: string
+    group_id: string
+    period_start: Date
+    leased_until: Date | null
+    attempts: Generated<number>
+    created_at: Date
+    active_at: Date
+  }
+  blob: { company_id: string; tag: Buffer; size: number; refs: number; created_at: Date }
+  deposit: {
+    company_id: string
+    id: string
+    request_id: string
+    user_id: string
+    category_id: string
+    visibility: string
+    blob_tag: Buffer
+    recorded_at: Date
+  }
+  deposit_opening: { company_id: string; record_id: string; key_version: number; sealed: Buffer }
+  log_leaf: { company_id: string; seq: number; record_id: string; leaf: string; hash: Buffer }
+  lookup_tag: {
+    company_id: string
+    scheme: number
+    key_version: number
+    tag: Buffer
+    record_ref: string
+    which: string
+  }
+  idempotency: {
+    company_id: string
+    actor: string
+    route: string
+    key: string
+    fingerprint: Buffer
+    status: number | null
+    body: Json<unknown>
+    created_at: Date
+  }
+}
+
+/** Why and since when (ISO) somebody or something is switched off. */
+export interface DisabledMark {
+  reason: string
+  since: string
+}
+
+type Json<T> = ColumnType<T, string | (null extends T ? null : never), string | null>

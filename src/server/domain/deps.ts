@@ -1,0 +1,103 @@
+import type { DomainConfig } from '../../contract/domains.ts'
+import type { Db } from '../db/open.ts'
+import type { CompanyId } from '../db/scope.ts'
+
+/** Everything the domain is given; tests pass their own values instead of mocking modules. */
+export interface Deps {
+  db: Db
+  keys: Keys
+  blobs: Blobs
+  clock: () => Date
+  /** `length` random bytes. */
+  random: (length: number) => Uint8Array<ArrayBuffer>
+  log: Log
+  wakes: Wakes
+  settings: Settings
+}
+
+export interface Settings {
+  /** Scheme and port under which people reach the hosts: `{ scheme: 'http', port: 4321 }`; port absent when usual. */
+  scheme: 'http' | 'https'
+  port: number | undefined
+  /** The server listens on loopback and has no mail server: sign-up needs no confirmation there. */
+  loopback: boolean
+  /** Largest file taken, bytes. */
+  maxUploadBytes: number
+  limits: Limits
+}
+
+/** Calls allowed to one address, and checks to one company; load tests raise them by configuration. */
+export interface Limits {
+  signInPerAddressMinute: number
+  verifyPerAddressMinute: number
+  verifyPerAddressDay: number
+  verifyPerCompanyDay: number
+  verifyPerUserMinute: number
+}
+
+/** Who a host belongs to. The resolver is the only source of a request's company. */
+export interface Tenant {
+  company_id: CompanyId
+  host: string
+  config: DomainConfig
+  /** Set while the company is suspended. */
+  disabled: { reason: string; since: string } | undefined
+}
+
+/** What the domain asks of the installation's secrets; the secrets themselves never leave `server/keys.ts`. */
+export interface Keys {
+  kekId: string
+  /** HMAC-SHA256 under the root secret's key of that label. */
+  mac(label: 'challenge' | 'pseudonym' | 'link' | 'device', data: Uint8Array | string): Buffer
+  /** AES-256-GCM: nonce, ciphertext, tag. `aad` binds the bytes to their row. */
+  seal(plain: Uint8Array, aad: string): Buffer
+  open(sealed: Uint8Array, aad: string): Buffer
+  /** Current token key, and the one of a `kid`. */
+  signingKey(): { kid: string; key: CryptoKey }
+  verifyingKey(kid: string): CryptoKey | undefined
+}
+
+/** Stored bytes: staged while they arrive, then kept under a keyed tag. */
+export interface Blobs {
+  /** Where tus writes what arrives. */
+  stagingFile(company: CompanyId, upload: string): string
+  /** Makes a staged file survive a power cut; throws when the disk says no. */
+  syncStaged(company: CompanyId, upload: string): Promise<void>
+  /** Streams a staged or a kept file through SHA-256; `undefined` when there is none. */
+  digestStaged(company: CompanyId, upload: string): Promise<Digest | undefined>
+  digestKept(company: CompanyId, tag: Uint8Array): Promise<Digest | undefined>
+  /** Moves a staged file to its place, durably. Does nothing when it is already there. */
+  keep(company: CompanyId, upload: string, tag: Uint8Array): Promise<void>
+  discardStaged(company: CompanyId, upload: string): Promise<void>
+  /** Bytes from `start` to `end` (inclusive) of a kept file. */
+  read(company: CompanyId, tag: Uint8Array, range?: { start: number; end: number }): ReadableStream<Uint8Array>
+}
+
+export interface Digest {
+  sha256: Buffer
+  size: number
+}
+
+/** Wake-ups inside the process, sent after a commit; every listener also polls. */
+export interface Wakes {
+  /** A company's events grew. */
+  events: Signal
+  /** An upload is complete and waits for its deposit. */
+  uploads: Signal
+  /** A person's session ended or their rights changed. */
+  sessions: Signal<{ company: CompanyId; user: string }>
+  /** A domain's config changed. */
+  domains: Signal<string>
+}
+
+export interface Signal<T = CompanyId> {
+  send(value: T): void
+  /** Answers the function that stops listening. */
+  on(listener: (value: T) => void): () => void
+}
+
+export interface Log {
+  info(facts: object, text: string): void
+  warn(facts: object, text: string): void
+  error(facts: object, text: string): void
+}

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['tests/unit/**/*.test.ts', 'tests/api/**/*.test.ts'],
+    pool: 'forks',
+    // Each worker talks to PostgreSQL, which needs the rest of a two-core machine.
+    maxWorkers: 2,
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+    reporters: ['default', ['json', { outputFile: '.cache/tests/vitest.json' }]]
+  }
+})
