@@ -1,0 +1,179 @@
+import { spawnSync } from 'node:child_process'
+import * as fs from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+
+const legal = {
+  'src/core/merkle.ts': 'export const root = 1',
+  'src/contract/groups.ts': `
+    import { root } from '../core/merkle.ts'
+    export const group = root`,
+  'src/i18n/t.ts': 'export const t = 1',
+  'src/theme/base.css': 'a { color: red }',
+  'src/workers/hash.ts': `
+    import { group } from '../contract/groups.ts'
+    export const hash = group`,
+  'src/stores/groups.ts': `
+    import { atom } from 'nanostores'
+    import { group } from '../contract/groups.ts'
+    import { t } from '../i18n/t.ts'
+    import { hash } from '../workers/hash.ts'
+    export const $groups = atom([group, t, hash])`,
+  'src/islands/parts/Row.tsx': `
+    import { useState } from 'react'
+    import { $groups } from '../../stores/groups.ts'
+    export const Row = [useState, $groups]`,
+  'src/islands/Groups.tsx': `
+    import { useStore } from '@nanostores/react'
+    import { Row } from './parts/Row.tsx'
+    export const Groups = [useStore, Row]`,
+  'src/components/Seal.astro': `---
+    import { root } from '../core/merkle.ts'
+    ---
+    {root}`,
+  'src/shell/drawer.ts': `
+    import { navigate } from 'astro:transitions/client'
+    import { $groups } from '../stores/groups.ts'
+    export const drawer = [navigate, $groups]`,
+  'src/layouts/Shell.astro': `---
+    import '../theme/base.css'
+    import Seal from '../components/Seal.astro'
+    ---
+    <Seal /><script>import '../shell/drawer.ts'</script>`,
+  'src/pages/[locale]/index.astro': `---
+    import Shell from '../../layouts/Shell.astro'
+    import { Groups } from '../../islands/Groups.tsx'
+    ---
+    <Shell><Groups client:load /></Shell>`,
+  'src/middleware.ts': `
+    import { group } from './contract/groups.ts'
+    export const onRequest = group`,
+  'src/env.d.ts': `
+    import type { group } from './contract/groups.ts'
+    export type Locals = { group: typeof group }`,
+  'src/server/db/open.ts': `
+    import { readFile } from 'node:fs/promises'
+    import { Kysely } from 'kysely'
+    import pg from 'pg'
+    export const db = [readFile, Kysely, pg]`,
+  'src/server/domain/groups.ts': `
+    import { sql } from 'kysely'
+    import { db } from '../db/open.ts'
+    export const createGroup = [sql, db]`,
+  'src/server/jobs/sweep.ts': `
+    import { createGroup } from '../domain/groups.ts'
+    export const sweep = createGroup`,
+  'src/server/api/groups.ts': `
+    import type { Hono } from 'hono'
+    import { createGroup } from '../domain/groups.ts'
+    export const mount = (app: Hono) => [app, createGroup]`,
+  'src/server/app.ts': `
+    import { Hono } from 'hono'
+    import { cors } from 'hono/cors'
+    import { getRequestListener } from '@hono/node-server'
+    import { mount } from './api/groups.ts'
+    import { db } from './db/open.ts'
+    export const app = [Hono, cors, getRequestListener, mount, db]`,
+  'tests/unit/groups.test.ts': `
+    import { readFile } from 'node:fs/promises'
+    import { test } from 'vitest'
+    import { db } from '../../src/server/db/open.ts'
+    test('reads', () => [readFile, db])`,
+  'bench/deposits.ts': `
+    import { app } from '../src/server/app.ts'
+    export const bench = app`
+}
+
+// One line at least for each row of the table, and one for each form that an import can take.
+const faults = {
+  'src/core/fault.ts': `import '../contract/groups.ts'`,
+  'src/core/files.ts': `import 'node:fs/promises'`,
+  'src/contract/fault.ts': `export { $groups } from '../stores/groups.ts'`,
+  'src/i18n/fault.ts': `import '../core/merkle.ts'`,
+  'src/theme/fault.ts': `import '../core/merkle.ts'`,
+  'src/workers/fault.ts': `import '../stores/groups.ts'`,
+  'src/stores/fault.ts': `import 'react'`,
+  'src/stores/dom.ts': `import 'react-dom/client'`,
+  'src/islands/parts/Fault.tsx': `import '../Groups.tsx'`,
+  'src/islands/Fault.tsx': `const page = import('../layouts/Shell.astro')`,
+  'src/components/Fault.astro': `---\nimport '../contract/groups.ts'\n---`,
+  'src/shell/fault.ts': `import '@nanostores/react'`,
+  'src/layouts/Fault.astro': `---\nimport '../contract/groups.ts'\n---`,
+  'src/layouts/Script.astro': `<script>import '../islands/Groups.tsx'</script>`,
+  'src/pages/store.astro': `---\nimport '../stores/groups.ts'\n---`,
+  'src/pages/part.astro': `---\nimport '../islands/parts/Row.tsx'\n---`,
+  'src/pages/server.astro': `---\nimport '../server/app.ts'\n---`,
+  'src/middleware.ts': `import './stores/groups.ts'`,
+  'src/env.d.ts': `import type { root } from './core/merkle.ts'\nexport type Root = typeof root`,
+  'src/server/db/fault.ts': `import type { group } from '../../contract/groups.ts'`,
+  'src/server/domain/fault.ts': `import '../api/groups.ts'`,
+  'src/server/domain/driver.ts': `import 'pg'`,
+  'src/server/domain/http.ts': `import 'hono/http-exception'`,
+  'src/server/jobs/fault.ts': `import '../db/open.ts'`,
+  'src/server/api/fault.ts': `import '../db/open.ts'`,
+  'src/server/api/query.ts': `import 'kysely'`,
+  'src/server/fault.ts': `import '../stores/groups.ts'`,
+  'src/server/mount.ts': `import '../core/missing.ts'`,
+  'src/utils/text.ts': 'export const text = 1',
+  'src/loose.ts': 'export const loose = 1',
+  'src/core/tested.ts': `import '../../tests/unit/groups.test.ts'`,
+  'src/core/measured.ts': `import '../../bench/deposits.ts'`,
+  'src/core/one.ts': `import { two } from './two.ts'\nexport const one = () => two`,
+  'src/core/two.ts': `import { one } from './one.ts'\nexport const two = () => one`
+}
+
+const root = resolve(import.meta.dirname, '../..')
+let reported: Record<'legal' | 'faulty', string[]>
+
+beforeAll(() => {
+  reported = { legal: lint(legal), faulty: lint({ ...legal, ...faults }) }
+})
+
+test('allows what the table of imports allows', () => {
+  expect(reported.legal).toEqual([])
+})
+
+test.for(Object.keys(faults))('reports the planted fault in %s', path => {
+  expect(reported.faulty).toContain(path)
+})
+
+test('reports nothing but the planted faults', () => {
+  expect(reported.faulty.filter(path => !(path in faults))).toEqual([])
+})
+
+// The linter cannot tell the two halves of a layout apart.
+test('imports the shell from scripts only', () => {
+  const layouts = join(root, 'src/layouts')
+  const names = fs.existsSync(layouts) ? fs.readdirSync(layouts, { encoding: 'utf8' }) : []
+  for (const name of names.filter(name => name.endsWith('.astro'))) {
+    const [, frontmatter] = fs.readFileSync(join(layouts, name), 'utf8').split(/^---$/m)
+    expect(frontmatter ?? '', name).not.toMatch(/shell\//)
+  }
+})
+
+/** Lints the files in a tree of their own and returns the paths that were reported. */
+function lint(tree: Record<string, string>): string[] {
+  const folder = fs.mkdtempSync(join(tmpdir(), 'boundaries-'))
+  try {
+    fs.symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir')
+    for (const name of ['oxlint.config.ts', 'package.json', 'tsconfig.json']) {
+      fs.copyFileSync(join(root, name), join(folder, name))
+    }
+    for (const [path, source] of Object.entries(tree)) {
+      fs.mkdirSync(dirname(join(folder, path)), { recursive: true })
+      fs.writeFileSync(join(folder, path), `${source.replace(/^ +/gm, '').trim()}\n`)
+    }
+    const { stdout, stderr } = spawnSync(
+      join(root, 'node_modules/.bin/oxlint'),
+      ['--deny-warnings', '--format=json', 'src', 'tests', 'bench'],
+      { cwd: folder, encoding: 'utf8' }
+    )
+    if (!stdout.startsWith('{')) throw new Error(`oxlint did not run: ${stdout}${stderr}`)
+    const { diagnostics, number_of_files: count } = JSON.parse(stdout)
+    if (count < Object.keys(tree).length - 1) throw new Error(`oxlint saw only ${count} files`)
+    return [...new Set<string>(diagnostics.map((found: { filename: string }) => found.filename))]
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true })
+  }
+}
