@@ -20,6 +20,9 @@ export const errorCodes = {
   offline: 0,
   unexpected_answer: 502,
 
+  // the caller's own disk, found by a worker and never sent
+  file_unreadable: 0,
+
   // hosts
   unknown_domain: 404,
   unknown_host: 421,
