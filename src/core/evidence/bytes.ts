@@ -74,7 +74,7 @@ export function concat(...parts: Uint8Array[]): Bytes {
  */
 export function domain(label: string, ...names: string[]): Bytes {
   const parts = [`vidimus/v1/${label}`, ...names]
-  if (parts.some((part) => part.includes('\0'))) throw new Error('domain: zero byte inside a name')
+  if (parts.some(part => part.includes('\0'))) throw new Error('domain: zero byte inside a name')
   return toUtf8(`${parts.join('\0')}\0`)
 }
 
@@ -100,9 +100,9 @@ export function isRecordId(text: string): boolean {
 
 /** UTC, whole seconds, rounded down: `2026-11-20T09:28:15Z` */
 export function formatTime(time: Date): string {
-  const text = `${time.toISOString().slice(0, 19)}Z`
-  if (text.length !== 20) throw new Error('time: year out of range')
-  return text
+  const text = time.toISOString()
+  if (text.length !== 24) throw new Error('time: year out of range')
+  return `${text.slice(0, 19)}Z`
 }
 
 /** A time of the calendar in that one spelling. */

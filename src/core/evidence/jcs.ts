@@ -40,12 +40,12 @@ function write(value: unknown, depth: number): string {
     return String(value)
   }
   if (Array.isArray(value))
-    return `[${Array.from(value, (item) => write(item, depth + 1)).join(',')}]`
+    return `[${Array.from(value, item => write(item, depth + 1)).join(',')}]`
   if (isPlainObject(value)) {
     // The default order of sort() is by UTF-16 code units, as RFC 8785 §3.2.3 asks.
     const members = Object.keys(value)
       .sort()
-      .map((name) => `${writeString(name)}:${write(value[name], depth + 1)}`)
+      .map(name => `${writeString(name)}:${write(value[name], depth + 1)}`)
     return `{${members.join(',')}}`
   }
   throw new TypeError(`JSON: ${value === null ? 'null' : typeof value} has no canonical form`)

@@ -15,8 +15,6 @@ export function lookupTag(lookupKey: LookupKey, kind: TagKind, input: Uint8Array
   if (lookupKey.key.length !== 32) throw new Error('tag: a lookup key has 32 bytes')
   if (!kind.startsWith('row/') && input.length !== 32)
     throw new Error('tag: a fingerprint has 32 bytes')
-  const tag = toBase64Url(
-    hmac(sha256, lookupKey.key, concat(domain(`tag/${kind}`), input))
-  )
+  const tag = toBase64Url(hmac(sha256, lookupKey.key, concat(domain(`tag/${kind}`), input)))
   return { scheme: 1, keyVersion: lookupKey.version, tag }
 }
