@@ -1,28 +1,28 @@
 import { fingerprint } from './fingerprint.ts'
-import type { HashAnswer } from './hash-client.ts'
+import type { WorkerAnswer } from './pool.ts'
 
 const progressMilliseconds = 100
 
-/** One file at a time: the client sends the next one after the answer. */
+/** One file at a time: the pool sends the next one after the answer. */
 addEventListener('message', (event: MessageEvent<Blob>) => {
   void run(event.data).then(answer)
 })
 
-async function run(file: Blob): Promise<HashAnswer> {
+async function run(file: Blob): Promise<WorkerAnswer<string>> {
   let told = performance.now()
   try {
-    const sha256 = await fingerprint(file, bytesDone => {
+    const result = await fingerprint(file, bytesDone => {
       const now = performance.now()
       if (now - told < progressMilliseconds) return
       told = now
       answer({ kind: 'progress', bytesDone })
     })
-    return { kind: 'done', sha256 }
+    return { kind: 'done', result }
   } catch (error) {
     return { kind: 'failed', detail: String(error) }
   }
 }
 
-function answer(message: HashAnswer): void {
+function answer(message: WorkerAnswer<string>): void {
   postMessage(message)
 }

@@ -1,0 +1,14 @@
+export interface Size {
+  w: number
+  h: number
+}
+
+/** `{ w: 4000, h: 3000 }` in 600 × 600 → `{ w: 600, h: 450 }`: the ratio stays, nothing is enlarged. */
+export function fitInside(size: Size, box: Size): Size {
+  const scale = Math.min(1, box.w / size.w, box.h / size.h)
+  return { w: scaled(size.w, scale), h: scaled(size.h, scale) }
+}
+
+function scaled(length: number, scale: number): number {
+  return Math.max(1, Math.round(length * scale))
+}

@@ -1,0 +1,39 @@
+import { fitInside, type Size } from '../core/fit.ts'
+import type { WorkerAnswer } from './pool.ts'
+
+const box = { w: 600, h: 600 }
+const quality = 0.7
+
+export interface ReducedPicture {
+  blob: Blob
+  from: Size
+  to: Size
+}
+
+addEventListener('message', (event: MessageEvent<Blob>) => {
+  void run(event.data).then(answer => postMessage(answer))
+})
+
+/** No result where the browser cannot decode the picture: it then goes as it is. */
+async function run(file: Blob): Promise<WorkerAnswer<ReducedPicture | undefined>> {
+  try {
+    return { kind: 'done', result: await reduce(file) }
+  } catch {
+    return { kind: 'done', result: undefined }
+  }
+}
+
+async function reduce(file: Blob): Promise<ReducedPicture | undefined> {
+  const picture = await createImageBitmap(file, { imageOrientation: 'from-image' })
+  const from = { w: picture.width, h: picture.height }
+  const to = fitInside(from, box)
+  const canvas = new OffscreenCanvas(to.w, to.h)
+  const context = canvas.getContext('2d')
+  if (!context) return undefined
+  context.fillStyle = 'white' // JPEG knows no transparency
+  context.fillRect(0, 0, to.w, to.h)
+  context.imageSmoothingQuality = 'high'
+  context.drawImage(picture, 0, 0, to.w, to.h)
+  picture.close()
+  return { blob: await canvas.convertToBlob({ type: 'image/jpeg', quality }), from, to }
+}

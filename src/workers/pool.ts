@@ -1,0 +1,107 @@
+import { AppError } from '../contract/errors.ts'
+
+/** What a worker of a pool says: any number of `progress`, then one of the others. */
+export type WorkerAnswer<Result> =
+  | { kind: 'progress'; bytesDone: number }
+  | { kind: 'done'; result: Result }
+  | { kind: 'failed'; detail: string }
+
+export interface AskOptions {
+  onProgress?: ((bytesDone: number) => void) | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** What the pool needs of a `Worker`. */
+export type PoolWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'>
+
+/**
+ * Sends messages to at most `max` workers, each serving one at a time; the others wait in order.
+ * `signal` kills the worker and rejects with `Error('terminated')`.
+ */
+export function createPool<Message, Result>(
+  max: number,
+  start: () => PoolWorker
+): (message: Message, options?: AskOptions) => Promise<Result> {
+  const idle: PoolWorker[] = []
+  const waiting: (() => void)[] = []
+  let running = 0
+
+  async function ask(message: Message, options: AskOptions = {}): Promise<Result> {
+    await enter(options.signal)
+    try {
+      if (options.signal?.aborted) throw terminated()
+      const worker = idle.pop() ?? start()
+      const result = await serve<Message, Result>(worker, message, options)
+      idle.push(worker)
+      return result
+    } finally {
+      leave()
+    }
+  }
+
+  function enter(signal: AbortSignal | undefined): Promise<void> {
+    if (running < max) {
+      running += 1
+      return Promise.resolve()
+    }
+    return new Promise((resolve, reject) => {
+      const go = () => {
+        signal?.removeEventListener('abort', give)
+        resolve()
+      }
+      const give = () => {
+        waiting.splice(waiting.indexOf(go), 1)
+        reject(terminated())
+      }
+      waiting.push(go)
+      signal?.addEventListener('abort', give, { once: true })
+      if (signal?.aborted) give()
+    })
+  }
+
+  /** Hands the place to whoever waits longest, so that a newcomer cannot take it in between. */
+  function leave(): void {
+    const next = waiting.shift()
+    if (next) next()
+    else running -= 1
+  }
+
+  return ask
+}
+
+function serve<Message, Result>(
+  worker: PoolWorker,
+  message: Message,
+  { onProgress, signal }: AskOptions
+): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error) => {
+      signal?.removeEventListener('abort', kill)
+      worker.terminate()
+      reject(error)
+    }
+    const kill = () => fail(terminated())
+    signal?.addEventListener('abort', kill, { once: true })
+    worker.onmessage = ({ data }: MessageEvent<WorkerAnswer<Result>>) => {
+      if (data.kind === 'progress') onProgress?.(data.bytesDone)
+      else if (data.kind === 'failed') fail(new AppError('file_unreadable', data.detail))
+      else {
+        signal?.removeEventListener('abort', kill)
+        resolve(data.result)
+      }
+    }
+    worker.onerror = event => {
+      fail(new AppError('internal', `A worker failed: ${detailOf(event)}`))
+    }
+    worker.postMessage(message)
+  })
+}
+
+function detailOf(event: Event | string): string {
+  if (typeof event === 'string') return event
+  return 'message' in event ? String(event.message) : event.type
+}
+
+function terminated(): Error {
+  return new Error('terminated')
+}
