@@ -1,0 +1,51 @@
+/**
+ * The one spelling of an e-mail that keys, tags and look-ups are made from, or `undefined` for
+ * anything that has none: refused, never repaired.
+ * `' Jörg.M+a@Exämple.com\n'` → `undefined` (local part), `'Jorg.M+a@Exämple.com'` → `'jorg.m+a@xn--exmple-cua.com'`
+ */
+export function canonicalEmail(text: string): string | undefined {
+  if (!text.isWellFormed()) return undefined
+  const parts = trimBlanks(text).split('@')
+  const [typedLocal, typedDomain] = parts
+  if (parts.length !== 2 || typedLocal === undefined || typedDomain === undefined) return undefined
+  const local = canonicalLocal(typedLocal)
+  const domain = canonicalDomain(typedDomain)
+  if (local === undefined || domain === undefined) return undefined
+  const email = `${local}@${domain}`
+  return email.length <= 254 ? email : undefined
+}
+
+/** A loop, because trimming the end by a regular expression takes quadratic time on long inner blanks. */
+function trimBlanks(text: string): string {
+  const isBlank = (at: number) => ' \t\n\r'.includes(text.charAt(at))
+  let start = 0
+  let end = text.length
+  while (start < end && isBlank(start)) start++
+  while (end > start && isBlank(end - 1)) end--
+  return text.slice(start, end)
+}
+
+/**
+ * Unquoted only: a quoted local part may hold the colon that separates e-mail and password in the
+ * key derivation. By table, because `toLowerCase()` turns U+212A KELVIN SIGN into `k`.
+ */
+function canonicalLocal(text: string): string | undefined {
+  if (text.length > 64) return undefined
+  if (!/^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/.test(text)) return undefined
+  return text.replace(/[A-Z]/g, letter => String.fromCharCode(letter.charCodeAt(0) + 32))
+}
+
+/** The alphabet is checked before the URL parser sees the text, which else decodes `%61` and drops `user@`. */
+function canonicalDomain(text: string): string | undefined {
+  if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(text)) return undefined
+  if (!URL.canParse(`http://${text}`)) return undefined
+  const { hostname } = new URL(`http://${text}`)
+  const labels = hostname.split('.')
+  if (hostname.length > 253 || labels.length < 2 || !labels.every(isLabel)) return undefined
+  // the parser turns `1.2` into `1.0.0.2`, which is an address and no domain
+  return /^[a-z]/.test(labels.at(-1) ?? '') ? hostname : undefined
+}
+
+function isLabel(label: string): boolean {
+  return label.length <= 63 && /^[a-z0-9-]+$/.test(label) && !/^-|-$/.test(label)
+}

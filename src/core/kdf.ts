@@ -1,0 +1,142 @@
+import { mapHashToField } from '@noble/curves/abstract/modular.js'
+import { p256 } from '@noble/curves/nist.js'
+import { canonicalEmail } from './email.ts'
+import { type Bytes, concat, fromHex, toUtf8 } from './evidence/bytes.ts'
+
+interface Kdf {
+  /** A retired derivation still has accounts, but no browser signs with it any more. */
+  status: 'active' | 'retired'
+  salt: string
+  memoryKib: number
+  passes: number
+  lanes: number
+  bytes: number
+}
+
+/**
+ * How a password becomes a key, by id. Numbers live here and never come from a server, which could
+ * ask for cheap ones. Changing a byte of a published entry locks its accounts out: add an id.
+ */
+export const kdfs = {
+  a1: {
+    status: 'active',
+    // first 16 bytes of SHA-256("vidimus/kdf/a1")
+    salt: '13ca674f1a9b8e823a9227de1fd26ae7',
+    memoryKib: 65_536,
+    passes: 3,
+    lanes: 1,
+    // 48 and not 32, so that the reduction to a scalar keeps its bias under 2^-128
+    bytes: 48
+  }
+} as const satisfies Record<string, Kdf>
+
+export type KdfId = keyof typeof kdfs
+
+export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes' | 'bytes'> {
+  password: Bytes
+  salt: Bytes
+}
+
+/** Argon2id version 0x13 without secret or associated data; hash-wasm, noble and Node all provide one. */
+export type Argon2id = (input: Argon2idInput) => Uint8Array | Promise<Uint8Array>
+
+/** A P-256 key: scalar and affine point, 32 bytes each. Whoever gets it overwrites `d` after use. */
+export interface DerivedKey {
+  d: Uint8Array
+  x: Uint8Array
+  y: Uint8Array
+}
+
+/** An e-mail or password that no key can be derived from. */
+export class KdfError extends Error {
+  readonly field: 'email' | 'password'
+
+  constructor(field: 'email' | 'password') {
+    super(`kdf: ${field} has no canonical form`)
+    this.name = 'KdfError'
+    this.field = field
+  }
+}
+
+export function isActiveKdf(
+  id: string,
+  table: Record<string, Pick<Kdf, 'status'>> = kdfs
+): id is KdfId {
+  return Object.hasOwn(table, id) && table[id]?.status === 'active'
+}
+
+/** The key of one e-mail and password, the same in every browser and on every host. */
+export async function deriveKey(
+  id: KdfId,
+  email: string,
+  password: string,
+  argon2id: Argon2id
+): Promise<DerivedKey> {
+  const { salt, memoryKib, passes, lanes, bytes } = kdfs[id]
+  const secret = passwordBytes(email, password)
+  try {
+    const okm = await argon2id({
+      password: secret,
+      salt: fromHex(salt),
+      memoryKib,
+      passes,
+      lanes,
+      bytes
+    })
+    const d = scalarFromOkm(okm)
+    okm.fill(0)
+    // uncompressed point: 0x04, x, y
+    const point = p256.getPublicKey(d, false)
+    return { d, x: point.slice(1, 33), y: point.slice(33) }
+  } finally {
+    secret.fill(0)
+  }
+}
+
+/** `email_c ":" NFKC(password)`; injective, because a canonical e-mail holds no colon. */
+export function passwordBytes(email: string, password: string): Bytes {
+  const canonical = canonicalEmail(email)
+  if (canonical === undefined) throw new KdfError('email')
+  const normalised = normalisePassword(password)
+  if (normalised === undefined) throw new KdfError('password')
+  return concat(toUtf8(`${canonical}:`), toUtf8(normalised))
+}
+
+/** `(okm mod (n - 1)) + 1`, big-endian, so never zero and never n. */
+export function scalarFromOkm(okm: Uint8Array): Uint8Array {
+  if (okm.length !== 48) throw new Error('kdf: okm is not 48 bytes')
+  return mapHashToField(okm, p256.Point.Fn.ORDER)
+}
+
+const maxPasswordBytes = 1024
+const minPasswordCharacters = 12
+
+/**
+ * NFKC, so that é typed as one or as two characters is one password; never trimmed or case-folded.
+ * `undefined` for a lone surrogate, which UTF-8 would make equal to others, and for over 1,024 bytes.
+ */
+export function normalisePassword(password: string): string | undefined {
+  if (!password.isWellFormed()) return undefined
+  const normalised = password.normalize('NFKC')
+  return toUtf8(normalised).length <= maxPasswordBytes ? normalised : undefined
+}
+
+export interface PasswordFault {
+  rule: 'min' | 'max_bytes' | 'format'
+  limit?: number
+}
+
+/**
+ * What keeps a password from being chosen. Never asked at sign-in, so that a change here locks nobody
+ * out. `'short'` → `{ rule: 'min', limit: 12 }`
+ */
+export function newPasswordFault(password: string): PasswordFault | undefined {
+  // unassigned characters may normalise differently in a later Unicode: another key
+  if (!password.isWellFormed() || /[\p{Cc}\p{Cn}]/u.test(password)) return { rule: 'format' }
+  const normalised = normalisePassword(password)
+  if (normalised === undefined) return { rule: 'max_bytes', limit: maxPasswordBytes }
+  // both counts: NFKC folds e + accent into one, and unfolds the single U+FDFA into eighteen
+  if (Math.min([...password].length, [...normalised].length) < minPasswordCharacters)
+    return { rule: 'min', limit: minPasswordCharacters }
+  return undefined
+}

@@ -1,0 +1,157 @@
+import { argon2Sync, createECDH, createHash } from 'node:crypto'
+import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js'
+import { argon2id as wasmArgon2id } from 'hash-wasm'
+import { describe, expect, test } from 'vitest'
+import { toHex } from '../../../src/core/evidence/bytes.ts'
+import {
+  type Argon2id,
+  deriveKey,
+  isActiveKdf,
+  kdfs,
+  newPasswordFault,
+  normalisePassword,
+  passwordBytes,
+  scalarFromOkm
+} from '../../../src/core/kdf.ts'
+import published from '../vectors/kdf-a1.json' with { type: 'json' }
+
+const node: Argon2id = ({ password, salt, memoryKib, passes, lanes, bytes }) =>
+  new Uint8Array(
+    argon2Sync('argon2id', {
+      message: password,
+      nonce: salt,
+      memory: memoryKib,
+      passes,
+      parallelism: lanes,
+      tagLength: bytes
+    })
+  )
+
+const wasm: Argon2id = ({ password, salt, memoryKib, passes, lanes, bytes }) =>
+  wasmArgon2id({
+    password,
+    salt,
+    memorySize: memoryKib,
+    iterations: passes,
+    parallelism: lanes,
+    hashLength: bytes,
+    outputType: 'binary'
+  })
+
+const noble: Argon2id = ({ password, salt, memoryKib, passes, lanes, bytes }) =>
+  nobleArgon2id(password, salt, { m: memoryKib, t: passes, p: lanes, dkLen: bytes })
+
+// security.md A-01
+describe('derivation a1', () => {
+  test('publishes enough vectors, each name once', () => {
+    expect(published.kdf).toBe('a1')
+    expect(published.vectors.length).toBeGreaterThanOrEqual(20)
+    expect(published.refused_emails.length).toBeGreaterThanOrEqual(15)
+    expect(new Set(published.vectors.map(vector => vector.name)).size).toBe(
+      published.vectors.length
+    )
+  })
+
+  test('its salt is the start of a hash of its name', () => {
+    const hash = createHash('sha256').update('vidimus/kdf/a1').digest('hex')
+    expect(kdfs.a1.salt).toBe(hash.slice(0, 32))
+  })
+
+  test.each(published.vectors)('Node and hash-wasm agree: $name', async vector => {
+    const key = { d: vector.d, x: vector.x, y: vector.y }
+    expect(toHex(passwordBytes(vector.email, vector.password))).toBe(vector.p)
+    expect(await derive(vector, node)).toEqual({ okm: vector.okm, ...key })
+    expect(await derive(vector, wasm)).toEqual({ okm: vector.okm, ...key })
+  })
+
+  test.each([0, 1, 2, 14].map(at => published.vectors[at]))('noble agrees: $name', async vector => {
+    if (!vector) throw new Error('a vector is missing')
+    const { okm, d, x, y } = vector
+    expect(await derive(vector, noble)).toEqual({ okm, d, x, y })
+  })
+
+  test.each(published.vectors)('the point is that of OpenSSL: $name', ({ d, x, y }) => {
+    const curve = createECDH('prime256v1')
+    curve.setPrivateKey(d, 'hex')
+    expect(curve.getPublicKey('hex')).toBe(`04${x}${y}`)
+  })
+
+  test.each(published.scalars)('scalar edge: $name', ({ okm, d }) => {
+    expect(toHex(scalarFromOkm(Buffer.from(okm, 'hex')))).toBe(d)
+  })
+
+  test('takes 48 bytes of key material and no other length', () => {
+    expect(() => scalarFromOkm(new Uint8Array(47))).toThrow('48 bytes')
+    expect(() => scalarFromOkm(new Uint8Array(64))).toThrow('48 bytes')
+  })
+
+  test('overwrites password bytes and key material', async () => {
+    const seen: Uint8Array[] = []
+    await deriveKey('a1', 'alice@example.com', 'a password', ({ password, bytes }) => {
+      const okm = new Uint8Array(bytes).fill(7)
+      seen.push(password, okm)
+      return okm
+    })
+    expect(seen.map(bytes => bytes.some(byte => byte !== 0))).toEqual([false, false])
+  })
+
+  test('refuses an e-mail or password without a canonical form', async () => {
+    await expect(deriveKey('a1', 'alice', 'a password', node)).rejects.toMatchObject({
+      field: 'email'
+    })
+    await expect(deriveKey('a1', 'alice@example.com', 'lone \ud800', node)).rejects.toMatchObject({
+      field: 'password'
+    })
+  })
+
+  test('knows its ids and no inherited name', () => {
+    expect(isActiveKdf('a1')).toBe(true)
+    for (const id of ['a2', '', 'constructor', '__proto__']) expect(isActiveKdf(id)).toBe(false)
+    expect(isActiveKdf('a1', { a1: { status: 'retired' } })).toBe(false)
+  })
+})
+
+describe('password', () => {
+  test('is normalised, never trimmed or case-folded', () => {
+    expect(normalisePassword(' A\u030a\ufb01 ')).toBe(' \u00c5fi ')
+  })
+
+  test('counts its bytes after normalising', () => {
+    expect(normalisePassword('e\u0301'.repeat(512))).toBe('\u00e9'.repeat(512))
+    expect(normalisePassword(`${'\u00e9'.repeat(512)}a`)).toBeUndefined()
+    // U+FDFA, 3 bytes, unfolds to 33
+    expect(normalisePassword('\ufdfa'.repeat(32))).toBeUndefined()
+  })
+
+  test.each([
+    ['correct horse', undefined],
+    ['twelve chars', undefined],
+    ['only eleven', { rule: 'min', limit: 12 }],
+    ['\u{1f511}'.repeat(12), undefined],
+    ['\u{1f511}'.repeat(11), { rule: 'min', limit: 12 }],
+    ['e\u0301'.repeat(11), { rule: 'min', limit: 12 }],
+    ['\ufdfa', { rule: 'min', limit: 12 }],
+    ['', { rule: 'min', limit: 12 }],
+    [' '.repeat(12), undefined],
+    ['a'.repeat(1024), undefined],
+    ['a'.repeat(1025), { rule: 'max_bytes', limit: 1024 }],
+    ['a tab\tin the password', { rule: 'format' }],
+    ['unassigned \u0378 character', { rule: 'format' }],
+    ['lone surrogate \udc00', { rule: 'format' }]
+  ])('may be chosen or not: %j', (password, fault) => {
+    expect(newPasswordFault(password)).toEqual(fault)
+  })
+})
+
+async function derive(
+  { email, password }: { email: string; password: string },
+  argon2id: Argon2id
+) {
+  let okm = ''
+  const { d, x, y } = await deriveKey('a1', email, password, async input => {
+    const bytes = await argon2id(input)
+    okm = toHex(bytes)
+    return bytes
+  })
+  return { okm, d: toHex(d), x: toHex(x), y: toHex(y) }
+}
