@@ -43,13 +43,14 @@ export default defineConfig({
     env: {
       PORT: String(port),
       MANAGEMENT_PORT: String(managementPort),
-      DATA_DIR: '.cache/e2e-data'
+      DATA_DIR: '.cache/e2e-data',
+      LOG_LEVEL: 'warn'
     },
     timeout: 120_000,
     // A killed server would leave its database running.
     gracefulShutdown: { signal: 'SIGTERM', timeout: 20_000 },
     reuseExistingServer: false,
-    stdout: 'ignore',
+    stdout: 'pipe',
     stderr: 'pipe'
   }
 })
