@@ -1,0 +1,49 @@
+/** Answers of the API are never documents. */
+export const apiPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
+
+/** Sent with our worker files: only there may WebAssembly compile. */
+export const workerPolicy =
+  "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
+
+export type PagePolicyInput = {
+  /** The header that Astro put on the page: the source of its script and style hashes. */
+  astroPolicy: string
+  /** Hash of the text of the theme's style element: `sha256-…`, quoted or not. */
+  themeHash: string
+  /** Origin of the API: `http://api.localhost:4321` */
+  api: string
+}
+
+/** The policy of every page of a host; ClientRouter keeps the first page's for the whole visit. */
+export function pagePolicy({ astroPolicy, themeHash, api }: PagePolicyInput): string {
+  const theme = `'${themeHash.replace(/^'|'$/g, '')}'`
+  if (!hashPattern.test(theme)) throw new Error(`csp: not a hash: ${themeHash}`)
+  if (!/^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(api)) throw new Error(`csp: not an origin: ${api}`)
+  const directives = [
+    ["default-src 'none'"],
+    ["script-src 'self'", ...hashesOf(astroPolicy, 'script-src')],
+    ["style-src 'self'", ...new Set([...hashesOf(astroPolicy, 'style-src'), theme])],
+    ["img-src 'self' data: blob:"],
+    ["font-src 'self'"],
+    ["connect-src 'self'", api],
+    ["worker-src 'self'"],
+    ["manifest-src 'self'"],
+    ["form-action 'self'"],
+    ["base-uri 'none'"],
+    ["frame-ancestors 'none'"]
+  ]
+  return directives.map(directive => directive.join(' ')).join('; ')
+}
+
+const hashPattern =
+  /^'sha(?:256-[A-Za-z0-9+/]{43}=|384-[A-Za-z0-9+/]{64}|512-[A-Za-z0-9+/]{86}==)'$/
+
+// Only hashes pass: 'unsafe-inline', foreign hosts and nonces cannot slip in with a change of Astro's.
+function hashesOf(policy: string, name: string): string[] {
+  const directive = policy
+    .split(';')
+    .map(text => text.trim().split(/\s+/))
+    .find(([first]) => first === name)
+  if (!directive) throw new Error(`csp: the page's policy has no ${name}`)
+  return directive.filter(source => hashPattern.test(source))
+}
