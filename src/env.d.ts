@@ -10,6 +10,8 @@ declare global {
       /** `http://localhost:4321` and `http://api.localhost:4321`. */
       origin: string
       apiOrigin: string
+      /** Id of the running build: an open page of another one offers to reload. */
+      buildId: string
       /** Hands the finished page to the cache of `server/site.ts`. */
       keepPage: (page: { status: number; headers: [string, string][]; body: string }) => void
       /** Set by `middleware.ts`. */

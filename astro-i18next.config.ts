@@ -1,0 +1,58 @@
+// Read by astro-i18next through its own loader: it must be .ts, and import.meta is not available.
+import enAccount from './src/i18n/en/account.json'
+import enCommon from './src/i18n/en/common.json'
+import enDeposit from './src/i18n/en/deposit.json'
+import enErrors from './src/i18n/en/errors.json'
+import enHistory from './src/i18n/en/history.json'
+import enHome from './src/i18n/en/home.json'
+import enShell from './src/i18n/en/shell.json'
+import enVerify from './src/i18n/en/verify.json'
+import frAccount from './src/i18n/fr/account.json'
+import frCommon from './src/i18n/fr/common.json'
+import frDeposit from './src/i18n/fr/deposit.json'
+import frErrors from './src/i18n/fr/errors.json'
+import frHistory from './src/i18n/fr/history.json'
+import frHome from './src/i18n/fr/home.json'
+import frShell from './src/i18n/fr/shell.json'
+import frVerify from './src/i18n/fr/verify.json'
+
+const resources = {
+  en: {
+    account: enAccount,
+    common: enCommon,
+    deposit: enDeposit,
+    errors: enErrors,
+    history: enHistory,
+    home: enHome,
+    shell: enShell,
+    verify: enVerify
+  },
+  fr: {
+    account: frAccount,
+    common: frCommon,
+    deposit: frDeposit,
+    errors: frErrors,
+    history: frHistory,
+    home: frHome,
+    shell: frShell,
+    verify: frVerify
+  }
+}
+
+export default {
+  locales: ['en', 'fr'],
+  defaultLocale: 'en',
+  namespaces: Object.keys(resources.en),
+  defaultNamespace: 'common',
+  showDefaultLocale: true,
+  load: ['server'],
+  i18nextServerPlugins: { fsBackend: null },
+  i18nextServer: {
+    backend: null,
+    initAsync: false,
+    initImmediate: false,
+    // Astro escapes; the words are plain text.
+    interpolation: { escapeValue: false },
+    resources
+  }
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import node from '@astrojs/node'
+import react from '@astrojs/react'
+import tailwind from '@tailwindcss/vite'
+import i18next from 'astro-i18next'
+import { defineConfig, passthroughImageService } from 'astro/config'
+
+const worker = {
+  format: 'es',
+  // The server knows them by this name and sends them with a policy of their own.
+  rolldownOptions: { output: { entryFileNames: '_astro/worker-[name]-[hash].js' } }
+}
+
+export default defineConfig({
+  output: 'server',
+  adapter: node({ mode: 'middleware' }),
+  integrations: [react(), i18next(), buildRecord()],
+  i18n: {
+    locales: ['en', 'fr'],
+    defaultLocale: 'en',
+    routing: { prefixDefaultLocale: true, redirectToDefaultLocale: false }
+  },
+  trailingSlash: 'ignore',
+  // Company pictures never pass /_image (GHSA-26w7-cxv4-gfx2).
+  image: { service: passthroughImageService() },
+  prefetch: { prefetchAll: true, defaultStrategy: 'hover' },
+  security: { csp: { algorithm: 'SHA-256' } },
+  // No Markdown pages; the highlighter's inline styles would not pass the policy.
+  markdown: { syntaxHighlight: false },
+  devToolbar: { enabled: false },
+  vite: {
+    plugins: [tailwind()],
+    // An inline module script would make ClientRouter insert a `data:` script, which the policy refuses.
+    build: { assetsInlineLimit: 0 },
+    worker
+  }
+})
+
+/** Writes `dist/build.json` for server/site.ts: the id of this build, its page routes, its words. */
+function buildRecord() {
+  let routes = []
+  return {
+    name: 'vidimus-build-record',
+    hooks: {
+      'astro:routes:resolved': options => {
+        routes = options.routes.filter(route => route.type === 'page').map(route => route.pattern)
+      },
+      'astro:build:done': async ({ dir }) => {
+        const dist = fileURLToPath(new URL('..', dir))
+        const messages = { en: await wordsOf('en'), fr: await wordsOf('fr') }
+        const id = await fingerprint(dist)
+        await writeFile(`${dist}/build.json`, JSON.stringify({ id, routes, messages }))
+      }
+    }
+  }
+}
+
+async function wordsOf(locale) {
+  const folder = new URL(`./src/i18n/${locale}/`, import.meta.url)
+  const files = (await readdir(folder)).sort()
+  const texts = await Promise.all(files.map(file => readFile(new URL(file, folder), 'utf8')))
+  return Object.fromEntries(
+    files.map((file, index) => [file.replace('.json', ''), JSON.parse(texts[index])])
+  )
+}
+
+/** The same sources give the same id, so that replicas of one release agree. */
+async function fingerprint(dist) {
+  const hash = createHash('sha256')
+  for (const folder of ['client', 'server']) {
+    const files = await readdir(`${dist}/${folder}`, { recursive: true, withFileTypes: true })
+    const paths = files.filter(file => file.isFile()).map(file => `${file.parentPath}/${file.name}`)
+    for (const path of paths.sort()) {
+      hash.update(path.slice(dist.length)).update(await readFile(path))
+    }
+  }
+  return hash.digest('base64url').slice(0, 16)
+}

@@ -1,0 +1,61 @@
+/** What the interface speaks. The first is the catch-all. */
+export const locales = ['en', 'fr'] as const
+export type Locale = (typeof locales)[number]
+export const defaultLocale: Locale = 'en'
+
+export const localeNames: Record<Locale, string> = { en: 'English', fr: 'Français' }
+
+/** Nested sentences by name, as the JSON files hold them. */
+export interface Words {
+  [key: string]: string | Words
+}
+
+/** `t('signIn.title')`, `t('left', { count: 2 })`; an unknown key answers itself. */
+export type T = (key: string, values?: Record<string, string | number>) => string
+
+const tags: Record<Locale, string> = { en: 'en-US', fr: 'fr-FR' }
+
+/** `fr` → `fr-FR` */
+export function languageTag(locale: Locale): string {
+  return tags[locale]
+}
+
+export function isLocale(text: unknown): text is Locale {
+  return locales.some(locale => locale === text)
+}
+
+/** `fr`, `/verify` → `/fr/verify`; a locale that is there already is replaced. */
+export function localizedPath(locale: Locale, path: string): string {
+  const [, first = '', ...rest] = path.split('/')
+  const kept = isLocale(first) ? rest : [first, ...rest]
+  return ['', locale, ...kept.filter(Boolean)].join('/')
+}
+
+/**
+ * The words of an island or shell module. Same syntax as i18next: `{{name}}`, and `count` chooses
+ * between `key_one` and `key_other`; numbers are written the way the locale writes them.
+ */
+export function translator(locale: Locale, words: Words): T {
+  const plurals = new Intl.PluralRules(languageTag(locale))
+  const numbers = new Intl.NumberFormat(languageTag(locale))
+  return (key, values = {}) => {
+    const count = values['count']
+    const plural =
+      typeof count === 'number' ? find(words, `${key}_${plurals.select(count)}`) : undefined
+    const text = plural ?? find(words, key) ?? find(words, `${key}_other`)
+    return text?.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) => {
+      const value = values[name]
+      if (value === undefined) return whole
+      return typeof value === 'number' ? numbers.format(value) : value
+    }) ?? key
+  }
+}
+
+function find(words: Words, key: string): string | undefined {
+  let found: string | Words | undefined = words
+  for (const part of key.split('.')) {
+    if (typeof found !== 'object' || !Object.hasOwn(found, part)) return undefined
+    found = found[part]
+  }
+  return typeof found === 'string' ? found : undefined
+}

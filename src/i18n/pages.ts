@@ -1,0 +1,35 @@
+import { localizePath } from 'astro-i18next'
+import i18next from 'i18next'
+import { type Locale, type T, translator, type Words } from './index.ts'
+
+export type Namespace =
+  | 'account'
+  | 'common'
+  | 'deposit'
+  | 'errors'
+  | 'history'
+  | 'home'
+  | 'shell'
+  | 'verify'
+
+/**
+ * Words of one namespace for the page that is being rendered. i18next only holds the catalogues: its
+ * own `t` and language are one for the whole process, and concurrent requests would swap them.
+ */
+export function wordsFor(locale: Locale, namespace: Namespace): T {
+  return translator(locale, bundle(locale, namespace))
+}
+
+/** The namespaces an island needs, as its `words` property. */
+export function wordsOf(locale: Locale, ...namespaces: Namespace[]): Record<string, Words> {
+  return Object.fromEntries(namespaces.map(name => [name, bundle(locale, name)]))
+}
+
+/** `fr`, `/verify` → `/fr/verify` */
+export function pathIn(locale: Locale, path: string): string {
+  return localizePath(path, locale)
+}
+
+function bundle(locale: Locale, namespace: Namespace): Words {
+  return i18next.getResourceBundle(locale, namespace)
+}

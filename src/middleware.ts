@@ -1,0 +1,40 @@
+import type { MiddlewareHandler } from 'astro'
+import { call } from './contract/call.ts'
+import { getDomainConfig } from './contract/domains.ts'
+import { themeCss } from './core/contrast.ts'
+import { pagePolicy } from './core/csp.ts'
+import { defaultLocale, isLocale } from './i18n/index.ts'
+
+/**
+ * Host → tenant, path → locale, and the page's policy. The finished page goes to the cache of
+ * `server/site.ts`, so it may depend on nothing but host and path.
+ */
+export const onRequest: MiddlewareHandler = async ({ request, url, locals }, next) => {
+  // No page may depend on who is signed in, and no page log may hold the token.
+  request.headers.delete('cookie')
+  locals.tenant = await call(
+    getDomainConfig,
+    { domain: locals.host },
+    { base: locals.apiOrigin, fetch: locals.api }
+  )
+  const first = url.pathname.split('/')[1]
+  locals.locale = isLocale(first) ? first : defaultLocale
+  locals.themeCss = themeCss(locals.tenant.theme.colors)
+
+  const response = await next()
+  const body = await response.text()
+  const headers = new Headers(response.headers)
+  const astroPolicy = headers.get('content-security-policy')
+  if (astroPolicy) {
+    const themeHash = await hashSource(locals.themeCss)
+    const policy = pagePolicy({ astroPolicy, themeHash, api: locals.apiOrigin })
+    headers.set('content-security-policy', policy)
+  }
+  locals.keepPage({ status: response.status, headers: [...headers], body })
+  return new Response(body, { status: response.status, headers })
+}
+
+async function hashSource(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return `sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}`
+}
