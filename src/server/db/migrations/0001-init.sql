@@ -34,6 +34,9 @@ create unique index domain_host on domain (host);
 create table "user" (
   company_id uuid not null references company (id),
   id uuid not null,
+  -- random reference under which records name the person, 22 characters
+  account text not null
+    default translate(rtrim(encode(uuid_send(gen_random_uuid()), 'base64'), '='), '+/', '-_'),
   email text not null,
   username text not null,
   locale text not null default 'und' check (locale in ('en', 'fr', 'und')),
@@ -73,7 +76,7 @@ create table session (
   primary key (company_id, id),
   foreign key (company_id, user_id) references "user" (company_id, id)
 );
-create index session_user on session (company_id, user_id);
+create index session_by_user on session (company_id, user_id);
 
 -- A challenge is answered once.
 create table used_challenge (
@@ -209,7 +212,9 @@ create table upload (
   created_at timestamptz not null,
   active_at timestamptz not null,
   primary key (company_id, id),
-  foreign key (company_id, request_id) references request (company_id, id),
+  -- deferred: the request is published last, because that locks the head
+  foreign key (company_id, request_id) references request (company_id, id)
+    deferrable initially deferred,
   foreign key (company_id, group_id) references "group" (company_id, id),
   foreign key (company_id, category_id) references category (company_id, id)
 );

@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import pg from 'pg'
+import { appRole } from './open.ts'
+import { connectionTo, startPostgres } from './postgres.ts'
+
+export interface MigrateOptions {
+  socketDir: string
+  /** Made when it is missing. */
+  database: string
+  /** Folder of the `NNNN-verb-noun.sql` files. */
+  directory?: string
+}
+
+/** Owner of every table. Only migrations log in with it. */
+const ownerRole = 'postgres'
+/** Owns the functions that look across companies; nobody logs in as it. */
+const resolverRole = 'vidimus_resolver'
+const ownMigrations = join(import.meta.dirname, 'migrations')
+
+/**
+ * Brings a database to the state of the code and answers the names of the files it applied. Forward
+ * only. Of several processes one works and the others wait.
+ */
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  const { socketDir, database, directory = ownMigrations } = options
+  const migrations = await readMigrations(directory)
+  await createDatabase(socketDir, database)
+  await using session = await connect(socketDir, database)
+  const { client } = session
+  if ((await pending(client, migrations)).length === 0) return []
+  await using _lock = await lock(socketDir, database)
+  const applied: string[] = []
+  // asked again, because another process may have done the work while this one waited
+  for (const migration of await pending(client, migrations)) {
+    await apply(client, migration)
+    applied.push(migration.name)
+  }
+  return applied
+}
+
+interface Migration {
+  name: string
+  sql: string
+  sha256: string
+}
+
+async function readMigrations(directory: string): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter(name => name.endsWith('.sql')).sort()
+  const numbers = new Set(names.map(name => name.slice(0, 4)))
+  const misnamed = names.find(name => !/^\d{4}-[a-z0-9-]+\.sql$/.test(name))
+  if (misnamed) throw new Error(`${misnamed} is not named like 0001-verb-noun.sql.`)
+  if (numbers.size < names.length) throw new Error(`Two migrations in ${directory} share a number.`)
+  return Promise.all(
+    names.map(async name => {
+      // a checkout with other line ends is the same migration
+      const sql = (await readFile(join(directory, name), 'utf8')).replaceAll('\r\n', '\n')
+      return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') }
+    })
+  )
+}
+
+/** What is still to do; refuses a database whose past is not the one in the folder. */
+async function pending(client: pg.Client, migrations: Migration[]): Promise<Migration[]> {
+  const { rows: found } = await client.query("select to_regclass('public.schema_migration') as t")
+  if (found[0].t === null) return migrations
+  const { rows } = await client.query<{ name: string; sha256: string }>(
+    'select name, sha256 from public.schema_migration order by name'
+  )
+  for (const [index, { name, sha256 }] of rows.entries()) {
+    const known = migrations[index]
+    if (known?.name === name && known.sha256 === sha256) continue
+    throw new Error(
+      known?.name === name
+        ? `Migration ${name} was edited after it had been applied: restore it and add a new file.`
+        : known && migrations.some(migration => migration.name === name)
+          ? `Migration ${known.name} is numbered below ${name}, which has been applied: give it the next number.`
+          : `The database has migration ${name}, which this version does not know: start a version that does.`
+    )
+  }
+  return migrations.slice(rows.length)
+}
+
+async function apply(client: pg.Client, { name, sql, sha256 }: Migration) {
+  try {
+    await client.query('begin')
+    await client.query(sql)
+    await client.query(
+      'insert into public.schema_migration (name, sha256, applied_at) values ($1, $2, now())',
+      [name, sha256]
+    )
+    await client.query('commit')
+  } catch (cause) {
+    await client.query('rollback').catch(() => undefined)
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`Migration ${name} failed: ${reason}.`, { cause })
+  }
+}
+
+/** Held on a connection of its own for the whole run: a row, because not every server has advisory locks. */
+async function lock(socketDir: string, database: string) {
+  const session = await connect(socketDir, database)
+  const { client } = session
+  try {
+    await client.query("select set_config('client_min_messages', 'warning', false)")
+    await createRaced(client, [
+      `create table if not exists public.schema_migration
+         (name text primary key, sha256 text not null, applied_at timestamptz not null)`,
+      'create table if not exists public.schema_lock (only_row boolean primary key check (only_row))',
+      'insert into public.schema_lock values (true) on conflict do nothing'
+    ])
+    await client.query('begin')
+    await client.query('select 1 from public.schema_lock for update')
+  } catch (error) {
+    await client.end()
+    throw error
+  }
+  return session
+}
+
+async function createDatabase(socketDir: string, database: string) {
+  await using session = await connect(socketDir, 'postgres')
+  const { client } = session
+  const { rows } = await client.query<{ database: boolean; roles: number }>(
+    `select exists (select from pg_database where datname = $1) as database,
+            (select count(*)::int from pg_roles where rolname = any($2)) as roles`,
+    [database, [appRole, resolverRole]]
+  )
+  if (rows[0]?.roles !== 2) {
+    const bound = 'nosuperuser nobypassrls nocreaterole nocreatedb noreplication'
+    await createRaced(client, [`create role ${appRole} login ${bound}`])
+    await createRaced(client, [`create role ${resolverRole} nologin ${bound}`])
+  }
+  if (!rows[0]?.database) {
+    await createRaced(client, [`create database ${client.escapeIdentifier(database)}`])
+  }
+}
+
+// unique_violation, duplicate_database, duplicate_table, duplicate_object
+const lostRace = ['23505', '42P04', '42P07', '42710']
+
+/** Creating what another process creates at the same time fails in several ways, `if not exists` or not. */
+async function createRaced(client: pg.Client, statements: string[]) {
+  for (const statement of statements) {
+    try {
+      await client.query(statement)
+    } catch (error) {
+      const code = error instanceof pg.DatabaseError ? (error.code ?? '') : ''
+      if (!lostRace.includes(code)) throw error
+    }
+  }
+}
+
+async function connect(socketDir: string, database: string) {
+  const client = new pg.Client(connectionTo(socketDir, database, ownerRole))
+  // without a listener the loss of the server would end this process; the query in hand fails anyway
+  client.on('error', () => undefined)
+  await client.connect()
+  return { client, [Symbol.asyncDispose]: () => client.end() }
+}
+
+if (import.meta.main) {
+  const dir = resolve(process.argv[2] ?? 'data', 'pg')
+  await using postgres = await startPostgres({ dir })
+  const applied = await migrate({ socketDir: postgres.socketDir, database: 'vidimus' })
+  process.stdout.write(`${applied.length === 0 ? 'nothing to apply' : applied.join('\n')}\n`)
+}

@@ -1,0 +1,77 @@
+import pg from 'pg'
+import { connectionTo } from './postgres.ts'
+
+/** The request pool, opaque: queries run through `inCompany` and `inPlatform` and no other way. */
+export interface Db {
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface OpenOptions {
+  socketDir: string
+  database: string
+  /** Told when a connection is lost, which is not a failure of any call. */
+  onError?: (error: Error) => void
+}
+
+/** The role that serves requests. It logs in itself, so no statement can turn it into another. */
+export const appRole = 'vidimus_app'
+
+const poolSize = 16
+const acquireMillis = 5_000
+const statementMillis = 5_000
+const lockMillis = 2_000
+const idleInTransactionMillis = 10_000
+
+const pools = new WeakMap<Db, pg.Pool>()
+
+/** Opens the pool that serves requests, as the role that row-level security binds. */
+export async function openDatabase(options: OpenOptions): Promise<Db> {
+  const { socketDir, database, onError = () => undefined } = options
+  const pool = new pg.Pool({
+    ...connectionTo(socketDir, database, appRole),
+    max: poolSize,
+    connectionTimeoutMillis: acquireMillis,
+    statement_timeout: statementMillis,
+    lock_timeout: lockMillis,
+    idle_in_transaction_session_timeout: idleInTransactionMillis,
+    types: { getTypeParser }
+  })
+  // An error event that nobody listens to ends the process: the pool's is for idle connections, the
+  // client's for those in use.
+  pool.on('error', onError)
+  pool.on('connect', client => client.on('error', onError))
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= pool.end()
+    return closing
+  }
+  const db: Db = { close, [Symbol.asyncDispose]: close }
+  pools.set(db, pool)
+  try {
+    await pool.query('select 1')
+  } catch (error) {
+    await close()
+    throw error
+  }
+  return db
+}
+
+/** For this folder only. */
+export function poolOf(db: Db): pg.Pool {
+  const pool = pools.get(db)
+  if (!pool) throw new Error('this database was not opened by openDatabase')
+  return pool
+}
+
+const int8 = 20
+
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
+  return oid === int8 ? safeInteger : pg.types.getTypeParser(oid, format)
+}
+
+function safeInteger(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} does not fit a number`)
+  return value
+}

@@ -1,0 +1,268 @@
+import { createHash } from 'node:crypto'
+import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { type Binaries, bundledBinaries } from './binaries.ts'
+import { findPostmaster, ignoreMissing, isAlive, removeStalePidFile } from './postmaster.ts'
+import { chooseRunAs, handOver, type RunAs, runAs, spawnAs } from './run-as.ts'
+
+/** A running PostgreSQL. Several processes may share one: the first starts it, the others adopt it. */
+export interface Postgres {
+  socketDir: string
+  version: string
+  startedHere: boolean
+  /** Shuts the server down if this process started it and nobody else is connected. */
+  stop(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface PostgresOptions {
+  /** The data directory, made on the first start. The server's log lies beside it as `<dir>.log`. */
+  dir: string
+  log?: (text: string) => void
+  /** Server settings for tests; the defaults are the durable ones. */
+  settings?: Record<string, string>
+}
+
+const readySeconds = 60
+const stopSeconds = 60
+const pollMillis = 5
+const maxTries = 20
+const maxLogBytes = 10_000_000
+// A socket address holds 107 bytes, of which '/.s.PGSQL.5432' takes 14.
+const maxSocketDirBytes = 93
+
+/** How to reach the embedded server; what a `DATABASE_URL` says would take the same shape. */
+export function connectionTo(socketDir: string, database: string, user: string) {
+  // port and ssl are named because pg would otherwise take them from the environment
+  return { host: socketDir, port: 5432, database, user, ssl: false }
+}
+
+/** Starts the bundled PostgreSQL on `dir`, or adopts the one that already runs there. */
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const { log = () => undefined, settings = {} } = options
+  const dir = await absolutePath(options.dir)
+  const giveUpAt = Date.now() + readySeconds * 1000
+  let launch: (() => Promise<Attempt>) | undefined
+  let attempt: Attempt | undefined
+  let tries = 0
+  let reason = 'it was not ready in time'
+  for (; Date.now() < giveUpAt && tries <= maxTries; await sleep(pollMillis)) {
+    const found = await findPostmaster(dir)
+    if (found.status === 'ready') {
+      const presence = await connect(found.socketDir)
+      if (presence instanceof Error) reason = presence.message
+      else return share(dir, found, presence, attempt?.pid === found.pid, log)
+    } else if (found.status === 'absent' || found.status === 'dead') {
+      launch ??= await prepare(dir, settings)
+      if (attempt && attempt.failure === undefined) continue
+      if (attempt?.failure !== undefined) {
+        // Another process was quicker, or children of a killed server still hold its shared memory.
+        reason = attempt.failure
+        await sleep(100)
+      }
+      attempt = await launch()
+      tries++
+    } else if (found.status !== 'starting' && found.status !== 'stopping') {
+      log(`removing the ${found.status} postmaster.pid in ${dir}`)
+      await removeStalePidFile(dir, found)
+    }
+  }
+  throw new Error(`PostgreSQL did not start on ${dir}: ${reason} (its log is ${dir}.log).`)
+}
+
+async function absolutePath(dir: string): Promise<string> {
+  const wanted = resolve(dir)
+  await mkdir(dirname(wanted), { recursive: true })
+  const existing = await realpath(wanted).catch(ignoreMissing)
+  return existing ?? join(await realpath(dirname(wanted)), basename(wanted))
+}
+
+/** A connection held as long as this process uses the server, so that its starter sees it is shared. */
+async function connect(socketDir: string): Promise<pg.Client | Error> {
+  const client = new pg.Client({
+    ...connectionTo(socketDir, 'postgres', 'postgres'),
+    application_name: 'vidimus presence'
+  })
+  // without a listener the loss of the server would end this process
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error))
+  }
+}
+
+async function share(
+  dir: string,
+  { pid, socketDir }: { pid: number; socketDir: string },
+  presence: pg.Client,
+  startedHere: boolean,
+  log: (text: string) => void
+): Promise<Postgres> {
+  const { rows } = await presence.query("select current_setting('server_version') as version")
+  log(`PostgreSQL ${rows[0].version} ${startedHere ? 'started' : 'adopted'} on ${dir}`)
+  let stopping: Promise<void> | undefined
+  const stop = () => {
+    stopping ??= leave(dir, pid, presence, startedHere, log)
+    return stopping
+  }
+  return { socketDir, version: rows[0].version, startedHere, stop, [Symbol.asyncDispose]: stop }
+}
+
+async function leave(
+  dir: string,
+  pid: number,
+  presence: pg.Client,
+  startedHere: boolean,
+  log: (text: string) => void
+) {
+  const others = startedHere ? await otherClients(presence) : 0
+  await presence.end().catch(() => undefined)
+  if (!startedHere) return
+  if (others > 0) {
+    log(`PostgreSQL stays up for ${others} other connections`)
+    return
+  }
+  const found = await findPostmaster(dir)
+  if (!('socketDir' in found) || found.pid !== pid) return
+  process.kill(pid, 'SIGINT') // fast shutdown: roll back, write a checkpoint, leave
+  for (const giveUpAt = Date.now() + stopSeconds * 1000; isAlive(pid); await sleep(pollMillis)) {
+    if (Date.now() > giveUpAt) throw new Error(`PostgreSQL on ${dir} did not stop in time.`)
+  }
+}
+
+/** Counts for up to a second, because backends of a pool closed just now take a moment to go. */
+async function otherClients(presence: pg.Client): Promise<number> {
+  let count = 0
+  for (const until = Date.now() + 1000; Date.now() < until; await sleep(20)) {
+    try {
+      const { rows } = await presence.query(
+        "select count(*)::int as n from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()"
+      )
+      count = rows[0].n
+    } catch {
+      return 0 // the server is gone
+    }
+    if (count === 0) break
+  }
+  return count
+}
+
+interface Attempt {
+  pid: number | undefined
+  /** Set once the server process has ended. */
+  failure: string | undefined
+}
+
+/** Everything before the server process: binaries, user, data directory, socket directory. */
+async function prepare(dir: string, settings: Record<string, string>) {
+  const binaries = await bundledBinaries()
+  const as = await chooseRunAs(dir, binaries.postgres)
+  await initialise(dir, as, binaries)
+  const socketDir = await socketDirFor(dir, as)
+  const args = ['-D', dir, '-k', socketDir]
+  const all = {
+    listen_addresses: '',
+    unix_socket_permissions: '0700',
+    // without it the log would quote e-mail addresses from unique violations
+    log_error_verbosity: 'terse',
+    ...settings
+  }
+  for (const [name, value] of Object.entries(all)) args.push('-c', `${name}=${value}`)
+  return () => launchServer(as, binaries.postgres, args, `${dir}.log`)
+}
+
+async function launchServer(as: RunAs, postgres: string, args: string[], logFile: string) {
+  // A file and not a pipe: a pipe breaks when this process dies and blocks the server when it is full.
+  const output = await open(logFile, 'a', 0o600)
+  try {
+    if ((await output.stat()).size > maxLogBytes) await output.truncate()
+    const start = (await output.stat()).size
+    const server = spawnAs(as, postgres, args, output.fd)
+    const attempt: Attempt = { pid: server.pid, failure: undefined }
+    server.once('error', error => {
+      attempt.failure = error.message
+    })
+    server.once('exit', async () => {
+      const text = await readFile(logFile).catch(() => Buffer.alloc(0))
+      const lines = text.subarray(start).toString().trim().split('\n')
+      attempt.failure = lines.findLast(line => line.includes('FATAL')) ?? lines.at(-1) ?? ''
+    })
+    server.unref()
+    return attempt
+  } finally {
+    await output.close()
+  }
+}
+
+async function initialise(dir: string, as: RunAs, { initdb, major }: Binaries) {
+  const versionOf = () => readFile(join(dir, 'PG_VERSION'), 'utf8').catch(ignoreMissing)
+  if ((await versionOf()) === undefined) {
+    await removeAbandonedCopies(dir)
+    // Made beside its place and renamed, so that a half-made directory is never taken for a whole one.
+    const copy = `${dir}.init-${process.pid}`
+    await mkdir(copy, { mode: 0o700 })
+    await handOver(copy, as)
+    try {
+      await runAs(as, initdb, ['-D', copy, ...initFlags])
+      await rename(copy, dir)
+      await syncFolder(dirname(dir))
+    } catch (cause) {
+      await rm(copy, { recursive: true, force: true })
+      // Another process that made it first is no failure: its directory is now there.
+      if ((await versionOf()) === undefined) {
+        throw new Error(`No database could be made in ${dir}: ${lastLine(cause)}.`, { cause })
+      }
+    }
+  }
+  const version = (await versionOf())?.trim()
+  if (version !== major) {
+    throw new Error(`${dir} belongs to PostgreSQL ${version}, and this is ${major}: move it first.`)
+  }
+}
+
+const initFlags = [
+  ...['-U', 'postgres', '--auth-local=trust', '--auth-host=reject'],
+  ...['--encoding=UTF8', '--locale=C', '--no-instructions']
+]
+
+async function removeAbandonedCopies(dir: string) {
+  const prefix = `${basename(dir)}.init-`
+  for (const name of await readdir(dirname(dir))) {
+    const pid = Number(name.slice(prefix.length))
+    if (name.startsWith(prefix) && (pid === process.pid || !isAlive(pid))) {
+      await rm(join(dirname(dir), name), { recursive: true, force: true })
+    }
+  }
+}
+
+/** The data directory itself, or a short private one where its path is too long for a socket. */
+async function socketDirFor(dir: string, as: RunAs): Promise<string> {
+  if (Buffer.byteLength(dir) <= maxSocketDirBytes) return dir
+  const name = createHash('sha256').update(dir).digest('hex').slice(0, 16)
+  const short = join(await realpath(tmpdir()), `vidimus-${name}`)
+  await mkdir(short, { recursive: true, mode: 0o700 })
+  await handOver(short, as)
+  const { mode, uid } = await lstat(short)
+  const server = as.kind === 'user' ? as.uid : process.getuid?.()
+  // Everyone may write to the temp folder, and who owns this folder may log in as anybody.
+  if ((mode & 0o170077) !== 0o040000 || uid !== server) {
+    throw new Error(`${short} does not belong to the database alone: remove it and start again.`)
+  }
+  return short
+}
+
+async function syncFolder(folder: string) {
+  const handle = await open(folder)
+  await handle.sync()
+  await handle.close()
+}
+
+function lastLine(error: unknown): string {
+  const text = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error)
+  return text.trim().split('\n').at(-1) ?? ''
+}

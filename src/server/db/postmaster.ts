@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process'
+import { link, readFile, readlink, realpath, rename, unlink } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+/** What `postmaster.pid` says about a data directory, checked against the process it names. */
+export type Postmaster =
+  | { status: 'absent' | 'empty' }
+  /** `dead`: no such process; `foreign`: the number now belongs to another program. */
+  | { status: 'dead' | 'zombie' | 'foreign'; pid: number }
+  | { status: 'starting' | 'ready' | 'stopping'; pid: number; socketDir: string }
+
+export async function findPostmaster(dir: string): Promise<Postmaster> {
+  const text = await readFile(join(dir, 'postmaster.pid'), 'utf8').catch(ignoreMissing)
+  if (text === undefined) return { status: 'absent' }
+  const lines = text.split('\n')
+  const pid = Math.abs(Number(lines[0]))
+  if (!Number.isInteger(pid) || pid < 1) return { status: 'empty' }
+  if (!isAlive(pid)) return { status: 'dead', pid }
+  const kind = await kindOfProcess(pid, dir)
+  if (kind !== 'postmaster') return { status: kind, pid }
+  const word = lines[7]?.trim()
+  const status = word === 'ready' || word === 'stopping' ? word : 'starting'
+  return { status, pid, socketDir: lines[4] ?? '' }
+}
+
+/** Removes what makes PostgreSQL refuse to start although nobody serves the directory. */
+export async function removeStalePidFile(dir: string, found: Postmaster) {
+  const file = join(dir, 'postmaster.pid')
+  // An empty file may be one that is just being written; a zombie may be about to be reaped.
+  const patienceMillis = found.status === 'empty' ? 300 : found.status === 'zombie' ? 2000 : 0
+  const until = Date.now() + patienceMillis
+  while (Date.now() < until) {
+    await sleep(20)
+    if ((await findPostmaster(dir)).status !== found.status) return
+  }
+  const before = await readFile(file, 'utf8').catch(ignoreMissing)
+  if ((await findPostmaster(dir)).status !== found.status || before === undefined) return
+  // Moved first and compared after, so that a server which starts at this moment gets its file back.
+  const aside = `${file}.stale-${process.pid}`
+  await rename(file, aside).catch(ignoreMissing)
+  const moved = await readFile(aside, 'utf8').catch(ignoreMissing)
+  if (moved !== undefined && moved !== before) await link(aside, file).catch(() => undefined)
+  await unlink(aside).catch(ignoreMissing)
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return codeOf(error) === 'EPERM'
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+/** For `.catch()`: a file that is not there is `undefined`. */
+export function ignoreMissing(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error
+}
+
+async function kindOfProcess(pid: number, dir: string) {
+  const { state, argv } = await lookAt(pid)
+  if (state === undefined) return 'dead'
+  if (state === 'Z') return 'zombie'
+  // Backends rename themselves to 'postgres: …', so only a postmaster keeps the plain name.
+  if (basename(argv[0] ?? '') !== 'postgres') return 'foreign'
+  return (await servesDirectory(pid, argv, dir)) ? 'postmaster' : 'foreign'
+}
+
+async function servesDirectory(pid: number, argv: string[], dir: string): Promise<boolean> {
+  // A postmaster works inside its directory, also after that was renamed. Containers may forbid root
+  // to look at another user's process; then its command line decides.
+  const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined)
+  if (cwd) return cwd === dir
+  const named = argv[argv.indexOf('-D') + 1] ?? ''
+  const real = await realpath(named).catch(() => undefined)
+  // The named directory is gone: it may have been renamed to ours, so leave the process alone.
+  return real === undefined || real === dir
+}
+
+async function lookAt(pid: number): Promise<{ state?: string; argv: string[] }> {
+  try {
+    if (process.platform === 'linux') {
+      const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+      const argv = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0')
+      return { state: stat.charAt(stat.lastIndexOf(')') + 2), argv }
+    }
+    const args = ['-ww', '-o', 'state=', '-o', 'command=', '-p', String(pid)]
+    const [state = '', ...argv] = (await promisify(execFile)('ps', args)).stdout.trim().split(/\s+/)
+    return { state: state.charAt(0), argv }
+  } catch {
+    return { argv: [] }
+  }
+}

@@ -1,0 +1,91 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { chown, lchown, readdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { ignoreMissing } from './postmaster.ts'
+
+/**
+ * PostgreSQL refuses to run as root. Root therefore hands the data directory to another user or, where
+ * that user cannot reach it, keeps the files and runs the server in a user namespace that hides root.
+ */
+export type RunAs =
+  | { kind: 'self' }
+  | { kind: 'user'; uid: number; gid: number }
+  | { kind: 'namespace' }
+
+const nobody = 65534
+
+/** Who serves `dir`. Its owner decides, so that every start comes to the same answer. */
+export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs> {
+  if (process.getuid?.() !== 0) return { kind: 'self' }
+  const owner = await ownerOf(dir)
+  const user: RunAs =
+    owner && owner.uid !== 0
+      ? { kind: 'user', ...owner }
+      : { kind: 'user', uid: nobody, gid: nobody }
+  const namespace: RunAs = { kind: 'namespace' }
+  for (const as of owner?.uid === 0 ? [namespace, user] : [user, namespace]) {
+    if (await reaches(as, dirname(dir), postgres)) {
+      await handOver(dir, as)
+      return as
+    }
+  }
+  throw new Error(
+    `PostgreSQL does not run as root, user ${user.uid} cannot reach ${dirname(dir)} or node_modules, and user namespaces are not allowed here: start as an ordinary user, or move the folder to where everyone may enter.`
+  )
+}
+
+/** Gives a directory to whoever will serve it; only while no server runs on it. */
+export async function handOver(dir: string, as: RunAs) {
+  const owner = await ownerOf(dir)
+  if (as.kind === 'self' || !owner) return
+  const { uid, gid } = as.kind === 'user' ? as : { uid: 0, gid: 0 }
+  if (owner.uid === uid) return
+  for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
+    await lchown(join(entry.parentPath, entry.name), uid, gid)
+  }
+  // last, because the owner of this one is what tells the next start that the rest is done
+  await chown(dir, uid, gid)
+}
+
+export async function runAs(as: RunAs, file: string, args: string[]): Promise<void> {
+  const command = commandOf(as, file, args)
+  await promisify(execFile)(command.file, command.args, command.options)
+}
+
+/** Starts a server that outlives this process; its output goes to the file descriptor. */
+export function spawnAs(as: RunAs, file: string, args: string[], output: number): ChildProcess {
+  const command = commandOf(as, file, args)
+  // detached: Ctrl-C reaches the whole process group, and the database must outlive the application
+  return spawn(command.file, command.args, {
+    ...command.options,
+    detached: true,
+    stdio: ['ignore', output, output]
+  })
+}
+
+function commandOf(as: RunAs, file: string, args: string[]) {
+  const options = {
+    cwd: '/',
+    // nothing of ours: no secrets, and no PG… variables that would change what the server does
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' },
+    ...(as.kind === 'user' && { uid: as.uid, gid: as.gid })
+  }
+  if (as.kind !== 'namespace') return { file, args, options }
+  const map = ['--user', `--map-user=${nobody}`, `--map-group=${nobody}`, '--']
+  return { file: 'unshare', args: [...map, file, ...args], options }
+}
+
+/** Really tries it, because permissions, mount options and sandboxes have too many ways to say no. */
+async function reaches(as: RunAs, folder: string, postgres: string): Promise<boolean> {
+  const script = 'cd "$1" && exec "$2" --version'
+  return runAs(as, '/bin/sh', ['-c', script, 'sh', folder, postgres]).then(
+    () => true,
+    () => false
+  )
+}
+
+async function ownerOf(dir: string): Promise<{ uid: number; gid: number } | undefined> {
+  const found = await stat(dir).catch(ignoreMissing)
+  return found && { uid: found.uid, gid: found.gid }
+}

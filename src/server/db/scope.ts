@@ -1,0 +1,213 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  DefaultQueryExecutor,
+  type Dialect,
+  DummyDriver,
+  type KyselyProps,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+  SingleConnectionProvider,
+  Transaction
+} from 'kysely'
+import type pg from 'pg'
+import { nameOf } from './named.ts'
+import { type Db, poolOf } from './open.ts'
+import type { Database } from './schema.ts'
+
+declare const brand: unique symbol
+/** Id of a tenant. A request's only one comes from the resolver. */
+export type CompanyId = string & { readonly [brand]: 'CompanyId' }
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+export function companyId(text: string): CompanyId {
+  const lower = text.toLowerCase()
+  if (!uuid.test(lower)) throw new Error('a company id is a UUID')
+  return lower as CompanyId // checked on the line above
+}
+
+/**
+ * Runs `run` in one transaction that sees the rows of `company` alone. A serialization failure or
+ * deadlock starts it again, up to three times, so it must do nothing outside the database; what has
+ * to follow goes to `tx.afterCommit`.
+ */
+export function inCompany<T>(db: Db, company: CompanyId, run: (tx: Tx) => Promise<T>): Promise<T> {
+  const id = companyId(company)
+  // One query without parameters is one round trip, and the policies see the setting from the next
+  // statement on; set within a statement it would come too late for that statement's own tables.
+  const begin = `begin; select set_config('app.company_id', '${id}', true)`
+  return inTransaction(db, begin, unit => new Tx(unit, id), run)
+}
+
+/** As `inCompany` with no company: the platform's own tables and the two functions across tenants. */
+export function inPlatform<T>(db: Db, run: (tx: PlatformTx) => Promise<T>): Promise<T> {
+  return inTransaction(db, 'begin', unit => new PlatformTx(unit), run)
+}
+
+/** A statement written by hand. Its name is kept per connection: one name, one text, everywhere. */
+export interface Statement {
+  name: string
+  text: string
+  values: unknown[]
+}
+
+class UnitTx extends Transaction<Database> {
+  readonly #unit: Unit
+
+  constructor(unit: Unit) {
+    super(propsOf(unit))
+    this.#unit = unit
+  }
+
+  /** Runs a hand-written statement and answers its rows. */
+  async raw<Row extends object>(statement: Statement): Promise<Row[]> {
+    return (await this.#unit.queued(() => this.#unit.send<Row>(statement))).rows
+  }
+
+  /** Calls `act` once, when and only when this transaction has committed. */
+  afterCommit(act: () => void) {
+    this.#unit.afterCommit.push(act)
+  }
+}
+
+/** A transaction within one company. */
+export class Tx extends UnitTx {
+  readonly companyId: CompanyId
+
+  constructor(unit: Unit, company: CompanyId) {
+    super(unit)
+    this.companyId = company
+  }
+}
+
+/** A transaction without a company: tenant tables are empty in it. */
+export class PlatformTx extends UnitTx {
+  readonly companyId = undefined
+}
+
+const maxRetries = 3
+const retryMillis = 20
+// serialization_failure, deadlock_detected
+const retryable = ['40001', '40P01']
+
+async function inTransaction<X, T>(
+  db: Db,
+  begin: string,
+  wrap: (unit: Unit) => X,
+  run: (tx: X) => Promise<T>
+): Promise<T> {
+  for (let retries = 0; ; retries++) {
+    try {
+      return await tryOnce(poolOf(db), begin, wrap, run)
+    } catch (error) {
+      if (retries === maxRetries || !retryable.includes(sqlState(error))) throw error
+    }
+    await sleep(retryMillis * 2 ** retries * (0.5 + Math.random()))
+  }
+}
+
+async function tryOnce<X, T>(
+  pool: pg.Pool,
+  begin: string,
+  wrap: (unit: Unit) => X,
+  run: (tx: X) => Promise<T>
+): Promise<T> {
+  const client = await pool.connect()
+  const unit = new Unit(client)
+  // A connection goes back to the pool only with its transaction surely over.
+  let reusable = false
+  let result: T
+  try {
+    await client.query(begin)
+    try {
+      result = await run(wrap(unit))
+    } catch (error) {
+      reusable = await unit.finish('rollback').then(
+        () => true,
+        () => false
+      )
+      throw error
+    }
+    const { command } = await unit.finish('commit')
+    reusable = true
+    // A statement had failed and the caller went on; PostgreSQL then answers commit by rolling back.
+    if (command !== 'COMMIT') throw new Error('a failed statement has undone this transaction')
+  } finally {
+    client.release(!reusable)
+  }
+  for (const act of unit.afterCommit) act()
+  return result
+}
+
+/** One transaction on one connection. Its statements queue, and none runs once it has ended. */
+class Unit implements DatabaseConnection {
+  readonly afterCommit: (() => void)[] = []
+  readonly #queue = new SingleConnectionProvider(this)
+  readonly #client: pg.PoolClient
+  #ended = false
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client
+  }
+
+  queued<T>(work: () => Promise<T>): Promise<T> {
+    return this.#queue.provideConnection(work)
+  }
+
+  async send<Row extends object>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+    // A query that its caller forgot to await must not run in the connection's next transaction,
+    // which may be another company's.
+    if (this.#ended) throw new Error('this transaction has ended')
+    return this.#client.query<Row>(statement)
+  }
+
+  finish(how: 'commit' | 'rollback'): Promise<pg.QueryResult> {
+    this.#ended = true
+    return this.queued(() => this.#client.query(how))
+  }
+
+  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+    const name = parameters.length > 0 ? nameOf(sql) : undefined
+    const result = await this.send<Row & object>({ name, text: sql, values: [...parameters] })
+    const { command, rowCount, rows } = result
+    return writes.includes(command) ? { numAffectedRows: BigInt(rowCount ?? 0), rows } : { rows }
+  }
+
+  streamQuery(): never {
+    throw new Error('read in pages: a stream would hold its transaction open')
+  }
+}
+
+const writes = ['INSERT', 'UPDATE', 'DELETE', 'MERGE']
+
+/** Kysely for one transaction: it builds the statements, `Unit` runs them. */
+function propsOf(unit: Unit): KyselyProps {
+  const provider = {
+    provideConnection: <T>(use: (c: DatabaseConnection) => Promise<T>) =>
+      unit.queued(() => use(unit))
+  }
+  return {
+    config: { dialect },
+    dialect,
+    driver,
+    executor: new DefaultQueryExecutor(compiler, adapter, provider)
+  }
+}
+
+const adapter = new PostgresAdapter()
+const compiler = new PostgresQueryCompiler()
+const driver = new DummyDriver()
+const dialect: Dialect = {
+  createAdapter: () => adapter,
+  createDriver: () => driver,
+  createIntrospector: db => new PostgresIntrospector(db),
+  createQueryCompiler: () => compiler
+}
+
+function sqlState(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
