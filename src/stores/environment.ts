@@ -1,0 +1,117 @@
+import { defaultLocale, isLocale, type Locale } from '../i18n/index.ts'
+import type { Keys } from '../workers/kdf-client.ts'
+
+/** Where the page is; the parts of `location` that stores read. */
+export interface Place {
+  protocol: string
+  host: string
+  hostname: string
+  pathname: string
+  search: string
+  hash: string
+}
+
+/** All that the stores take from the browser: the one seam that tests replace. */
+export interface Environment {
+  fetch: typeof fetch
+  /** Milliseconds since the epoch. */
+  now(): number
+  /** From 0 to 1. */
+  random(): number
+  /** Runs once after `ms` milliseconds; the answer calls it off. */
+  after(ms: number, run: () => void): () => void
+  place(): Place
+  /** Language tag of the page. */
+  language(): string
+  /** Leaves for `url` in place of this page. */
+  replacePage(url: string): void
+  readCookie(name: string): string | undefined
+  writeCookie(text: string): void
+  readStored(key: string): string | undefined
+  /** Nothing as value deletes the entry. */
+  store(key: string, value: string | undefined): void
+  /** Hears what other tabs of this origin say; the answer speaks to them. */
+  openChannel(name: string, hear: (message: unknown) => void): (message: unknown) => void
+  /** Runs when the person comes back: page shown, network back, page restored. The answer ends it. */
+  onWake(run: () => void): () => void
+  openKeys(email: string, password: string): Promise<Keys>
+}
+
+let current: Environment | undefined
+
+/** The browser, until a test has set another. */
+export function environment(): Environment {
+  current ??= browser()
+  return current
+}
+
+export function setEnvironment(environment: Environment | undefined): void {
+  current = environment
+}
+
+/** What the page in front of the person speaks: `fr-FR` → `fr` */
+export function pageLocale(): Locale {
+  const language = environment().language().slice(0, 2)
+  return isLocale(language) ? language : defaultLocale
+}
+
+function browser(): Environment {
+  return {
+    fetch: (...request) => fetch(...request),
+    now: () => Date.now(),
+    random: () => Math.random(),
+    after(ms, run) {
+      const timer = setTimeout(run, ms)
+      return () => clearTimeout(timer)
+    },
+    place: () => location,
+    language: () => document.documentElement.lang,
+    replacePage: url => location.replace(url),
+    readCookie(name) {
+      const pair = document.cookie.split('; ').find(pair => pair.startsWith(`${name}=`))
+      return pair?.slice(name.length + 1)
+    },
+    writeCookie(text) {
+      // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not everywhere yet
+      document.cookie = text
+    },
+    readStored(key) {
+      try {
+        return localStorage.getItem(key) ?? undefined
+      } catch {
+        return undefined // storage may be switched off; all that lies there is a convenience
+      }
+    },
+    store(key, value) {
+      try {
+        if (value === undefined) localStorage.removeItem(key)
+        else localStorage.setItem(key, value)
+      } catch {
+        // as above, or full
+      }
+    },
+    openChannel(name, hear) {
+      const channel = new BroadcastChannel(name)
+      channel.onmessage = event => hear(event.data)
+      return message => channel.postMessage(message)
+    },
+    onWake(run) {
+      const seen = () => {
+        if (document.visibilityState === 'visible') run()
+      }
+      document.addEventListener('visibilitychange', seen)
+      addEventListener('online', run)
+      addEventListener('pageshow', run)
+      return () => {
+        document.removeEventListener('visibilitychange', seen)
+        removeEventListener('online', run)
+        removeEventListener('pageshow', run)
+      }
+    },
+    async openKeys(email, password) {
+      // Loaded at the first use: most visits need no key.
+      const { openKeys } = await import('../workers/kdf-client.ts')
+      return openKeys(email, password)
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import { atom } from 'nanostores'
+import type * as z from 'zod/mini'
+import { type CallOptions, call } from '../contract/call.ts'
+import type { Endpoint } from '../contract/endpoint.ts'
+import { AppError } from '../contract/errors.ts'
+import { getChallenge, logIn, logOut } from '../contract/sessions.ts'
+import { createUser } from '../contract/users.ts'
+import { expiryOf, isUsable, readPayload } from '../core/token.ts'
+import type { Locale } from '../i18n/index.ts'
+import type { Keys } from '../workers/kdf-client.ts'
+import { environment, pageLocale } from './environment.ts'
+
+/** `exp` in seconds since the epoch, as the token says. */
+export type Session = { status: 'out' } | { status: 'in'; token: string; exp: number }
+
+export const $session = atom<Session>({ status: 'out' })
+
+const cookieName = '__Host-vidimus'
+/** Browsers refuse a longer cookie without a word. */
+const maxCookieBytes = 4096
+const deviceKey = 'vidimus:device'
+
+/** How a session came to be here: by what the person just did, or from the cookie. */
+export type Arrival = 'signed-in' | 'restored'
+
+const arrivals = new Set<(arrival: Arrival) => Promise<void> | void>()
+const departures = new Set<() => void>()
+let started = false
+let tellTabs: (message: unknown) => void = () => {}
+let stopExpiry: () => void = () => {}
+
+/** Runs whenever a session begins, now if one is there; `signIn` waits for it. */
+export function onSignIn(run: (arrival: Arrival) => Promise<void> | void): void {
+  arrivals.add(run)
+  if ($session.get().status === 'in') void run('restored')
+}
+
+/** Runs whenever a session ends, so that each store forgets what belonged to the person. */
+export function onSignOut(run: () => void): void {
+  departures.add(run)
+}
+
+/** Takes up the session of the cookie and keeps with what other tabs do. Once per document. */
+export function startSession(): void {
+  if (started) return
+  started = true
+  const { openChannel, onWake } = environment()
+  tellTabs = openChannel('vidimus:session', restore)
+  onWake(restore)
+  restore()
+}
+
+/** `https://docs.acme.fr/…` → `https://api.docs.acme.fr` */
+export function apiOrigin(): string {
+  const { protocol, host } = environment().place()
+  return `${protocol}//api.${host}`
+}
+
+/** The browser's only caller of the API: adds base and token, and heeds what every call may answer. */
+export async function api<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
+  endpoint: Endpoint<Input, Output>,
+  input: z.input<Input>,
+  options: Pick<CallOptions, 'idempotencyKey' | 'signal'> = {}
+): Promise<z.output<Output>> {
+  const token = sessionToken()
+  try {
+    const { fetch } = environment()
+    return await call(endpoint, input, { ...options, base: apiOrigin(), token, fetch })
+  } catch (error) {
+    if (error instanceof AppError) heed(error, token)
+    throw error
+  }
+}
+
+export function sessionToken(): string | undefined {
+  const session = $session.get()
+  return session.status === 'in' ? session.token : undefined
+}
+
+/** What holds for an error of any call: 401 signs out, and who is disabled is told so. */
+export function heed(error: AppError, token: string | undefined): void {
+  // The answer to a token that has been replaced since says nothing about the present one.
+  if (error.status === 401 && token === sessionToken()) leave()
+  if (error.disabled && !environment().place().pathname.endsWith('/disabled')) {
+    const details = encodeURIComponent(JSON.stringify(error.disabled))
+    environment().replacePage(`/${pageLocale()}/disabled?disabled=${details}`)
+  }
+}
+
+export async function signIn(input: { email: string; password: string }): Promise<void> {
+  const keys = await environment().openKeys(input.email, input.password)
+  try {
+    await logInWith(keys, input.email)
+  } finally {
+    keys.close()
+  }
+}
+
+/** Registers the key of e-mail and password, then signs in with it. */
+export async function signUp(input: {
+  email: string
+  username: string
+  password: string
+  locale: Locale
+}): Promise<void> {
+  const { email, username, password, locale } = input
+  const keys = await environment().openKeys(email, password)
+  try {
+    const { challenge } = await api(getChallenge, { email, purpose: 'signup' })
+    const aud = environment().place().hostname
+    const public_key_jwt = await keys.publicKeyJwt({ challenge, aud, purpose: 'signup' })
+    await api(createUser, { email, username, public_key_jwt, locale })
+    await logInWith(keys, email)
+  } finally {
+    keys.close()
+  }
+}
+
+/** Ends the session here and in other tabs at once, then on the server as far as it can be reached. */
+export async function signOut(): Promise<void> {
+  const token = sessionToken()
+  leave()
+  if (!token) return
+  const { fetch } = environment()
+  await call(logOut, {}, { base: apiOrigin(), token, fetch }).catch(() => {
+    // The token ends by itself within the hour, and nobody holds it any more.
+  })
+}
+
+/** The fresh token that the server sends before the old one ends. */
+export function renewToken(token: string): void {
+  if ($session.get().status === 'out') return
+  keep(token)
+  tellTabs('changed')
+}
+
+async function logInWith(keys: Keys, email: string): Promise<void> {
+  const { challenge } = await api(getChallenge, { email, purpose: 'login' })
+  const host = environment().place().hostname
+  const challenge_response = await keys.respond(challenge, 'login', host)
+  const { access_token, device } = await api(logIn, { email, challenge_response })
+  environment().store(deviceKey, device)
+  if ($session.get().status === 'in') depart()
+  keep(access_token)
+  tellTabs('changed')
+  await arrive('signed-in')
+}
+
+/** Follows the cookie: another tab may have signed in or out, or the token may have ended. */
+function restore(): void {
+  const { readCookie, now } = environment()
+  const token = readCookie(cookieName)
+  const session = $session.get()
+  const exp = token ? expiryOf(token) : undefined
+  if (!token || exp === undefined || !isUsable(exp, now())) {
+    if (token || session.status === 'in') leave()
+    return
+  }
+  if (session.status === 'in' && session.token === token) return
+  const samePerson = session.status === 'in' && subjectOf(session.token) === subjectOf(token)
+  if (session.status === 'in' && !samePerson) depart()
+  hold(token, exp)
+  if (!samePerson) void arrive('restored')
+}
+
+function keep(token: string): void {
+  const exp = expiryOf(token)
+  if (exp === undefined) throw new AppError('unexpected_answer', 'A token without an end')
+  const { now, writeCookie } = environment()
+  const seconds = Math.max(0, Math.floor(exp - now() / 1000))
+  const cookie = `${cookieName}=${token}; Max-Age=${seconds}; Path=/; Secure; SameSite=Lax`
+  if (cookie.length > maxCookieBytes) {
+    throw new AppError('unexpected_answer', 'A token too long for its cookie')
+  }
+  writeCookie(cookie)
+  hold(token, exp)
+}
+
+function hold(token: string, exp: number): void {
+  stopExpiry()
+  const { after, now } = environment()
+  stopExpiry = after(Math.max(0, exp * 1000 - now() - 1000), restore)
+  $session.set({ status: 'in', token, exp })
+}
+
+async function arrive(arrival: Arrival): Promise<void> {
+  await Promise.all([...arrivals].map(run => run(arrival)))
+}
+
+function leave(): void {
+  const { readCookie, writeCookie } = environment()
+  if (!readCookie(cookieName) && $session.get().status === 'out') return
+  writeCookie(`${cookieName}=; Max-Age=0; Path=/; Secure; SameSite=Lax`)
+  depart()
+  tellTabs('changed')
+}
+
+function depart(): void {
+  stopExpiry()
+  $session.set({ status: 'out' })
+  for (const run of departures) run()
+}
+
+function subjectOf(token: string): unknown {
+  return readPayload(token)?.['sub']
+}

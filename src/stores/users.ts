@@ -1,0 +1,99 @@
+import { atom } from 'nanostores'
+import { getUser, type UserInfo, updateUser } from '../contract/users.ts'
+import { isLocale, type Locale, localizedPath } from '../i18n/index.ts'
+import { environment, pageLocale } from './environment.ts'
+import { $session, type Arrival, api, onSignIn, onSignOut, renewToken } from './sessions.ts'
+
+/** Who is signed in; nothing while signed out and until the first answer. */
+export const $user = atom<UserInfo | undefined>(undefined)
+
+const refreshMs = 30_000
+/** What `boot.js` reads before the first paint, so that the right entries of the drawer show. */
+const snapshotKey = 'vidimus:user'
+const localeCookie = 'i18n_redirected'
+const localeCookieSeconds = 365 * 86_400
+
+/** Counts sessions, so that an answer of an ended one is dropped. */
+let visit = 0
+/** How the present session began, until its language has been settled. */
+let unsettled: Arrival | undefined
+let stopBeat: () => void = () => {}
+let stopWake: () => void = () => {}
+
+onSignIn(begin)
+onSignOut(end)
+
+export function hasFeature(feature: string): boolean {
+  return $user.get()?.features.includes(feature) ?? false
+}
+
+export function hasPermission(permission: string): boolean {
+  return $user.get()?.permissions.includes(permission) ?? false
+}
+
+/** Saves the language of a signed-in person; signed out there is nobody to save it for. */
+export async function changeLocale(locale: Locale): Promise<void> {
+  if ($session.get().status === 'in') take(await api(updateUser, { locale }))
+}
+
+/** `/en/history` → `/fr/history` for a person whose language is French. */
+export function inUserLocale(path: string): string {
+  const locale = $user.get()?.locale
+  return isLocale(locale) ? localizedPath(locale, path) : path
+}
+
+async function begin(arrival: Arrival): Promise<void> {
+  unsettled = arrival
+  stopWake = environment().onWake(refreshNow)
+  await refresh()
+}
+
+function end(): void {
+  visit += 1
+  stopBeat()
+  stopWake()
+  $user.set(undefined)
+  environment().store(snapshotKey, undefined)
+}
+
+/** Once per session: the person's language replaces the page's, or becomes it. */
+async function settleLocale(user: UserInfo): Promise<void> {
+  const arrival = unsettled
+  unsettled = undefined
+  if (!arrival) return
+  if (user.locale === 'und') await changeLocale(pageLocale()).catch(() => {})
+  else if (user.locale !== pageLocale()) speak(user.locale, arrival)
+}
+
+/** A sign-in screen leaves for its target anyway, and does so in the person's language. */
+function speak(locale: Locale, arrival: Arrival): void {
+  const { place, replacePage, writeCookie } = environment()
+  writeCookie(
+    `${localeCookie}=${locale}; Max-Age=${localeCookieSeconds}; Path=/; Secure; SameSite=Lax`
+  )
+  if (arrival === 'signed-in') return
+  const { pathname, search, hash } = place()
+  replacePage(`${localizedPath(locale, pathname)}${search}${hash}`)
+}
+
+function refreshNow(): void {
+  void refresh()
+}
+
+/** A failed refresh is tried again with the next beat; `api` has heeded what it means. */
+async function refresh(): Promise<void> {
+  stopBeat()
+  stopBeat = environment().after(refreshMs, refreshNow)
+  const mine = visit
+  const user = await api(getUser, {}).catch(() => undefined)
+  if (!user || mine !== visit) return
+  take(user)
+  await settleLocale(user)
+}
+
+function take(user: UserInfo): void {
+  $user.set(user)
+  const { features, permissions } = user
+  environment().store(snapshotKey, JSON.stringify({ features, permissions }))
+  if (user.access_token) renewToken(user.access_token)
+}
