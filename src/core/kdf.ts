@@ -2,6 +2,7 @@ import { mapHashToField } from '@noble/curves/abstract/modular.js'
 import { p256 } from '@noble/curves/nist.js'
 import { canonicalEmail } from './email.ts'
 import { type Bytes, concat, fromHex, toUtf8 } from './evidence/bytes.ts'
+import { normalisePassword } from './password.ts'
 
 interface Kdf {
   /** A retired derivation still has accounts, but no browser signs with it any more. */
@@ -106,37 +107,4 @@ export function passwordBytes(email: string, password: string): Bytes {
 export function scalarFromOkm(okm: Uint8Array): Uint8Array {
   if (okm.length !== 48) throw new Error('kdf: okm is not 48 bytes')
   return mapHashToField(okm, p256.Point.Fn.ORDER)
-}
-
-const maxPasswordBytes = 1024
-const minPasswordCharacters = 12
-
-/**
- * NFKC, so that é typed as one or as two characters is one password; never trimmed or case-folded.
- * `undefined` for a lone surrogate, which UTF-8 would make equal to others, and for over 1,024 bytes.
- */
-export function normalisePassword(password: string): string | undefined {
-  if (!password.isWellFormed()) return undefined
-  const normalised = password.normalize('NFKC')
-  return toUtf8(normalised).length <= maxPasswordBytes ? normalised : undefined
-}
-
-export interface PasswordFault {
-  rule: 'min' | 'max_bytes' | 'format'
-  limit?: number
-}
-
-/**
- * What keeps a password from being chosen. Never asked at sign-in, so that a change here locks nobody
- * out. `'short'` → `{ rule: 'min', limit: 12 }`
- */
-export function newPasswordFault(password: string): PasswordFault | undefined {
-  // unassigned characters may normalise differently in a later Unicode: another key
-  if (!password.isWellFormed() || /[\p{Cc}\p{Cn}]/u.test(password)) return { rule: 'format' }
-  const normalised = normalisePassword(password)
-  if (normalised === undefined) return { rule: 'max_bytes', limit: maxPasswordBytes }
-  // both counts: NFKC folds e + accent into one, and unfolds the single U+FDFA into eighteen
-  if (Math.min([...password].length, [...normalised].length) < minPasswordCharacters)
-    return { rule: 'min', limit: minPasswordCharacters }
-  return undefined
 }

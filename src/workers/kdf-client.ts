@@ -1,0 +1,79 @@
+import { AppError } from '../contract/errors.ts'
+import { canonicalEmail } from '../core/email.ts'
+import { normalisePassword } from '../core/password.ts'
+import type { KdfReply, KdfRequest } from './kdf.ts'
+import type { PoolWorker } from './pool.ts'
+import type { Signer } from './signer.ts'
+
+export interface Keys extends Signer {
+  /** Ends the worker, and with it the key. */
+  close(): void
+}
+
+type Question = Exclude<KdfRequest, { kind: 'open' }>
+type Unnumbered<Message> = Message extends unknown ? Omit<Message, 'id'> : never
+
+/**
+ * The keys of an e-mail and password, derived in a worker that keeps them and answers strings only.
+ * Throws `invalid_input` where one of them has no canonical form. The worker ends by itself after a
+ * minute; calls then reject with `cancelled`.
+ */
+export function openKeys(
+  email: string,
+  password: string,
+  start: () => PoolWorker = startWorker
+): Keys {
+  const canonical = canonicalEmail(email)
+  if (canonical === undefined) throw refused('email', 'email')
+  const normalised = normalisePassword(password)
+  if (normalised === undefined) throw refused('password', 'format')
+  const waiting = new Map<number, PromiseWithResolvers<string>>()
+  let asked = 0
+  let closed: AppError | undefined
+  const worker = start()
+  worker.onmessage = ({ data }: MessageEvent<KdfReply>) => {
+    if (data.kind === 'closed') return end(new AppError('cancelled', 'The keys were kept a minute'))
+    const answer = waiting.get(data.id)
+    waiting.delete(data.id)
+    if (data.kind === 'signed') answer?.resolve(data.text)
+    else answer?.reject(new AppError(data.code, data.detail))
+  }
+  worker.onerror = () => end(new AppError('internal', 'The key worker failed'))
+  tell({ kind: 'open', email: canonical, password: normalised })
+
+  function tell(message: KdfRequest): void {
+    worker.postMessage(message)
+  }
+
+  function ask(question: Unnumbered<Question>): Promise<string> {
+    if (closed) return Promise.reject(closed)
+    asked += 1
+    const answer = Promise.withResolvers<string>()
+    waiting.set(asked, answer)
+    tell({ ...question, id: asked })
+    return answer.promise
+  }
+
+  function end(error: AppError): void {
+    closed ??= error
+    worker.terminate()
+    for (const answer of waiting.values()) answer.reject(closed)
+    waiting.clear()
+  }
+
+  return {
+    respond: (challenge, purpose, host) => ask({ kind: 'respond', challenge, purpose, host }),
+    publicKeyJwt: request => ask({ kind: 'publicKeyJwt', ...request }),
+    close: () => end(new AppError('cancelled', 'The keys were closed'))
+  }
+}
+
+function startWorker(): Worker {
+  return new Worker(new URL('./kdf.ts', import.meta.url), { type: 'module' })
+}
+
+function refused(field: 'email' | 'password', rule: string): AppError {
+  return new AppError('invalid_input', `No key for this ${field}`, {
+    fields: { [field]: { rule } }
+  })
+}

@@ -1,0 +1,113 @@
+import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js'
+import { argon2id as wasmArgon2id } from 'hash-wasm'
+import * as z from 'zod/mini'
+import { AppError, type ErrorCode } from '../contract/errors.ts'
+import { ChallengeError, challengePurposes } from '../core/challenge.ts'
+import { type Argon2id, deriveKey } from '../core/kdf.ts'
+import { publicKeyPurposes } from '../core/public-key-jwt.ts'
+import { createSigner, importSigningKey, type Signer } from './signer.ts'
+
+/** A key is kept for the calls of one form, sign-up followed by sign-in, and no longer. */
+const keepMilliseconds = 60_000
+
+const KdfRequest = z.discriminatedUnion('kind', [
+  // e-mail and password in canonical form
+  z.object({ kind: z.literal('open'), email: z.string(), password: z.string() }),
+  z.object({
+    kind: z.literal('respond'),
+    id: z.int(),
+    challenge: z.string(),
+    purpose: z.enum(challengePurposes),
+    host: z.string()
+  }),
+  z.object({
+    kind: z.literal('publicKeyJwt'),
+    id: z.int(),
+    challenge: z.string(),
+    purpose: z.enum(publicKeyPurposes),
+    aud: z.string()
+  })
+])
+export type KdfRequest = z.infer<typeof KdfRequest>
+
+export type KdfReply =
+  | { kind: 'signed'; id: number; text: string }
+  | { kind: 'refused'; id: number; code: ErrorCode; detail: string }
+  | { kind: 'closed' }
+
+let signer: Signer | undefined
+let closing: ReturnType<typeof setTimeout> | undefined
+
+addEventListener('message', (event: MessageEvent<unknown>) => {
+  void serve(KdfRequest.parse(event.data))
+})
+
+async function serve(request: KdfRequest): Promise<void> {
+  if (request.kind === 'open') {
+    signer = open(request.email, request.password)
+    closeLater()
+    return
+  }
+  const { id } = request
+  try {
+    if (!signer) throw new Error('kdf: not open')
+    const text = await (request.kind === 'respond'
+      ? signer.respond(request.challenge, request.purpose, request.host)
+      : signer.publicKeyJwt(request))
+    reply({ kind: 'signed', id, text })
+  } catch (error) {
+    const { code, message } = toAppError(error)
+    reply({ kind: 'refused', id, code, detail: message })
+  }
+}
+
+function open(email: string, typedPassword: string): Signer {
+  let password: string | undefined = typedPassword
+  return createSigner(email, async kdf => {
+    if (!globalThis.crypto?.subtle)
+      throw new AppError('unavailable', 'Keys need a page served by https or from localhost')
+    // one derivation per worker: the password itself is not kept for another
+    if (password === undefined) throw new ChallengeError('kdf')
+    const derived = deriveKey(kdf, email, password, argon2id)
+    password = undefined
+    const key = await importSigningKey(await derived)
+    closeLater()
+    return key
+  })
+}
+
+function closeLater(): void {
+  clearTimeout(closing)
+  closing = setTimeout(() => {
+    reply({ kind: 'closed' })
+    close()
+  }, keepMilliseconds)
+}
+
+/** Where a policy blocks WebAssembly the same function runs as JavaScript, five times slower. */
+const argon2id: Argon2id = async input => {
+  const { password, salt, memoryKib, passes, lanes, bytes } = input
+  try {
+    return await wasmArgon2id({
+      password,
+      salt,
+      memorySize: memoryKib,
+      iterations: passes,
+      parallelism: lanes,
+      hashLength: bytes,
+      outputType: 'binary'
+    })
+  } catch {
+    return nobleArgon2id(password, salt, { m: memoryKib, t: passes, p: lanes, dkLen: bytes })
+  }
+}
+
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  if (error instanceof ChallengeError) return new AppError('challenge_invalid', error.message)
+  return new AppError('internal', String(error))
+}
+
+function reply(message: KdfReply): void {
+  postMessage(message)
+}

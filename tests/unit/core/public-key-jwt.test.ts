@@ -1,0 +1,93 @@
+import { createPublicKey, verify } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { toBase64Url, toUtf8 } from '../../../src/core/evidence/bytes.ts'
+import {
+  noncePurpose,
+  parsePublicKeyJwt,
+  publicJwk,
+  publicKeyJwtInput,
+  publicKeyPurposes
+} from '../../../src/core/public-key-jwt.ts'
+import { makeKeys } from '../../helpers/keys.ts'
+
+const keys = makeKeys()
+const claims = {
+  aud: 'docs.acme.test',
+  email: 'alice@example.com',
+  purpose: 'signup',
+  nonce: 'signup.v1.e30.mac'
+} as const
+const token = keys.publicKeyJwt(claims)
+const [header = '', body = '', signature = ''] = token.split('.')
+const payload = { ...claims, kdf: 'a1', jwk: keys.jwk }
+
+const encode = (value: unknown) => toBase64Url(toUtf8(JSON.stringify(value)))
+const withHeader = (value: unknown) => `${encode(value)}.${body}.${signature}`
+const withPayload = (value: unknown) => `${header}.${encode(value)}.${signature}`
+
+describe('public_key_jwt', () => {
+  test('carries the key that signed it', () => {
+    const jwt = parsePublicKeyJwt(token)
+    if (!jwt) throw new Error('not parsed')
+    expect(jwt.payload).toEqual(payload)
+    const key = createPublicKey({ key: { ...jwt.payload.jwk }, format: 'jwk' })
+    const how = { key, dsaEncoding: 'ieee-p1363' } as const
+    expect(verify('sha256', jwt.signed, how, jwt.signature)).toBe(true)
+  })
+
+  test('has a header of exactly two members', () => {
+    expect(Buffer.from(header, 'base64url').toString()).toBe('{"alg":"ES256","typ":"pk+jwt"}')
+  })
+
+  test('takes the hash of a mail token along', () => {
+    const th = toBase64Url(new Uint8Array(32).fill(3))
+    expect(parsePublicKeyJwt(keys.publicKeyJwt({ ...claims, th }))?.payload.th).toBe(th)
+  })
+
+  test('writes coordinates of 32 bytes, leading zeros included', () => {
+    const jwk = publicJwk({ x: new Uint8Array(32), y: new Uint8Array(32) })
+    expect(jwk).toEqual({ kty: 'EC', crv: 'P-256', x: 'A'.repeat(43), y: 'A'.repeat(43) })
+    expect(() => publicKeyJwtInput({ ...payload, jwk: { ...jwk, x: 'AA' } })).toThrow()
+  })
+
+  test('is fresh by a challenge of its purpose', () => {
+    expect(publicKeyPurposes.map(purpose => [purpose, noncePurpose(purpose)])).toEqual([
+      ['signup', 'signup'],
+      ['verify', 'signup'],
+      ['activate', 'signup'],
+      ['reset', 'signup'],
+      ['rekey', 'rekey'],
+      ['email', 'rekey']
+    ])
+  })
+
+  test.each([
+    ['nothing', ''],
+    ['two parts', `${header}.${body}`],
+    ['no signature', `${header}.${body}.`],
+    ['four parts', `${token}.${signature}`],
+    ['a last character with spare bits', token.replace(/.$/, 'B')],
+    ['over 4,096 bytes', withPayload({ ...payload, nonce: 'n'.repeat(4096) })],
+    ['alg none', withHeader({ alg: 'none', typ: 'pk+jwt' })],
+    ['alg HS256', withHeader({ alg: 'HS256', typ: 'pk+jwt' })],
+    ['typ JWT', withHeader({ alg: 'ES256', typ: 'JWT' })],
+    ['no typ', withHeader({ alg: 'ES256' })],
+    ['a key in the header', withHeader({ alg: 'ES256', typ: 'pk+jwt', jwk: keys.jwk })],
+    ['a key address', withHeader({ alg: 'ES256', typ: 'pk+jwt', jku: 'https://evil.test' })],
+    ['a key id', withHeader({ alg: 'ES256', typ: 'pk+jwt', kid: '1' })],
+    ['an unknown claim', withPayload({ ...payload, exp: 1 })],
+    ['an unknown purpose', withPayload({ ...payload, purpose: 'login' })],
+    ['no nonce', withPayload({ ...payload, nonce: undefined })],
+    ['a private key', withPayload({ ...payload, jwk: { ...keys.jwk, d: keys.jwk.x } })],
+    ['another curve', withPayload({ ...payload, jwk: { ...keys.jwk, crv: 'P-384' } })],
+    ['a short x', withPayload({ ...payload, jwk: { ...keys.jwk, x: keys.jwk.x.slice(1) } })],
+    [
+      'x in another spelling',
+      withPayload({ ...payload, jwk: { ...keys.jwk, x: `${'A'.repeat(42)}B` } })
+    ],
+    ['a payload that is no object', withPayload('text')],
+    ['no JSON', `${header}.${toBase64Url(toUtf8('{'))}.${signature}`]
+  ])('is refused with %s', (_, text) => {
+    expect(parsePublicKeyJwt(text)).toBeUndefined()
+  })
+})

@@ -1,0 +1,89 @@
+import { createPublicKey, verify } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { emailHash, formatChallenge, splitResponse } from '../../../src/core/challenge.ts'
+import { fromHex, toBase64Url } from '../../../src/core/evidence/bytes.ts'
+import { parsePublicKeyJwt, publicJwk } from '../../../src/core/public-key-jwt.ts'
+import { createSigner, importSigningKey } from '../../../src/workers/signer.ts'
+import published from '../vectors/kdf-a1.json' with { type: 'json' }
+
+describe('signer', () => {
+  test('answers a challenge with a signature of the derived key', async () => {
+    const { signer, jwk } = await open()
+    const challenge = makeChallenge('login')
+    const parts = splitResponse(await signer.respond(challenge, 'login', 'docs.acme.test'))
+    expect(parts?.challenge).toBe(challenge)
+    expect(isSigned(jwk, Buffer.from(challenge), parts?.signature)).toBe(true)
+  })
+
+  test('signs its public key, fresh by a challenge', async () => {
+    const { signer, jwk } = await open()
+    const challenge = makeChallenge('signup')
+    const text = await signer.publicKeyJwt({ challenge, aud: 'docs.acme.test', purpose: 'signup' })
+    const jwt = parsePublicKeyJwt(text)
+    expect(jwt?.payload).toEqual({
+      aud: 'docs.acme.test',
+      email: 'alice@example.com',
+      purpose: 'signup',
+      kdf: 'a1',
+      nonce: challenge,
+      jwk
+    })
+    expect(isSigned(jwk, jwt?.signed, jwt?.signature)).toBe(true)
+  })
+
+  test('derives once for sign-up and the sign-in after it, and not for a refused challenge', async () => {
+    const { signer, derived } = await open()
+    const host = 'docs.acme.test'
+    await expect(signer.respond(makeChallenge('login'), 'login', 'evil.test')).rejects.toThrow(
+      'wrong host'
+    )
+    expect(derived()).toBe(0)
+    await signer.publicKeyJwt({ challenge: makeChallenge('signup'), aud: host, purpose: 'signup' })
+    await signer.respond(makeChallenge('login'), 'login', host)
+    expect(derived()).toBe(1)
+  })
+
+  test('does not vouch for its key with a challenge of another purpose', async () => {
+    const { signer, derived } = await open()
+    const challenge = makeChallenge('login')
+    await expect(
+      signer.publicKeyJwt({ challenge, aud: 'docs.acme.test', purpose: 'signup' })
+    ).rejects.toThrow('wrong form')
+    expect(derived()).toBe(0)
+  })
+
+  test('overwrites the scalar it takes', async () => {
+    const [vector] = published.vectors
+    const d = fromHex(vector?.d ?? '')
+    await importSigningKey({ d, x: fromHex(vector?.x ?? ''), y: fromHex(vector?.y ?? '') })
+    expect(d).toEqual(new Uint8Array(32))
+  })
+})
+
+async function open() {
+  const [vector] = published.vectors
+  if (!vector) throw new Error('a vector is missing')
+  const point = { x: fromHex(vector.x), y: fromHex(vector.y) }
+  let derived = 0
+  const signer = createSigner(vector.email_c, () => {
+    derived++
+    return importSigningKey({ d: fromHex(vector.d), ...point })
+  })
+  return { signer, jwk: publicJwk(point), derived: () => derived }
+}
+
+function makeChallenge(purpose: 'login' | 'signup'): string {
+  const eh = emailHash('alice@example.com')
+  const n = toBase64Url(new Uint8Array(16))
+  const payload = { aud: 'docs.acme.test', eh, n, iat: 1, exp: 121, kdf: 'a1', mk: '1' }
+  return formatChallenge(purpose, payload, () => new Uint8Array(32))
+}
+
+function isSigned(
+  jwk: ReturnType<typeof publicJwk>,
+  bytes = new Uint8Array(),
+  signature = new Uint8Array()
+): boolean {
+  const key = createPublicKey({ key: { ...jwk }, format: 'jwk' })
+  return verify('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' }, signature)
+}
