@@ -14,12 +14,19 @@ export const getChallenge = endpoint({
   output: z.object({ challenge: z.string(), kdf: z.string() })
 })
 
-/** `challenge_response` is the challenge, a dot, and the base64url ES256 signature over it. */
+/**
+ * `challenge_response` is the challenge, a dot, and the base64url ES256 signature over it. `device` is
+ * what an earlier login on this browser answered: it keeps strangers from blocking its owner.
+ */
 export const logIn = endpoint({
   method: 'POST',
   path: '/user/login',
   access: 'public',
-  input: z.strictObject({ email: Email, challenge_response: z.string().check(z.maxLength(1024)) }),
+  input: z.strictObject({
+    email: Email,
+    challenge_response: z.string().check(z.maxLength(1024)),
+    device: z.optional(z.string().check(z.maxLength(128)))
+  }),
   output: z.object({ access_token: z.string(), device: z.string() }),
   errors: ['login_failed']
 })

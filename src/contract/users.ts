@@ -4,16 +4,21 @@ import { endpoint } from './endpoint.ts'
 
 /** An e-mail as people type it; the server and the key derivation see its canonical form. */
 export const Email = z.string().check(
-  z.refine((text) => canonicalEmail(text) !== undefined, {
+  z.refine(text => canonicalEmail(text) !== undefined, {
     params: { rule: 'email' },
     error: 'email'
   })
 )
 
-/** 1 to 80 characters, no control characters, not only spaces. */
-export const Username = z
-  .string()
-  .check(z.trim(), z.minLength(1), z.maxLength(80), z.regex(/^\P{Cc}*$/u))
+/** 1 to 80 characters, NFC, no control characters, not only spaces. */
+export const Username = z.string().check(
+  z.trim(),
+  z.minLength(1),
+  z.maxLength(80),
+  z.normalize('NFC'),
+  z.regex(/^\P{Cc}*$/u),
+  z.refine(text => text.isWellFormed(), { params: { rule: 'format' }, error: 'format' })
+)
 
 /** `und`: not chosen yet; the interface's language is saved at the first load. */
 export const UserLocale = z.enum(['en', 'fr', 'und'])
@@ -54,7 +59,10 @@ export const updateUser = endpoint({
   path: '/user',
   access: 'user',
   pending: true,
-  input: z.strictObject({ username: z.optional(Username), locale: z.optional(z.enum(['en', 'fr'])) }),
+  input: z.strictObject({
+    username: z.optional(Username),
+    locale: z.optional(z.enum(['en', 'fr']))
+  }),
   output: UserInfo
 })
 
@@ -72,5 +80,12 @@ export const createUser = endpoint({
     locale: z.optional(z.enum(['en', 'fr']))
   }),
   output: z.object({ id: z.uuid() }),
-  errors: ['signup_closed', 'email_taken', 'challenge_invalid', 'key_invalid']
+  errors: [
+    'signup_closed',
+    'email_taken',
+    'challenge_invalid',
+    'key_invalid',
+    'idempotency_in_flight',
+    'idempotency_key_reused'
+  ]
 })

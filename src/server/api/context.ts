@@ -1,6 +1,5 @@
 import type { Context, Hono } from 'hono'
-import type { CompanyId } from '../db/scope.ts'
-import type { Deps, Tenant } from '../domain/deps.ts'
+import type { CompanyId, Deps, Tenant } from '../domain/deps.ts'
 import type { Person } from '../domain/sessions.ts'
 
 /** What the middlewares of `app.ts` leave for the endpoints. */

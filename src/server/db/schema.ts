@@ -25,6 +25,7 @@ export interface Database {
   user: {
     company_id: string
     id: string
+    account: Generated<string>
     email: string
     username: string
     locale: Generated<string>

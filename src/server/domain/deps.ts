@@ -2,6 +2,8 @@ import type { DomainConfig } from '../../contract/domains.ts'
 import type { Db } from '../db/open.ts'
 import type { CompanyId } from '../db/scope.ts'
 
+export type { CompanyId } from '../db/scope.ts'
+
 /** Everything the domain is given; tests pass their own values instead of mocking modules. */
 export interface Deps {
   db: Db
@@ -80,14 +82,19 @@ export interface Digest {
 
 /** Wake-ups inside the process, sent after a commit; every listener also polls. */
 export interface Wakes {
-  /** A company's events grew. */
-  events: Signal
+  /** A person's events grew. */
+  events: Signal<PersonKey>
   /** An upload is complete and waits for its deposit. */
   uploads: Signal
   /** A person's session ended or their rights changed. */
-  sessions: Signal<{ company: CompanyId; user: string }>
+  sessions: Signal<PersonKey>
   /** A domain's config changed. */
   domains: Signal<string>
+}
+
+export interface PersonKey {
+  company: CompanyId
+  user: string
 }
 
 export interface Signal<T = CompanyId> {

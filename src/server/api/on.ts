@@ -1,0 +1,167 @@
+import type { Context } from 'hono'
+import type * as z from 'zod/mini'
+import type { Endpoint, Stream } from '../../contract/endpoint.ts'
+import { AppError, fieldErrors } from '../../contract/errors.ts'
+import { authenticate, type Person } from '../domain/sessions.ts'
+import type { Api, ApiContext, ApiEnv } from './context.ts'
+
+const maxBodyBytes = 256 * 1024
+const maxDepth = 32
+
+/** Mounts an endpoint: access, parse, run, parse, reply. The output is parsed so that no surplus column leaves. */
+export function on<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
+  app: Api,
+  endpoint: Endpoint<Input, Output>,
+  run: (input: z.output<Input>, c: ApiContext) => Promise<z.input<Output>>
+): void {
+  app.on(endpoint.method, honoPath(endpoint.path), async (c) => {
+    await admit(c, endpoint)
+    const input = endpoint.input.safeParse({ ...(await payload(c, endpoint)), ...c.req.param() })
+    if (!input.success) throw refused(input.error)
+    const output = endpoint.output.parse(await run(input.data, c))
+    return endpoint.status === 204 ? c.body(null, 204) : c.json(output, endpoint.status)
+  })
+}
+
+/** Mounts a route that writes its own answer, after the same access check and parse. */
+export function onStream<Input extends z.ZodMiniType>(
+  app: Api,
+  stream: Stream<Input>,
+  run: (input: z.output<Input>, c: ApiContext) => Promise<Response>
+): void {
+  app.on(stream.method, honoPath(stream.path), async (c) => {
+    await admit(c, stream)
+    const input = stream.input.safeParse({ ...query(c), ...c.req.param() })
+    if (!input.success) throw refused(input.error)
+    return run(input.data, c)
+  })
+}
+
+async function admit(c: ApiContext, route: Pick<Endpoint, 'access' | 'pending'>): Promise<void> {
+  const tenant = c.get('tenant')
+  const token = bearer(c.req.header('authorization'))
+  if (token === undefined && route.access !== 'public') {
+    throw new AppError('unauthenticated', 'This call needs a bearer token')
+  }
+  if (tenant.disabled) {
+    throw new AppError('account_disabled', 'The company is suspended', {
+      disabled: { scope: 'company', ...tenant.disabled }
+    })
+  }
+  if (token === undefined) return
+  const person = await authenticate(c.get('deps'), tenant, token)
+  if (person.pending && !route.pending) {
+    throw new AppError('forbidden', 'The session is pending: the e-mail is not confirmed')
+  }
+  if (!allowed(person, route.access)) {
+    throw new AppError('forbidden', `This call needs the permission ${route.access}`)
+  }
+  c.set('person', person)
+}
+
+function allowed(person: Person, access: Endpoint['access']): boolean {
+  if (access === 'public' || access === 'user') return true
+  return person.permissions.includes(access) || person.permissions.includes('operator')
+}
+
+/** `'Bearer x.y.z'` → `'x.y.z'`; a header of another make counts as a bad token. */
+export function bearer(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined
+  const match = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(header)
+  return match?.[1] ?? ''
+}
+
+async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string, unknown>> {
+  const inBody = endpoint.method === 'POST' || endpoint.method === 'PUT'
+  if (!inBody) return query(c)
+  if (new URL(c.req.url).search !== '') {
+    throw new AppError('invalid_input', 'This call takes its input from the body', {
+      fields: { '(query)': { rule: 'unknown' } }
+    })
+  }
+  return jsonBody(c)
+}
+
+function query(c: Context<ApiEnv>): Record<string, string> {
+  const values: Record<string, string> = {}
+  for (const [name, value] of new URL(c.req.url).searchParams) {
+    if (Object.hasOwn(values, name)) {
+      throw new AppError('invalid_input', `${name} stands twice in the query`, {
+        fields: { [name]: { rule: 'format' } }
+      })
+    }
+    values[name] = value
+  }
+  return values
+}
+
+async function jsonBody(c: ApiContext): Promise<Record<string, unknown>> {
+  const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json' || c.req.header('content-encoding')) {
+    throw new AppError('unsupported_media_type', 'The body must be plain application/json')
+  }
+  const text = await limitedText(c.req.raw)
+  if (tooDeep(text)) throw notJson('is nested too deeply')
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch (cause) {
+    throw notJson('is not JSON', cause)
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw notJson('is not an object')
+  }
+  return { ...body }
+}
+
+async function limitedText(request: Request): Promise<string> {
+  const declared = Number(request.headers.get('content-length') ?? 0)
+  if (declared > maxBodyBytes) throw tooLarge()
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of request.body ?? []) {
+    bytes += chunk.length
+    if (bytes > maxBodyBytes) throw tooLarge()
+    chunks.push(chunk)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch (cause) {
+    throw notJson('is not UTF-8', cause)
+  }
+}
+
+/** A linear scan, because `JSON.parse` of a million brackets costs a stack. */
+function tooDeep(text: string): boolean {
+  let depth = 0
+  let inString = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (inString) {
+      if (char === '\\') at++
+      else if (char === '"') inString = false
+    } else if (char === '"') inString = true
+    else if (char === '[' || char === '{') {
+      if (++depth > maxDepth) return true
+    } else if (char === ']' || char === '}') depth--
+  }
+  return false
+}
+
+function refused(error: z.core.$ZodError): AppError {
+  const fields = fieldErrors(error)
+  return new AppError('invalid_input', `Refused: ${JSON.stringify(fields)}`, { fields })
+}
+
+function notJson(what: string, cause?: unknown): AppError {
+  const fields = { '(body)': { rule: 'json' } }
+  return new AppError('invalid_input', `The body ${what}`, { fields, cause })
+}
+
+function tooLarge(): AppError {
+  return new AppError('body_too_large', `The body is over ${maxBodyBytes} bytes`)
+}
+
+function honoPath(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1')
+}

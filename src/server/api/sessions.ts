@@ -1,0 +1,32 @@
+import { getChallenge, logIn, logOut } from '../../contract/sessions.ts'
+import * as challenges from '../domain/challenges.ts'
+import * as sessions from '../domain/sessions.ts'
+import { type Api, person } from './context.ts'
+import { on } from './on.ts'
+import { canonical } from './users.ts'
+
+export function mountSessions(app: Api): void {
+  on(app, getChallenge, ({ email, purpose }, c) =>
+    challenges.createChallenge(c.get('deps'), {
+      tenant: c.get('tenant'),
+      email: canonical(email),
+      purpose: purpose ?? 'login',
+      address: c.get('address')
+    })
+  )
+
+  on(app, logIn, ({ email, challenge_response, device }, c) =>
+    sessions.logIn(c.get('deps'), {
+      tenant: c.get('tenant'),
+      email: canonical(email),
+      challenge_response,
+      device,
+      address: c.get('address'),
+      agent: c.req.header('user-agent') ?? ''
+    })
+  )
+
+  on(app, logOut, ({ all }, c) =>
+    sessions.logOut(c.get('deps'), { person: person(c), all: all ?? false })
+  )
+}

@@ -1,0 +1,182 @@
+import { Hono } from 'hono'
+import { AppError, toProblem } from '../contract/errors.ts'
+import { endpoints, streams } from '../contract/index.ts'
+import { apiPolicy } from '../core/csp.ts'
+import type { Api, ApiContext, ApiEnv } from './api/context.ts'
+import { mountCategories } from './api/categories.ts'
+import { mountDeposits } from './api/deposits.ts'
+import { mountDomains } from './api/domains.ts'
+import { mountRequests } from './api/requests.ts'
+import { mountService } from './api/service.ts'
+import { mountSessions } from './api/sessions.ts'
+import { mountUsers } from './api/users.ts'
+import { mountVerifications } from './api/verifications.ts'
+import type { Deps } from './domain/deps.ts'
+import type { Tenants } from './domain/domains.ts'
+
+const allowedHeaders =
+  'authorization, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +
+  'tus-resumable, upload-offset, upload-length, upload-metadata, upload-defer-length, upload-concat'
+export const exposedHeaders =
+  'location, link, etag, retry-after, ratelimit, ratelimit-policy, idempotent-replayed, ' +
+  'content-disposition, repr-digest, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, upload-length, upload-expires'
+
+/** The API: every middleware and mount in the order a request meets them, and the one error handler. */
+export function createApp(deps: Deps, tenants: Tenants): Api {
+  const app: Api = new Hono<ApiEnv>({ strict: true })
+
+  app.use(async (c, next) => {
+    const started = performance.now()
+    c.set('deps', deps)
+    c.set('requestId', Buffer.from(deps.random(9)).toString('base64url'))
+    c.set('address', c.env?.remoteAddress ?? '')
+    await next()
+    const url = new URL(c.req.url)
+    deps.log.info(
+      {
+        request: c.get('requestId'),
+        method: c.req.method,
+        route: routeOf(c.req.method, url.pathname),
+        status: c.res.status,
+        ms: Math.round(performance.now() - started),
+        company: c.get('tenant')?.company_id,
+        user: c.get('person')?.id
+      },
+      'api'
+    )
+  })
+
+  app.use(async (c, next) => {
+    const name = new URL(c.req.url).hostname
+    const tenant = name.startsWith('api.') ? await tenants.resolve(name.slice(4)) : undefined
+    if (!tenant) throw new AppError('unknown_host', 'No company answers on this host')
+    c.set('tenant', tenant)
+    const cors = corsHeaders(deps, tenant.host, c.req.header('origin'))
+    if (c.req.method === 'OPTIONS') return preflight(cors)
+    await next()
+    for (const [header, value] of Object.entries({ ...cors, ...apiHeaders })) {
+      if (!c.res.headers.has(header)) c.res.headers.set(header, value)
+    }
+    return undefined
+  })
+
+  mountUsers(app)
+  mountSessions(app)
+  mountCategories(app)
+  mountDeposits(app)
+  mountRequests(app)
+  mountVerifications(app)
+  mountService(app)
+  mountDomains(app) // last: its path is any one segment
+
+  app.notFound((c) => {
+    const allow = methodsOf(new URL(c.req.url).pathname)
+    if (allow.length === 0) return answerError(c, new AppError('not_found', 'No such path'))
+    const response = answerError(c, new AppError('method_not_allowed', `Use ${allow.join(', ')}`))
+    response.headers.set('allow', allow.join(', '))
+    return response
+  })
+
+  app.onError((error, c) => {
+    const expected = expectedError(error)
+    if (expected.status >= 500) {
+      deps.log.error({ request: c.get('requestId'), err: error }, 'api call failed')
+    }
+    const response = answerError(c, expected)
+    const tenant = c.get('tenant')
+    const cors = tenant ? corsHeaders(deps, tenant.host, c.req.header('origin')) : {}
+    for (const [header, value] of Object.entries({ ...cors, ...apiHeaders })) {
+      response.headers.set(header, value)
+    }
+    return response
+  })
+
+  return app
+}
+
+export const apiHeaders = {
+  'content-security-policy': apiPolicy,
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-site',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store'
+}
+
+/** Only the page of the same host may read an answer; no credentials, because no cookie counts. */
+export function corsHeaders(
+  deps: Pick<Deps, 'settings'>,
+  host: string,
+  origin: string | undefined
+): Record<string, string> {
+  const vary = { vary: 'Origin' }
+  if (origin !== originOf(deps, host)) return vary
+  return {
+    ...vary,
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': exposedHeaders
+  }
+}
+
+/** `'localhost'` → `'http://localhost:4321'` */
+export function originOf(deps: Pick<Deps, 'settings'>, host: string): string {
+  const { scheme, port } = deps.settings
+  return `${scheme}://${host}${port === undefined ? '' : `:${port}`}`
+}
+
+function preflight(cors: Record<string, string>): Response {
+  const granted = 'access-control-allow-origin' in cors
+  return new Response(null, {
+    status: 204,
+    headers: granted
+      ? {
+          ...cors,
+          'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+          'access-control-allow-headers': allowedHeaders,
+          'access-control-max-age': '7200'
+        }
+      : cors
+  })
+}
+
+/** The body of every error of the API; exported for the tus routes, which Hono does not serve. */
+export function problemResponse(error: AppError, instance: string): Response {
+  const headers = new Headers({ 'content-type': 'application/problem+json' })
+  if (error.retryAfter !== undefined) headers.set('retry-after', String(error.retryAfter))
+  if (error.status === 401) headers.set('www-authenticate', 'Bearer')
+  const body = JSON.stringify(toProblem(error, instance))
+  return new Response(body, { status: error.status, headers })
+}
+
+function answerError(c: ApiContext, error: AppError): Response {
+  return problemResponse(error, c.get('requestId') ?? '')
+}
+
+/** What a caller is told of anything thrown; database texts and stacks stay in the log. */
+export function expectedError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const busy = /^(57014|55P03|53\d{3}|57P\d{2}|08\d{3}|25P03|40001|40P01|ECONNREFUSED|ECONNRESET|ENOENT_POOL)$/
+  if (busy.test(code) || (error instanceof Error && /timeout exceeded when trying to connect/.test(error.message))) {
+    return new AppError('unavailable', 'The database is busy', { cause: error, retryAfter: 2 })
+  }
+  return new AppError('internal', 'Something failed on our side', { cause: error })
+}
+
+const routes = [...Object.values(endpoints), ...Object.values(streams)].map(({ method, path }) => ({
+  method,
+  path,
+  pattern: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`)
+}))
+
+function methodsOf(pathname: string): string[] {
+  const specific = routes.filter((route) => route.path !== '/{domain}')
+  const found = specific.filter((route) => route.pattern.test(pathname))
+  return [...new Set(found.map((route) => route.method))]
+}
+
+/** The route's pattern, because ids and names stay out of the log. */
+function routeOf(method: string, pathname: string): string {
+  const matching = routes.filter((route) => route.pattern.test(pathname))
+  const exact = matching.find((route) => route.method === method) ?? matching[0]
+  return exact?.path ?? '(unknown)'
+}

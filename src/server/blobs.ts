@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { Blobs, CompanyId, Digest } from './domain/deps.ts'
+
+/**
+ * Documents as files below one folder: `staging/<company>/<upload>` while they arrive,
+ * `blobs/<company>/<aa>/<tag>` once kept. Both lie on one file system, so keeping is one rename.
+ */
+export function openBlobs(directory: string): Blobs {
+  const staged = (company: CompanyId, upload: string) =>
+    join(directory, 'staging', company, fileName(upload))
+  const kept = (company: CompanyId, tag: Uint8Array) => {
+    const name = Buffer.from(tag).toString('hex')
+    return join(directory, 'blobs', company, name.slice(0, 2), name)
+  }
+  return {
+    stagingFile: staged,
+    async syncStaged(company, upload) {
+      const path = staged(company, upload)
+      await sync(path)
+      await sync(dirname(path))
+    },
+    digestStaged: (company, upload) => digest(staged(company, upload)),
+    digestKept: (company, tag) => digest(kept(company, tag)),
+    async keep(company, upload, tag) {
+      const target = kept(company, tag)
+      await makeDurable(dirname(target), directory)
+      try {
+        await rename(staged(company, upload), target)
+      } catch (error) {
+        // a crash came between the rename and the commit: the file is in place already
+        if (!isMissing(error)) throw error
+        await stat(target)
+      }
+      await sync(dirname(target))
+    },
+    async discardStaged(company, upload) {
+      await rm(staged(company, upload), { force: true })
+    },
+    read(company, tag, range) {
+      // as: Node's web streams and the platform's are the same thing with two declarations
+      return Readable.toWeb(createReadStream(kept(company, tag), range ?? {})) as ReadableStream<
+        Uint8Array<ArrayBuffer>
+      >
+    }
+  }
+}
+
+/** Upload ids reach a path, so they are checked here once more. */
+function fileName(upload: string): string {
+  if (!/^[A-Za-z0-9_-]{22}$/.test(upload)) throw new Error('an upload id has 22 characters')
+  return upload
+}
+
+async function digest(path: string): Promise<Digest | undefined> {
+  const hash = createHash('sha256')
+  let size = 0
+  try {
+    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
+      hash.update(chunk)
+      size += chunk.length
+    }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+  return { sha256: hash.digest(), size }
+}
+
+/** Flushes a file's bytes, or a folder's names, to the disk. */
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Makes a folder and every missing parent below `root`, each one's name flushed. */
+async function makeDurable(folder: string, root: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  for (let path = folder; path !== root && path !== dirname(path); path = dirname(path)) {
+    await sync(dirname(path))
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}

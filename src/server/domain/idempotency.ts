@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import { AppError } from '../../contract/errors.ts'
+import type { Tx } from '../db/scope.ts'
+import type { CompanyId } from './deps.ts'
+
+/** One act of a caller, named by the `Idempotency-Key` it sent. */
+export interface Act {
+  actor: string
+  route: string
+  key: string
+  /** The parsed input: another one under the same key is refused. */
+  input: unknown
+}
+
+/**
+ * Runs `effect` once per act: a repetition gets the stored answer. It all happens in the effect's own
+ * transaction, so a crash forgets both; while another call holds the key the answer is
+ * `idempotency_in_flight`.
+ */
+export async function once<Body extends object>(
+  tx: Tx,
+  scope: { company_id: CompanyId; now: Date; act: Act },
+  effect: () => Promise<Body>
+): Promise<{ body: Body; replayed: boolean }> {
+  const { company_id, act } = scope
+  const fingerprint = createHash('sha256').update(JSON.stringify(act.input)).digest()
+  const claimed = await claim(tx, scope, fingerprint)
+  if (!claimed) return { body: await stored<Body>(tx, company_id, act, fingerprint), replayed: true }
+  const body = await effect()
+  await tx
+    .updateTable('idempotency')
+    .set({ status: 200, body: JSON.stringify(body) })
+    .where('company_id', '=', company_id)
+    .where('actor', '=', act.actor)
+    .where('route', '=', act.route)
+    .where('key', '=', act.key)
+    .execute()
+  return { body, replayed: false }
+}
+
+async function claim(
+  tx: Tx,
+  scope: { company_id: CompanyId; now: Date; act: Act },
+  fingerprint: Buffer
+): Promise<boolean> {
+  const { actor, route, key } = scope.act
+  try {
+    // waits for a concurrent holder of the key, at most lock_timeout
+    const result = await sql`
+      insert into idempotency (company_id, actor, route, key, fingerprint, created_at)
+      values (${scope.company_id}, ${actor}, ${route}, ${key}, ${fingerprint}, ${scope.now})
+      on conflict do nothing returning 1`.execute(tx)
+    return result.rows.length > 0
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === '55P03') {
+      throw new AppError('idempotency_in_flight', 'The same call is still running', {
+        cause: error,
+        retryAfter: 2
+      })
+    }
+    throw error
+  }
+}
+
+async function stored<Body>(
+  tx: Tx,
+  company_id: CompanyId,
+  act: Act,
+  fingerprint: Buffer
+): Promise<Body> {
+  const row = await tx
+    .selectFrom('idempotency')
+    .where('company_id', '=', company_id)
+    .where('actor', '=', act.actor)
+    .where('route', '=', act.route)
+    .where('key', '=', act.key)
+    .select(['fingerprint', 'body'])
+    .executeTakeFirstOrThrow()
+  if (!row.fingerprint.equals(fingerprint)) {
+    throw new AppError('idempotency_key_reused', 'The key was used for another input')
+  }
+  return row.body as Body // as: written by once() for the same route
+}

@@ -1,0 +1,101 @@
+import { isIPv6 } from 'node:net'
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { AppError, type ErrorCode } from '../../contract/errors.ts'
+import type { Deps, Limits } from './deps.ts'
+
+interface Rule {
+  points: (limits: Limits) => number
+  seconds: number
+  code: ErrorCode
+}
+
+const minute = 60
+const hour = 3600
+const day = 86_400
+
+const rules = {
+  /** Challenges and logins of one address. */
+  sign_in_address: rule(limits => limits.signInPerAddressMinute, minute),
+  /** Failed logins of one e-mail, known or not, from one address. */
+  login_address: rule(() => 10, 15 * minute),
+  login_email: rule(() => 100, hour),
+  /** Failed logins of one e-mail from a browser that has signed in before, so that no stranger blocks the owner. */
+  login_device: rule(() => 10, 15 * minute),
+  /** Fingerprints looked up. */
+  verify_address_minute: rule(limits => limits.verifyPerAddressMinute, minute, 'lookup_limited'),
+  verify_address_day: rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited'),
+  verify_company_day: rule(limits => limits.verifyPerCompanyDay, day, 'lookup_limited'),
+  verify_user_minute: rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')
+} satisfies Record<string, Rule>
+
+export type LimitName = keyof typeof rules
+
+/** What is counted: a company, and within it an address, e-mail or person. */
+export type Counted = readonly [company: string, ...parts: string[]]
+
+/** Counts `points`, or refuses with the seconds after which they fit. A refused try counts as well. */
+export async function consume(
+  deps: Pick<Deps, 'keys' | 'settings'>,
+  name: LimitName,
+  counted: Counted,
+  points = 1
+): Promise<void> {
+  try {
+    await limiter(deps, name).consume(pseudonym(deps, name, counted), points)
+  } catch (refusal) {
+    if (!(refusal instanceof RateLimiterRes)) throw refusal
+    throw new AppError(rules[name].code, `The limit ${name} is reached`, {
+      retryAfter: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000))
+    })
+  }
+}
+
+/** Gives points back that turned out not to count, such as the one of a successful login. */
+export async function refund(
+  deps: Pick<Deps, 'keys' | 'settings'>,
+  name: LimitName,
+  counted: Counted,
+  points = 1
+): Promise<void> {
+  await limiter(deps, name).reward(pseudonym(deps, name, counted), points)
+}
+
+/** What counts as one address: all of an IPv6 /64 is one subscriber. `'2001:db8::1'` → `'2001:db8:0:0'` */
+export function networkOf(address: string): string {
+  const plain = address.replace(/%.*$/, '').toLowerCase()
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain)?.[1]
+  if (mapped !== undefined) return mapped
+  if (!isIPv6(plain)) return plain
+  const [head = '', tail] = plain.split('::')
+  const left = head === '' ? [] : head.split(':')
+  const right = tail === undefined || tail === '' ? [] : tail.split(':')
+  // a trailing dotted quad stands for two groups
+  const length = left.length + right.length + (plain.includes('.') ? 1 : 0)
+  const zeros = tail === undefined ? [] : Array(8 - length).fill('0')
+  const groups = [...left, ...zeros, ...right].slice(0, 4)
+  return groups.map(group => Number.parseInt(group, 16).toString(16)).join(':')
+}
+
+/** Counters live as long as the settings they enforce: one set a process, a fresh one for each test. */
+const counters = new WeakMap<Limits, Map<LimitName, RateLimiterMemory>>()
+
+function limiter(deps: Pick<Deps, 'settings'>, name: LimitName): RateLimiterMemory {
+  const { limits } = deps.settings
+  const set = counters.get(limits) ?? new Map<LimitName, RateLimiterMemory>()
+  counters.set(limits, set)
+  const { points, seconds } = rules[name]
+  const found =
+    set.get(name) ?? new RateLimiterMemory({ points: points(limits), duration: seconds })
+  set.set(name, found)
+  return found
+}
+
+/** Addresses and e-mails do not lie about in memory. */
+function pseudonym(deps: Pick<Deps, 'keys'>, name: LimitName, counted: Counted): string {
+  const text = JSON.stringify([name, ...counted])
+  return deps.keys.mac('pseudonym', text).subarray(0, 16).toString('base64url')
+}
+
+function rule(points: Rule['points'], seconds: number, code: ErrorCode = 'rate_limited'): Rule {
+  return { points, seconds, code }
+}

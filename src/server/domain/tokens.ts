@@ -1,0 +1,171 @@
+import { errors, jwtVerify, SignJWT } from 'jose'
+import * as z from 'zod/mini'
+import { AppError } from '../../contract/errors.ts'
+import type { Deps, Tenant } from './deps.ts'
+import { newId } from './ids.ts'
+
+export const tokenMinutes = 60
+
+/** What an access token says. No name and no right, because it lies in a cookie that scripts read. */
+export interface Claims {
+  user_id: string
+  session_id: string
+  pending: boolean
+  signedIn: Date
+  expires: Date
+}
+
+/** A fresh token; it ends with its session at the latest. */
+export async function issueToken(
+  deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
+  tenant: Tenant,
+  claims: Claims
+): Promise<string> {
+  const { kid, key } = deps.keys.signingKey()
+  const token = await new SignJWT({
+    cid: tenant.company_id,
+    sid: claims.session_id,
+    use: 'access',
+    st: claims.pending ? 'pending' : 'full',
+    auth_time: seconds(claims.signedIn)
+  })
+    .setProtectedHeader({ alg: 'ES256', typ: 'JWT', kid })
+    .setIssuer(issuerOf(tenant))
+    .setAudience(tenant.host)
+    .setSubject(claims.user_id)
+    .setJti(newId(deps))
+    .setIssuedAt(seconds(deps.clock()))
+    .setExpirationTime(seconds(claims.expires))
+    .sign(key)
+  return withLowS(token)
+}
+
+/** When a token made now would end. */
+export function tokenEnd(now: Date, sessionEnd: Date): Date {
+  return new Date(Math.min(now.getTime() + tokenMinutes * 60_000, sessionEnd.getTime()))
+}
+
+/** What a token of this host says; `unauthenticated` for every other one. Whether its session lives is not asked here. */
+export async function readToken(
+  deps: Pick<Deps, 'keys' | 'clock'>,
+  tenant: Tenant,
+  token: string
+): Promise<Claims> {
+  const payload = await verifiedPayload(deps, tenant, token)
+  const claims = Payload.safeParse(payload)
+  const now = deps.clock().getTime() / 1000
+  if (
+    !claims.success ||
+    claims.data.cid !== tenant.company_id ||
+    claims.data.iat > now + maxSkewSeconds
+  ) {
+    throw badToken()
+  }
+  const { sub, sid, st, auth_time, exp } = claims.data
+  return {
+    user_id: sub,
+    session_id: sid,
+    pending: st === 'pending',
+    signedIn: new Date(auth_time * 1000),
+    expires: new Date(exp * 1000)
+  }
+}
+
+const maxTokenLength = 2048
+
+/** How far the clock may have been set back since a token was made, before its holder is signed out. */
+const maxSkewSeconds = 300
+
+const Header = z.strictObject({
+  alg: z.literal('ES256'),
+  typ: z.literal('JWT'),
+  kid: z.string().check(z.regex(/^[0-9a-f]{1,64}$/))
+})
+
+const Payload = z.strictObject({
+  iss: z.string(),
+  aud: z.string(),
+  sub: z.uuid(),
+  cid: z.uuid(),
+  sid: z.uuid(),
+  jti: z.uuid(),
+  use: z.literal('access'),
+  st: z.enum(['full', 'pending']),
+  auth_time: z.int(),
+  iat: z.int(),
+  exp: z.int()
+})
+
+async function verifiedPayload(
+  deps: Pick<Deps, 'keys' | 'clock'>,
+  tenant: Tenant,
+  token: string
+): Promise<unknown> {
+  if (token.length > maxTokenLength || !hasOneSpelling(token)) throw badToken()
+  try {
+    const { payload } = await jwtVerify(token, header => verifyingKey(deps, header), {
+      algorithms: ['ES256'],
+      typ: 'JWT',
+      issuer: issuerOf(tenant),
+      audience: tenant.host,
+      // jose accepts a token without `exp` otherwise
+      requiredClaims: ['exp', 'iat', 'sub', 'jti', 'sid'],
+      currentDate: deps.clock()
+    })
+    return payload
+  } catch (cause) {
+    if (cause instanceof errors.JOSEError || cause instanceof AppError) throw badToken(cause)
+    throw cause
+  }
+}
+
+/** The header is exactly ours: no key, address of a key or extension comes with a token. */
+function verifyingKey(deps: Pick<Deps, 'keys'>, header: unknown): CryptoKey {
+  const ours = Header.safeParse(header)
+  const key = ours.success ? deps.keys.verifyingKey(ours.data.kid) : undefined
+  if (!key) throw badToken()
+  return key
+}
+
+/** An identifier, the same in development: neither scheme nor port follows the settings. */
+function issuerOf(tenant: Tenant): string {
+  return `https://api.${tenant.host}`
+}
+
+const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
+
+/**
+ * Of r, s and r, n−s both verify, and base64url has several spellings of most bytes: a token is
+ * accepted in the one form it was issued in, so that nobody can make a second one from it.
+ */
+function hasOneSpelling(token: string): boolean {
+  const parts = token.split('.')
+  const [, , signature = ''] = parts
+  return (
+    parts.length === 3 &&
+    parts.every(part => Buffer.from(part, 'base64url').toString('base64url') === part) &&
+    signature.length === 86 &&
+    sOf(Buffer.from(signature, 'base64url')) <= order / 2n
+  )
+}
+
+function withLowS(token: string): string {
+  const dot = token.lastIndexOf('.')
+  const signature = Buffer.from(token.slice(dot + 1), 'base64url')
+  const s = sOf(signature)
+  if (s <= order / 2n) return token
+  signature.write((order - s).toString(16).padStart(64, '0'), 32, 'hex')
+  return `${token.slice(0, dot)}.${signature.toString('base64url')}`
+}
+
+function sOf(signature: Buffer): bigint {
+  return BigInt(`0x${signature.subarray(32).toString('hex')}`)
+}
+
+function badToken(cause?: unknown): AppError {
+  return new AppError('unauthenticated', 'The token is not valid here', { cause })
+}
+
+function seconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000)
+}

@@ -1,0 +1,224 @@
+import { sql } from 'kysely'
+import { AppError, type LimitFigures } from '../../contract/errors.ts'
+import type { UsageRemaining } from '../../contract/users.ts'
+import { periodOf } from '../../core/period.ts'
+import type { Tx } from '../db/scope.ts'
+import type { CompanyId } from './deps.ts'
+
+/** Storage is never reset: its one period starts here. */
+const storagePeriod = new Date(0)
+
+/** What a reservation holds back: one group's, in one period. */
+export interface Reservation {
+  group_id: string
+  period_start: Date
+  requests: number
+  bytes: number
+}
+
+interface ReserveInput {
+  company_id: CompanyId
+  user_id: string
+  /** Only groups that allow it; all groups of the person when absent. */
+  category_id?: string
+  requests: number
+  bytes: number
+  now: Date
+}
+
+/**
+ * Holds requests and bytes back in the group with most requests left; throws `request_limit_reached`
+ * or `storage_limit_reached` with the figures when no group has room. Exact however many calls race,
+ * because the limit stands in the update's own condition.
+ */
+export async function reserve(tx: Tx, input: ReserveInput): Promise<Reservation> {
+  const meters = await metersOf(tx, input)
+  let refusal: AppError | undefined
+  for (const meter of meters.sort(mostRequestsLeft)) {
+    const outcome = await reserveIn(tx, meter, input)
+    if (!(outcome instanceof AppError)) return outcome
+    // a group with requests but no room left says more than one with neither
+    if (!refusal || outcome.code === 'storage_limit_reached') refusal = outcome
+  }
+  throw refusal ?? new AppError('forbidden', 'No group of the caller allows this')
+}
+
+/** Turns a reservation into use, in the transaction of the effect. */
+export async function settle(tx: Tx, company_id: CompanyId, held: Reservation): Promise<void> {
+  await move(tx, company_id, held, 1)
+}
+
+/** Gives a reservation back. */
+export async function release(tx: Tx, company_id: CompanyId, held: Reservation): Promise<void> {
+  await move(tx, company_id, held, 0)
+}
+
+/** Requests and bytes left over all groups of a person; one unlimited group makes the sum `null`. */
+export async function usageRemaining(
+  tx: Tx,
+  input: { company_id: CompanyId; user_id: string; now: Date }
+): Promise<UsageRemaining> {
+  const meters = await metersOf(tx, input)
+  const sum = (left: (meter: Meter) => number | null) =>
+    meters.reduce<number | null>((total, meter) => {
+      const more = left(meter)
+      return total === null || more === null ? null : total + more
+    }, 0)
+  return { requests: sum((meter) => meter.requestsLeft), storage: sum((meter) => meter.bytesLeft) }
+}
+
+interface Meter {
+  group_id: string
+  period_start: Date
+  resets_at: Date | null
+  max_requests: number | null
+  max_storage: number | null
+  requestsTaken: number
+  bytesTaken: number
+  requestsLeft: number | null
+  bytesLeft: number | null
+}
+
+async function metersOf(
+  tx: Tx,
+  input: { company_id: CompanyId; user_id: string; category_id?: string; now: Date }
+): Promise<Meter[]> {
+  let query = tx
+    .selectFrom('group_user')
+    .innerJoin('group', (join) =>
+      join
+        .onRef('group.company_id', '=', 'group_user.company_id')
+        .onRef('group.id', '=', 'group_user.group_id')
+    )
+    .where('group_user.company_id', '=', input.company_id)
+    .where('group_user.user_id', '=', input.user_id)
+    .select([
+      'group.id',
+      'group.max_requests',
+      'group.max_requests_interval',
+      'group.max_storage',
+      'group.created_at'
+    ])
+  if (input.category_id !== undefined) {
+    query = query
+      .innerJoin('group_category', (join) =>
+        join
+          .onRef('group_category.company_id', '=', 'group.company_id')
+          .onRef('group_category.group_id', '=', 'group.id')
+      )
+      .where('group_category.category_id', '=', input.category_id)
+  }
+  const groups = await query.execute()
+  const taken = await tx
+    .selectFrom('usage')
+    .where('company_id', '=', input.company_id)
+    .where('group_id', '=', sql<string>`any(${groups.map((group) => group.id)}::uuid[])`)
+    .select(['group_id', 'kind', 'period_start', 'used', 'reserved'])
+    .execute()
+  return groups.map((group) => {
+    const period = periodOf(intervalOf(group.max_requests_interval), group.created_at, input.now)
+    const takenOf = (kind: string, start: Date) => {
+      const row = taken.find(
+        (each) =>
+          each.group_id === group.id &&
+          each.kind === kind &&
+          each.period_start.getTime() === start.getTime()
+      )
+      return row ? row.used + row.reserved : 0
+    }
+    const requestsTaken = takenOf('requests', period.start)
+    const bytesTaken = takenOf('storage', storagePeriod)
+    return {
+      group_id: group.id,
+      period_start: period.start,
+      resets_at: period.resets_at,
+      max_requests: group.max_requests,
+      max_storage: group.max_storage,
+      requestsTaken,
+      bytesTaken,
+      requestsLeft: left(group.max_requests, requestsTaken),
+      bytesLeft: left(group.max_storage, bytesTaken)
+    }
+  })
+}
+
+function left(limit: number | null, taken: number): number | null {
+  return limit === null ? null : Math.max(0, limit - taken)
+}
+
+function intervalOf(text: string | null): 'P1D' | 'P30D' | 'P1Y' | null {
+  return text === 'P1D' || text === 'P30D' || text === 'P1Y' ? text : null
+}
+
+function mostRequestsLeft(a: Meter, b: Meter): number {
+  return (b.requestsLeft ?? Infinity) === (a.requestsLeft ?? Infinity)
+    ? (b.bytesLeft ?? Infinity) - (a.bytesLeft ?? Infinity) || 0
+    : (b.requestsLeft ?? Infinity) - (a.requestsLeft ?? Infinity)
+}
+
+async function reserveIn(
+  tx: Tx,
+  meter: Meter,
+  input: ReserveInput
+): Promise<Reservation | AppError> {
+  const { company_id, requests, bytes } = input
+  const { group_id, period_start } = meter
+  await sql`
+    insert into usage (company_id, group_id, kind, period_start)
+    values (${company_id}, ${group_id}, 'requests', ${period_start}),
+           (${company_id}, ${group_id}, 'storage', ${storagePeriod})
+    on conflict do nothing`.execute(tx)
+  await sql`savepoint reserve`.execute(tx)
+  const asked = [
+    { kind: 'requests', start: period_start, amount: requests, limit: meter.max_requests },
+    { kind: 'storage', start: storagePeriod, amount: bytes, limit: meter.max_storage }
+  ]
+  for (const { kind, start, amount, limit } of asked) {
+    if (amount === 0) continue
+    const held = await sql`
+      update usage set reserved = reserved + ${amount}
+      where company_id = ${company_id} and group_id = ${group_id} and kind = ${kind}
+        and period_start = ${start}
+        and (${limit}::bigint is null or used + reserved + ${amount} <= ${limit}::bigint)
+      returning 1`.execute(tx)
+    if (held.rows.length > 0) continue
+    await sql`rollback to savepoint reserve`.execute(tx)
+    return kind === 'requests' ? requestsRefused(meter, input.now) : storageRefused(meter)
+  }
+  return { group_id, period_start, requests, bytes }
+}
+
+function requestsRefused(meter: Meter, now: Date): AppError {
+  const figures: LimitFigures = {
+    used: meter.requestsTaken,
+    limit: meter.max_requests ?? 0,
+    resets_at: meter.resets_at?.toISOString() ?? null
+  }
+  return new AppError('request_limit_reached', 'The group has no requests left', {
+    figures,
+    ...(meter.resets_at
+      ? { retryAfter: Math.ceil((meter.resets_at.getTime() - now.getTime()) / 1000) }
+      : {})
+  })
+}
+
+function storageRefused(meter: Meter): AppError {
+  return new AppError('storage_limit_reached', 'The group has no room left for these bytes', {
+    figures: { used: meter.bytesTaken, limit: meter.max_storage ?? 0, resets_at: null }
+  })
+}
+
+async function move(
+  tx: Tx,
+  company_id: CompanyId,
+  held: Reservation,
+  keep: 0 | 1
+): Promise<void> {
+  await sql`
+    update usage set
+      reserved = reserved - case kind when 'requests' then ${held.requests}::bigint else ${held.bytes}::bigint end,
+      used = used + ${keep}::int * case kind when 'requests' then ${held.requests}::bigint else ${held.bytes}::bigint end
+    where company_id = ${company_id} and group_id = ${held.group_id}
+      and ((kind = 'requests' and period_start = ${held.period_start})
+        or (kind = 'storage' and period_start = ${storagePeriod}))`.execute(tx)
+}

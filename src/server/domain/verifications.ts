@@ -1,0 +1,146 @@
+import type { Answer, Finding } from '../../contract/verifications.ts'
+import { maxItemsSignedIn, maxItemsSignedOut } from '../../contract/verifications.ts'
+import { AppError } from '../../contract/errors.ts'
+import type { Match } from '../../contract/requests.ts'
+import { sql } from 'kysely'
+import { inCompany, type Tx } from '../db/scope.ts'
+import { companyKeys, keyVersion } from './company-keys.ts'
+import type { CompanyId, Deps, Tenant } from './deps.ts'
+import { newId } from './ids.ts'
+import { consume, networkOf } from './limits.ts'
+import { publish } from './requests.ts'
+import type { Person } from './sessions.ts'
+import { tagOf } from './uploads.ts'
+import { reserve, settle } from './usage.ts'
+
+interface VerifyInput {
+  tenant: Tenant
+  person: Person | undefined
+  address: string
+  items: { sha256: string }[]
+}
+
+/**
+ * Looks fingerprints up among the company's deposits: the `public` ones for a stranger, all of them
+ * for its own people. A stranger leaves no trace; a person gets a request in the history, an item each
+ * charged.
+ */
+export async function verify(
+  deps: Deps,
+  input: VerifyInput
+): Promise<{ items: Answer[]; request_id?: string }> {
+  const { tenant, person, items } = input
+  if (items.length > (person ? maxItemsSignedIn : maxItemsSignedOut)) {
+    throw new AppError('too_many_items', `At most ${maxItemsSignedOut} items, signed in ${maxItemsSignedIn}`)
+  }
+  await spend(deps, input)
+  const at = deps.clock()
+  return inCompany(deps.db, tenant.company_id, async (tx) => {
+    const company = tenant.config.company
+    const found = await lookUp(tx, deps, tenant.company_id, items, person !== undefined)
+    const answers = items.map(({ sha256 }, index): Answer => {
+      const findings = found[index] ?? []
+      return {
+        sha256,
+        verdict: findings.length > 0 ? 'authentic' : 'not_found',
+        company,
+        at: at.toISOString(),
+        findings
+      }
+    })
+    if (!person) return { items: answers }
+    const request_id = await remember(tx, deps, person, answers, at)
+    return { items: answers, request_id }
+  })
+}
+
+/** A stranger spends the company's public budget, a person their own. */
+async function spend(deps: Deps, { tenant, person, address, items }: VerifyInput): Promise<void> {
+  const points = items.length
+  if (person) {
+    await consume(deps, 'verify_user_minute', [tenant.company_id, person.id], points)
+    return
+  }
+  const network = networkOf(address)
+  await consume(deps, 'verify_address_minute', [tenant.company_id, network], points)
+  await consume(deps, 'verify_address_day', [tenant.company_id, network], points)
+  await consume(deps, 'verify_company_day', [tenant.company_id], points)
+}
+
+/** Visibility is a condition of the one query, so a private hit and a miss take the same path. */
+async function lookUp(
+  tx: Tx,
+  deps: Deps,
+  company_id: CompanyId,
+  items: { sha256: string }[],
+  member: boolean
+): Promise<Finding[][]> {
+  const { lookup } = await companyKeys(tx, deps, company_id)
+  const tags = items.map(({ sha256 }) => tagOf(lookup, 'sha256', Buffer.from(sha256, 'hex')))
+  const rows = await tx
+    .selectFrom('lookup_tag')
+    .innerJoin('deposit', (join) =>
+      join
+        .onRef('deposit.company_id', '=', 'lookup_tag.company_id')
+        .onRef('deposit.id', '=', 'lookup_tag.record_ref')
+    )
+    .innerJoin('log_leaf', (join) =>
+      join
+        .onRef('log_leaf.company_id', '=', 'deposit.company_id')
+        .onRef('log_leaf.record_id', '=', 'deposit.id')
+    )
+    .where('lookup_tag.company_id', '=', company_id)
+    .where('lookup_tag.scheme', '=', 1)
+    .where('lookup_tag.key_version', '=', keyVersion)
+    .where('lookup_tag.tag', '=', sql<Buffer>`any(${tags}::bytea[])`)
+    .where(sql<boolean>`(deposit.visibility = 'public' or ${member}::boolean)`)
+    .orderBy('log_leaf.seq')
+    .select(['lookup_tag.tag', 'lookup_tag.which', 'deposit.recorded_at', 'log_leaf.hash'])
+    .execute()
+  const byTag = Map.groupBy(rows, (row) => row.tag.toString('hex'))
+  return tags.map((tag) =>
+    (byTag.get(tag.toString('hex')) ?? []).map((row) => ({
+      match: row.which as Match, // as: the column is checked by the table
+      recorded: row.recorded_at.toISOString(),
+      leaf_hash: row.hash.toString('hex')
+    }))
+  )
+}
+
+async function remember(
+  tx: Tx,
+  deps: Deps,
+  person: Person,
+  answers: Answer[],
+  at: Date
+): Promise<string> {
+  const company_id = person.company_id
+  const held = await reserve(tx, {
+    company_id,
+    user_id: person.id,
+    requests: answers.length,
+    bytes: 0,
+    now: at
+  })
+  await settle(tx, company_id, held)
+  const authentic = answers.filter((answer) => answer.verdict === 'authentic')
+  const [only] = answers.length === 1 ? answers : []
+  const finding = only?.findings.at(-1)
+  const request = await publish(tx, deps, company_id, {
+    id: newId(deps),
+    user_id: person.id,
+    kind: 'verify',
+    state: 'done',
+    created: at,
+    facts: {
+      items: {
+        asked: answers.length,
+        authentic: authentic.length,
+        not_found: answers.length - authentic.length
+      },
+      ...(only ? { verdict: only.verdict } : {}),
+      ...(finding ? { match: finding.match, leaf_hash: finding.leaf_hash } : {})
+    }
+  })
+  return request.id
+}

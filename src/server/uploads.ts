@@ -1,0 +1,192 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { mkdir, open, stat } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { dirname } from 'node:path'
+import type { Readable } from 'node:stream'
+import { FileStore } from '@tus/file-store'
+import { Server, Upload as TusUpload } from '@tus/server'
+import { deleteUpload } from '../contract/deposits.ts'
+import { AppError } from '../contract/errors.ts'
+import { bearer } from './api/on.ts'
+import { apiHeaders, corsHeaders, expectedError, problemResponse } from './app.ts'
+import type { Deps, Tenant } from './domain/deps.ts'
+import { authenticate } from './domain/sessions.ts'
+import {
+  cancelUpload,
+  getUpload,
+  receiveUpload,
+  touchUpload,
+  type Upload
+} from './domain/uploads.ts'
+
+const methods = ['HEAD', 'PATCH', 'DELETE']
+const tusVersion = '1.0.0'
+
+/**
+ * tus 1.0 at `/uploads/{id}`: `POST /deposit` creates an upload, this carries its bytes. It serves
+ * Node's own request, because only that tells the library that a client has gone.
+ */
+export function createUploads(deps: Deps) {
+  /** The upload of the request in hand: the library's callbacks know its id only. */
+  const current = new AsyncLocalStorage<Upload>()
+  const tus = new Server({
+    path: '/uploads',
+    datastore: new StagingStore(deps, current),
+    relativeLocation: true,
+    allowedOrigins: () => false, // our own CORS headers are on every answer
+    disableTerminationForFinishedUploads: false,
+    async onUploadFinish() {
+      await receiveUpload(deps, uploadOf(current))
+      return {}
+    },
+    async onResponseError(_request, error) {
+      const told = fromTus(error)
+      if (told.status >= 500) deps.log.error({ err: error }, 'upload failed')
+      const response = problemResponse(told, '')
+      return { status_code: told.status, body: await response.text() }
+    }
+  })
+
+  async function serve(request: IncomingMessage, response: ServerResponse, tenant: Tenant) {
+    const path = (request.url ?? '').split('?')[0] ?? ''
+    if (request.method === undefined || !methods.includes(request.method)) {
+      response.setHeader('allow', methods.join(', '))
+      throw new AppError('method_not_allowed', 'POST /deposit creates uploads')
+    }
+    const token = bearer(request.headers.authorization)
+    if (token === undefined) throw new AppError('unauthenticated', 'Uploads need a bearer token')
+    const person = await authenticate(deps, tenant, token)
+    const id = deleteUpload.input.safeParse({ id: path.slice('/uploads/'.length) })
+    if (!id.success) throw new AppError('not_found', 'No such upload')
+    const upload = await getUpload(deps, {
+      company_id: tenant.company_id,
+      user_id: person.id,
+      id: id.data.id
+    })
+    requireOpen(upload)
+    if (request.method === 'HEAD' && (await isReceived(deps, upload))) {
+      response.writeHead(200, {
+        'tus-resumable': tusVersion,
+        'upload-offset': String(upload.size),
+        'upload-length': String(upload.size)
+      })
+      response.end()
+      return
+    }
+    if (request.method === 'PATCH' && upload.state !== 'uploading') {
+      throw new AppError('upload_state', 'The upload is complete')
+    }
+    await current.run(upload, () => tus.handle(request, response))
+    if (request.method === 'PATCH') await touchUpload(deps, upload)
+  }
+
+  return {
+    async handle(request: IncomingMessage, response: ServerResponse, tenant: Tenant) {
+      const cors = corsHeaders(deps, tenant.host, request.headers.origin)
+      for (const [name, value] of Object.entries({ ...cors, ...apiHeaders })) {
+        response.setHeader(name, value)
+      }
+      try {
+        await serve(request, response, tenant)
+      } catch (error) {
+        const told = expectedError(error)
+        if (told.status >= 500) deps.log.error({ err: error }, 'upload failed')
+        await refuse(response, told)
+      }
+    }
+  }
+}
+
+function requireOpen(upload: Upload): void {
+  const state = upload.request_state
+  if (state === 'lapsed' || state === 'cancelled') {
+    throw new AppError(state, `The upload has been ${state}`)
+  }
+}
+
+/** Takes a complete file over whose last answer was lost, so that its length is a true promise. */
+async function isReceived(deps: Deps, upload: Upload): Promise<boolean> {
+  if (upload.state !== 'uploading') return true
+  const file = await stat(deps.blobs.stagingFile(upload.company_id, upload.id)).catch(() => undefined)
+  if (file?.size !== upload.size) return false
+  await receiveUpload(deps, upload)
+  return true
+}
+
+async function refuse(response: ServerResponse, error: AppError): Promise<void> {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const problem = problemResponse(error, '')
+  // the rest of a body nobody reads would keep the connection busy
+  response.setHeader('connection', 'close')
+  response.setHeader('tus-resumable', tusVersion)
+  response.writeHead(problem.status, Object.fromEntries(problem.headers))
+  response.end(await problem.text())
+}
+
+function fromTus(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const status =
+    typeof error === 'object' && error !== null && 'status_code' in error
+      ? Number(error.status_code)
+      : 500
+  const detail =
+    typeof error === 'object' && error !== null && 'body' in error
+      ? String(error.body).trim()
+      : 'The upload failed'
+  if (status === 409) return new AppError('upload_offset', detail)
+  if (status === 413) return new AppError('too_large', detail)
+  if (status === 404 || status === 410) return new AppError('not_found', detail)
+  if (status >= 400 && status < 500) return new AppError('invalid_input', detail)
+  return expectedError(error)
+}
+
+function uploadOf(current: AsyncLocalStorage<Upload>): Upload {
+  const upload = current.getStore()
+  if (!upload) throw new Error('tus ran outside of a request')
+  return upload
+}
+
+/** Files below the staging folder, sizes from the upload's row; the file is made by its first byte. */
+class StagingStore extends FileStore {
+  readonly #deps: Deps
+  readonly #current: AsyncLocalStorage<Upload>
+
+  constructor(deps: Deps, current: AsyncLocalStorage<Upload>) {
+    super({
+      directory: dirname(dirname(deps.blobs.stagingFile(anyCompany, anyUpload))),
+      configstore: { get: async () => undefined, set: async () => {}, delete: async () => {} }
+    })
+    this.#deps = deps
+    this.#current = current
+    this.extensions = ['termination']
+  }
+
+  override resolve(): string {
+    const upload = uploadOf(this.#current)
+    return this.#deps.blobs.stagingFile(upload.company_id, upload.id)
+  }
+
+  override async getUpload(id: string): Promise<TusUpload> {
+    const { size } = uploadOf(this.#current)
+    const path = this.resolve()
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    const file = await open(path, 'a', 0o600)
+    try {
+      const { size: offset } = await file.stat()
+      return new TusUpload({ id, size, offset, storage: { type: 'file', path } })
+    } finally {
+      await file.close()
+    }
+  }
+
+  override async write(readable: Readable, id: string, offset: number): Promise<number> {
+    return super.write(readable, id, offset)
+  }
+
+  override async remove(): Promise<void> {
+    await cancelUpload(this.#deps, uploadOf(this.#current))
+  }
+}
