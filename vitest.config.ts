@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['tests/unit/**/*.test.ts', 'tests/api/**/*.test.ts'],
+    globalSetup: 'tests/helpers/global-setup.ts',
     pool: 'forks',
     // Each worker talks to PostgreSQL, which needs the rest of a two-core machine.
     maxWorkers: 2,

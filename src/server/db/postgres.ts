@@ -13,8 +13,11 @@ export interface Postgres {
   socketDir: string
   version: string
   startedHere: boolean
-  /** Shuts the server down if this process started it and nobody else is connected. */
-  stop(): Promise<void>
+  /**
+   * Shuts the server down if this process started it and nobody else is connected. `evenIfShared`
+   * does so in any case; it is for tests, which own their server.
+   */
+  stop(how?: { evenIfShared: boolean }): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -106,11 +109,19 @@ async function share(
   const { rows } = await presence.query("select current_setting('server_version') as version")
   log(`PostgreSQL ${rows[0].version} ${startedHere ? 'started' : 'adopted'} on ${dir}`)
   let stopping: Promise<void> | undefined
-  const stop = () => {
-    stopping ??= leave(dir, pid, presence, startedHere, log)
+  const stop = (how = { evenIfShared: false }) => {
+    stopping ??= how.evenIfShared
+      ? presence.end().then(() => shutDown(dir, pid))
+      : leave(dir, pid, presence, startedHere, log)
     return stopping
   }
-  return { socketDir, version: rows[0].version, startedHere, stop, [Symbol.asyncDispose]: stop }
+  return {
+    socketDir,
+    version: rows[0].version,
+    startedHere,
+    stop,
+    [Symbol.asyncDispose]: () => stop()
+  }
 }
 
 async function leave(
@@ -122,11 +133,11 @@ async function leave(
 ) {
   const others = startedHere ? await otherClients(presence) : 0
   await presence.end().catch(() => undefined)
-  if (!startedHere) return
-  if (others > 0) {
-    log(`PostgreSQL stays up for ${others} other connections`)
-    return
-  }
+  if (others > 0) log(`PostgreSQL stays up for ${others} other connections`)
+  else if (startedHere) await shutDown(dir, pid)
+}
+
+async function shutDown(dir: string, pid: number) {
   const found = await findPostmaster(dir)
   if (!('socketDir' in found) || found.pid !== pid) return
   process.kill(pid, 'SIGINT') // fast shutdown: roll back, write a checkpoint, leave

@@ -1,0 +1,24 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { migrate } from '../../src/server/db/migrate.ts'
+import { startPostgres } from '../../src/server/db/postgres.ts'
+
+const template = 'vidimus_template'
+
+/** One server for the whole run, with one migrated database that every test file copies. */
+export async function setup(project: TestProject) {
+  const folder = await mkdtemp(join(tmpdir(), 'vidimus-test-'))
+  const postgres = await startPostgres({
+    dir: join(folder, 'pg'),
+    // nothing here outlives the run, so nothing has to reach the disk
+    settings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }
+  })
+  await migrate({ socketDir: postgres.socketDir, database: template })
+  project.provide('database', { socketDir: postgres.socketDir, template })
+  return async () => {
+    await postgres.stop({ evenIfShared: true })
+    await rm(folder, { recursive: true, force: true })
+  }
+}
