@@ -1,0 +1,45 @@
+/** How often a limit starts anew; `null` counts from the beginning for ever. */
+export type Interval = 'P1D' | 'P30D' | 'P1Y' | null
+
+export type Period = { start: Date; resets_at: Date | null }
+
+/**
+ * The fixed window that holds `now`, in UTC, counted from the day of the anchor; its end belongs to the next.
+ * `P30D`, made on Jan 10 → Jan 10 to Feb 9, Feb 9 to Mar 11 …
+ */
+export function periodOf(interval: Interval, anchor: Date, now: Date): Period {
+  if (Number.isNaN(anchor.getTime()) || Number.isNaN(now.getTime()))
+    throw new RangeError('period: not a date')
+  const firstDay = Date.UTC(anchor.getUTCFullYear(), anchor.getUTCMonth(), anchor.getUTCDate())
+  switch (interval) {
+    case null:
+      return { start: new Date(firstDay), resets_at: null }
+    case 'P1D':
+      return windowOf(firstDay, now, dayMilliseconds)
+    case 'P30D':
+      return windowOf(firstDay, now, 30 * dayMilliseconds)
+    case 'P1Y': {
+      const passed = now.getUTCFullYear() - anchor.getUTCFullYear()
+      const years = now.getTime() < anniversary(anchor, passed) ? passed - 1 : passed
+      return {
+        start: new Date(anniversary(anchor, years)),
+        resets_at: new Date(anniversary(anchor, years + 1))
+      }
+    }
+  }
+}
+
+const dayMilliseconds = 86_400_000
+
+function windowOf(firstDay: number, now: Date, length: number): Period {
+  const start = firstDay + Math.floor((now.getTime() - firstDay) / length) * length
+  return { start: new Date(start), resets_at: new Date(start + length) }
+}
+
+// A group made on February 29 has its other years begin on February 28.
+function anniversary(anchor: Date, years: number): number {
+  const year = anchor.getUTCFullYear() + years
+  const month = anchor.getUTCMonth()
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+  return Date.UTC(year, month, Math.min(anchor.getUTCDate(), lastDay))
+}
