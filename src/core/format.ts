@@ -1,0 +1,80 @@
+export type FormatLocale = 'en' | 'fr'
+
+/** Decimal units with one digit: `1.2 MB`, « 1,2 Mo »; whole bytes below 1,000. */
+export function formatBytes(bytes: number, locale: FormatLocale): string {
+  if (bytes < 999.5)
+    // Intl has no short unit for bytes ("12 byte"); the spacing is that of its kilobytes.
+    return numberFormat(locale, 'kilobyte', 0)
+      .formatToParts(bytes)
+      .map(part => (part.type === 'unit' ? byteSymbols[locale] : part.value))
+      .join('')
+  // A unit ends where one digit would round up to 1,000.0 of it.
+  if (bytes < 999.95e3) return numberFormat(locale, 'kilobyte', 1).format(bytes / 1e3)
+  if (bytes < 999.95e6) return numberFormat(locale, 'megabyte', 1).format(bytes / 1e6)
+  if (bytes < 999.95e9) return numberFormat(locale, 'gigabyte', 1).format(bytes / 1e9)
+  return numberFormat(locale, 'terabyte', 1).format(bytes / 1e12)
+}
+
+/** `1.2 MB/s`, « 1,2 Mo/s » */
+export function formatSpeed(bytesPerSecond: number, locale: FormatLocale): string {
+  return `${formatBytes(bytesPerSecond, locale)}/s`
+}
+
+/** A share from 0 to 1 as `41%`, « 41 % », rounded down: 100% is said only of what is complete. */
+export function formatPercent(share: number, locale: FormatLocale): string {
+  // 0.29 × 100 is 28.999999999999996.
+  const percent = Math.floor(Math.min(1, Math.max(0, share)) * 100 + 1e-9)
+  return formatOnce(`percent ${locale}`, () => {
+    return new Intl.NumberFormat(tags[locale], { style: 'percent' })
+  }).format(percent / 100)
+}
+
+/** `May 3, 2026 at 2:02 PM`, « 3 mai 2026 à 14:02 »; in the reader's own time zone unless one is given. */
+export function formatDateTime(time: Date, locale: FormatLocale, zone?: string): string {
+  return formatOnce(`time ${locale} ${zone}`, () => {
+    const options = { dateStyle: 'long', timeStyle: 'short' } as const
+    return new Intl.DateTimeFormat(tags[locale], zone ? { ...options, timeZone: zone } : options)
+  }).format(time)
+}
+
+export type TimeLeft = { unit: 'second' | 'minute' | 'hour' | 'day'; value: number }
+
+/** What is left, as roughly as it is known; the words around it are a translation's. 95 → 2 minutes */
+export function timeLeft(seconds: number): TimeLeft {
+  if (seconds <= 50) return { unit: 'second', value: Math.max(5, Math.ceil(seconds / 5) * 5) }
+  if (seconds < 59.5 * 60) return { unit: 'minute', value: Math.round(seconds / 60) }
+  if (seconds < 23.5 * 3_600) return { unit: 'hour', value: Math.round(seconds / 3_600) }
+  return { unit: 'day', value: Math.round(seconds / 86_400) }
+}
+
+/** The first letter of each word: `Ada Lovelace` → `AL` */
+export function initials(username: string): string {
+  return username
+    .normalize('NFC')
+    .split(/\s+/)
+    .map(word => /\p{L}\p{M}*/u.exec(word)?.[0] ?? Array.from(word)[0] ?? '')
+    .join('')
+}
+
+const tags = { en: 'en-US', fr: 'fr-FR' }
+const byteSymbols = { en: 'B', fr: 'o' }
+
+function numberFormat(locale: FormatLocale, unit: string, digits: number): Intl.NumberFormat {
+  return formatOnce(`${unit} ${locale} ${digits}`, () => {
+    return new Intl.NumberFormat(tags[locale], {
+      style: 'unit',
+      unit,
+      minimumFractionDigits: digits,
+      maximumFractionDigits: digits
+    })
+  })
+}
+
+// A format costs far more to make than to use, and a queue of 1,000 files formats on every tick.
+const formats = new Map<string, unknown>()
+
+function formatOnce<T>(name: string, make: () => T): T {
+  if (!formats.has(name)) formats.set(name, make())
+  // A name stands for one kind of format, so what it kept has its type.
+  return formats.get(name) as T
+}

@@ -1,0 +1,107 @@
+export type SealState =
+  /** Nothing yet, or no record. */
+  | { kind: 'idle' }
+  /** Waiting: whole, but without a shape of its own. */
+  | { kind: 'even' }
+  /** `progress` from 0 to 1. */
+  | { kind: 'hashing'; progress: number }
+  | { kind: 'uploading'; progress: number }
+  | { kind: 'sealing' }
+  /** `leafHash`: 64 hex digits. */
+  | { kind: 'sealed'; leafHash: string }
+
+/** Path data for `viewBox="0 0 100 100"`, to be stroked with round caps and no fill. */
+export type SealDrawing = {
+  /** Clockwise from the top, each drawn outwards, so that a dash can make it grow; a dot is a tick without length. */
+  ticks: string[]
+  ring: {
+    /** The whole circle. */
+    track: string
+    /** The part that is done, clockwise from the top; empty when nothing is. */
+    filled: string
+  }
+  /** The check mark; empty unless sealed. */
+  mark: string
+  /** `ink`: ticks in soft ink; `wax`: sealed, in the primary colour. */
+  tone: 'ink' | 'wax'
+}
+
+/**
+ * The seal of a deposit: only a record gives it a shape, one tick per hex digit of its leaf hash.
+ * Ask for 16 ticks at 32 px and below. A help to recognise, never a proof.
+ */
+export function sealPath(state: SealState, ticks: 64 | 16 = 64): SealDrawing {
+  return {
+    ticks: lengthsOf(state, ticks).map((length, i) => tick(i / ticks, length)),
+    ring: { track: arc(1), filled: arc(filledShare(state)) },
+    mark: state.kind === 'sealed' ? 'M37 50.5L46.5 60L63.5 40' : '',
+    tone: state.kind === 'sealed' ? 'wax' : 'ink'
+  }
+}
+
+const ringRadius = 28
+const tickRadius = 34
+const evenLength = 6
+
+function lengthsOf(state: SealState, ticks: number): number[] {
+  switch (state.kind) {
+    case 'idle':
+      return Array.from({ length: ticks }, () => 0)
+    case 'hashing': {
+      const reached = Math.floor(ticks * share(state.progress))
+      return Array.from({ length: ticks }, (_, i) => (i < reached ? evenLength : 0))
+    }
+    case 'even':
+    case 'uploading':
+    case 'sealing':
+      return Array.from({ length: ticks }, () => evenLength)
+    case 'sealed': {
+      const { leafHash } = state
+      if (!/^[0-9a-f]{64}$/.test(leafHash)) throw new Error('seal: not a leaf hash in hex')
+      const every = leafHash.length / ticks
+      return Array.from(
+        { length: ticks },
+        (_, i) => 3 + 0.75 * Number.parseInt(leafHash.charAt(i * every), 16)
+      )
+    }
+  }
+}
+
+function filledShare(state: SealState): number {
+  switch (state.kind) {
+    case 'idle':
+    case 'even':
+    case 'hashing':
+      return 0
+    case 'uploading':
+      return share(state.progress)
+    case 'sealing':
+    case 'sealed':
+      return 1
+  }
+}
+
+function tick(turn: number, length: number): string {
+  return `M${point(turn, tickRadius)}L${point(turn, tickRadius + length)}`
+}
+
+/** Two arcs: one alone cannot say a whole circle, nor which way round half of it goes. */
+function arc(turn: number): string {
+  if (turn === 0) return ''
+  const half = `A${ringRadius} ${ringRadius} 0 0 1 `
+  return `M${point(0, ringRadius)}${half}${point(turn / 2, ringRadius)}${half}${point(turn, ringRadius)}`
+}
+
+function point(turn: number, radius: number): string {
+  const angle = 2 * Math.PI * turn
+  return `${round(50 + radius * Math.sin(angle))} ${round(50 - radius * Math.cos(angle))}`
+}
+
+// Two digits: engines may differ in the last bits of sine and cosine, a seal may not.
+function round(value: number): number {
+  return Math.round(value * 100) / 100
+}
+
+function share(progress: number): number {
+  return Math.min(1, Math.max(0, progress))
+}

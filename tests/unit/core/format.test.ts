@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import {
+  formatBytes,
+  formatDateTime,
+  formatPercent,
+  formatSpeed,
+  initials,
+  type TimeLeft,
+  timeLeft
+} from '../../../src/core/format.ts'
+
+describe('bytes', () => {
+  test.each([
+    [0, '0 B', '0 o'],
+    [1, '1 B', '1 o'],
+    [999, '999 B', '999 o'],
+    [1_000, '1.0 kB', '1,0 ko'],
+    [1_049, '1.0 kB', '1,0 ko'],
+    [1_200_000, '1.2 MB', '1,2 Mo'],
+    [12_345_678, '12.3 MB', '12,3 Mo'],
+    [999_949, '999.9 kB', '999,9 ko'],
+    [999_950, '1.0 MB', '1,0 Mo'],
+    [999_949_999, '999.9 MB', '999,9 Mo'],
+    [5_000_000_000, '5.0 GB', '5,0 Go'],
+    [1e12, '1.0 TB', '1,0 To'],
+    [1e15, '1,000.0 TB', '1 000,0 To']
+  ])('%d read %s and %s', (bytes, en, fr) => {
+    expect(formatBytes(bytes, 'en')).toBe(en)
+    expect(plainSpaces(formatBytes(bytes, 'fr'))).toBe(fr)
+  })
+
+  test('do not break between number and unit in French', () => {
+    expect(formatBytes(1_200_000, 'fr')).toMatch(/^1,2[\u00a0\u202f]Mo$/)
+    expect(formatBytes(12, 'fr')).toMatch(/^12[\u00a0\u202f]o$/)
+  })
+
+  test('per second', () => {
+    expect(formatSpeed(1_234_567, 'en')).toBe('1.2 MB/s')
+    expect(plainSpaces(formatSpeed(999.4, 'fr'))).toBe('999 o/s')
+    expect(formatSpeed(999.6, 'en')).toBe('1.0 kB/s')
+  })
+})
+
+test('says 100% only of what is complete', () => {
+  expect(formatPercent(0.41, 'en')).toBe('41%')
+  expect(plainSpaces(formatPercent(0.41, 'fr'))).toBe('41 %')
+  expect(formatPercent(0.999999, 'en')).toBe('99%')
+  expect(formatPercent(1, 'en')).toBe('100%')
+  expect(formatPercent(-1, 'en')).toBe('0%')
+  expect(formatPercent(2, 'en')).toBe('100%')
+  for (let percent = 0; percent <= 100; percent++)
+    expect(formatPercent(percent / 100, 'en')).toBe(`${percent}%`)
+})
+
+test('writes date and time as each language does, in the zone it is given', () => {
+  const time = new Date('2026-05-03T12:02:00Z')
+  expect(plainSpaces(formatDateTime(time, 'en', 'Europe/Paris'))).toBe('May 3, 2026 at 2:02 PM')
+  expect(plainSpaces(formatDateTime(time, 'fr', 'Europe/Paris'))).toBe('3 mai 2026 à 14:02')
+  expect(plainSpaces(formatDateTime(time, 'en', 'UTC'))).toBe('May 3, 2026 at 12:02 PM')
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
+  expect(formatDateTime(time, 'fr')).toBe(formatDateTime(time, 'fr', timeZone))
+})
+
+test.each<[number, TimeLeft]>([
+  [-1, { unit: 'second', value: 5 }],
+  [0, { unit: 'second', value: 5 }],
+  [5.1, { unit: 'second', value: 10 }],
+  [50, { unit: 'second', value: 50 }],
+  [51, { unit: 'minute', value: 1 }],
+  [95, { unit: 'minute', value: 2 }],
+  [59.4 * 60, { unit: 'minute', value: 59 }],
+  [59.6 * 60, { unit: 'hour', value: 1 }],
+  [23.4 * 3_600, { unit: 'hour', value: 23 }],
+  [23.6 * 3_600, { unit: 'day', value: 1 }],
+  [3 * 86_400, { unit: 'day', value: 3 }]
+])('rounds %d seconds left to %j', (seconds, left) => {
+  expect(timeLeft(seconds)).toEqual(left)
+})
+
+test.each([
+  ['Ada Lovelace', 'AL'],
+  ['ada', 'a'],
+  ['  Jean-Paul   de la Tour ', 'JdlT'],
+  ['Élodie Ñandú', 'ÉÑ'],
+  ['E\u0301lodie', 'É'],
+  ['«Zoé» (Admin)', 'ZA'],
+  ['山田 太郎', '山太'],
+  ['42 😀', '4😀'],
+  ['', ''],
+  ['  ', '']
+])('takes the initials of %j', (username, expected) => {
+  expect(initials(username)).toBe(expected)
+})
+
+function plainSpaces(text: string): string {
+  return text.replace(/[\u00a0\u202f]/g, ' ')
+}
