@@ -1,5 +1,6 @@
 import { defaultLocale, isLocale, type Locale } from '../i18n/index.ts'
 import type { Keys } from '../workers/kdf-client.ts'
+import type { AskOptions } from '../workers/pool.ts'
 
 /** Where the page is; the parts of `location` that stores read. */
 export interface Place {
@@ -35,6 +36,8 @@ export interface Environment {
   /** Runs when the person comes back: page shown, network back, page restored. The answer ends it. */
   onWake(run: () => void): () => void
   openKeys(email: string, password: string): Promise<Keys>
+  /** Hex SHA-256, computed on this device. */
+  hashFile(file: Blob, options: AskOptions): Promise<string>
 }
 
 let current: Environment | undefined
@@ -112,6 +115,10 @@ function browser(): Environment {
       // Loaded at the first use: most visits need no key.
       const { openKeys } = await import('../workers/kdf-client.ts')
       return openKeys(email, password)
+    },
+    async hashFile(file, options) {
+      const { hashFile } = await import('../workers/hash-client.ts')
+      return hashFile(file, options)
     }
   }
 }

@@ -92,9 +92,11 @@ export function openEventStream(options: EventStreamOptions): () => void {
     onState('live')
     if (event === undefined) options.onMessage(data)
     else if (event === 'reset' || (event === 'tick' && first && !resumed)) onReload()
-    else if (event === 'disabled') onError(disabledBy(data), token)
-    // A tick that opens a resumed connection may stand before the replay: only the next one counts.
-    if (id !== undefined && !(event === 'tick' && first && resumed)) lastId = id
+    else if (event === 'disabled') {
+      // The details come with the answer to the next connection.
+      onError(new AppError('account_disabled', 'The stream ended with the account'), token)
+    }
+    if (id !== undefined) lastId = id
   }
 
   /** What comes after the end of a connection. */
@@ -158,14 +160,5 @@ async function* chunksOf(response: Response): AsyncGenerator<Uint8Array> {
     const { done, value } = await reader.read()
     if (done) return
     yield value
-  }
-}
-
-function disabledBy(data: string): AppError {
-  const detail = 'The stream ended because the account was disabled'
-  try {
-    return new AppError('account_disabled', detail, { disabled: JSON.parse(data) })
-  } catch {
-    return new AppError('account_disabled', detail)
   }
 }

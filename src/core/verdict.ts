@@ -1,0 +1,53 @@
+/** An answer of `POST /verify`, as far as its words go. */
+interface AnswerLike {
+  verdict: 'authentic' | 'not_found'
+  /** When it was asked. */
+  at: string
+  /** Newest last. */
+  findings: readonly { match: 'original' | 'stored_copy'; recorded: string; leaf_hash: string }[]
+}
+
+/** How an answer is told. Word, shape and sentence each suffice alone. */
+export interface Telling {
+  /** Word and sentence in the catalogue: `word.original`, `sentence.original`. */
+  key: 'original' | 'stored_copy' | 'not_found'
+  tone: 'success' | 'neutral'
+  /** The time in the sentence: of the record, or of the question. */
+  time: string
+  /** Gives the seal its shape; nothing without a record. */
+  leafHash: string | undefined
+  /** Sentences that always follow, in the catalogue: `adds.not_false`. */
+  adds: readonly 'not_false'[]
+  /** Whether there is a record that proves something. */
+  proves: boolean
+  /** How many records hold this fingerprint. */
+  records: number
+}
+
+/**
+ * The one sentence for an answer. The original counts before a reduced copy, and the first of several
+ * records before the later ones, because it says most.
+ */
+export function tell({ verdict, at, findings }: AnswerLike): Telling {
+  const finding = findings.find(({ match }) => match === 'original') ?? findings[0]
+  if (verdict === 'not_found' || !finding) {
+    return {
+      key: 'not_found',
+      tone: 'neutral',
+      time: at,
+      leafHash: undefined,
+      adds: ['not_false'],
+      proves: false,
+      records: 0
+    }
+  }
+  return {
+    key: finding.match,
+    tone: 'success',
+    time: finding.recorded,
+    leafHash: finding.leaf_hash,
+    adds: [],
+    proves: true,
+    records: findings.length
+  }
+}

@@ -1,0 +1,187 @@
+import { atom } from 'nanostores'
+import { AppError } from '../contract/errors.ts'
+import {
+  type Answer,
+  maxItemsSignedIn,
+  maxItemsSignedOut,
+  verify
+} from '../contract/verifications.ts'
+import { parseFingerprint } from '../core/fingerprint.ts'
+import { environment } from './environment.ts'
+import { $session, api, onSignOut } from './sessions.ts'
+
+export type CheckState =
+  | { step: 'waiting' }
+  | { step: 'hashing'; percent: number }
+  | { step: 'asking' }
+  | { step: 'done'; answer: Answer }
+  | { step: 'failed'; error: AppError }
+
+/** One question of this visit. */
+export interface Check {
+  id: number
+  /** Name of the file; nothing for a pasted fingerprint. */
+  name: string | undefined
+  size: number | undefined
+  sha256: string | undefined
+  state: CheckState
+}
+
+/** The checks of this visit, newest first. A batch keeps its order. */
+export const $checks = atom<readonly Check[]>([])
+
+/** Files by check, held until they are answered; only their fingerprints ever leave the device. */
+const files = new Map<number, File>()
+const running = new Map<number, AbortController>()
+let offered: readonly File[] = []
+let lastId = 0
+
+onSignOut(forgetChecks)
+
+/** Files chosen on another page, for the verify page to take up. */
+export function offerFiles(chosen: readonly File[]): void {
+  offered = chosen
+}
+
+export function takeOfferedFiles(): readonly File[] {
+  const taken = offered
+  offered = []
+  return taken
+}
+
+export async function checkFiles(chosen: readonly File[]): Promise<void> {
+  const batch = chosen.map((file): Check => {
+    lastId += 1
+    files.set(lastId, file)
+    const state: CheckState = { step: 'waiting' }
+    return { id: lastId, name: file.name, size: file.size, sha256: undefined, state }
+  })
+  $checks.set([...batch, ...$checks.get()])
+  await run(batch)
+}
+
+/** Answers whether the text is a fingerprint; if so, it is being checked. */
+export function checkFingerprint(text: string): boolean {
+  const sha256 = parseFingerprint(text)
+  if (!sha256) return false
+  lastId += 1
+  const check: Check = {
+    id: lastId,
+    name: undefined,
+    size: undefined,
+    sha256,
+    state: { step: 'waiting' }
+  }
+  $checks.set([check, ...$checks.get()])
+  void run([check])
+  return true
+}
+
+/** Tries all that failed again, as one batch. */
+export async function retryChecks(): Promise<void> {
+  const failed = $checks.get().filter(({ state }) => state.step === 'failed')
+  for (const { id } of failed) change(id, { state: { step: 'waiting' } })
+  await run(failed)
+}
+
+export function cancelCheck(id: number): void {
+  running.get(id)?.abort()
+  drop(id)
+}
+
+export function forgetChecks(): void {
+  for (const { id } of $checks.get()) cancelCheck(id)
+}
+
+/** Hashes all, and asks as soon as a group is full, so that one batch is as few calls as can be. */
+async function run(batch: readonly Check[]): Promise<void> {
+  const limit = $session.get().status === 'in' ? maxItemsSignedIn : maxItemsSignedOut
+  const hashing = batch.map(fingerprint)
+  let group: Question[] = []
+  for (const hashed of hashing) {
+    const question = await hashed
+    if (question) group.push(question)
+    if (group.length < limit) continue
+    await ask(group)
+    group = []
+  }
+  if (group.length > 0) await ask(group)
+}
+
+interface Question {
+  id: number
+  sha256: string
+}
+
+/** Nothing where the file cannot be asked about; the check then says why. */
+async function fingerprint({ id, sha256 }: Check): Promise<Question | undefined> {
+  if (sha256) return { id, sha256 }
+  const file = files.get(id)
+  if (!file) return undefined
+  if (file.size === 0) {
+    fail(id, new AppError('file_empty', 'No bytes, no fingerprint'))
+    return undefined
+  }
+  const stop = new AbortController()
+  running.set(id, stop)
+  try {
+    const sha256 = await environment().hashFile(file, {
+      signal: stop.signal,
+      onProgress: done => progress(id, Math.floor((100 * done) / file.size))
+    })
+    change(id, { sha256, state: { step: 'asking' } })
+    return { id, sha256 }
+  } catch (error) {
+    if (!stop.signal.aborted) fail(id, asAppError(error))
+    return undefined
+  } finally {
+    running.delete(id)
+  }
+}
+
+async function ask(group: readonly Question[]): Promise<void> {
+  const kept = new Set($checks.get().map(({ id }) => id))
+  const questions = group.filter(({ id }) => kept.has(id))
+  if (questions.length === 0) return
+  for (const { id } of questions) change(id, { state: { step: 'asking' } })
+  try {
+    const { items } = await api(verify, { items: questions.map(({ sha256 }) => ({ sha256 })) })
+    for (const { id, sha256 } of questions) {
+      const answer = items.find(item => item.sha256 === sha256)
+      if (answer) settle(id, answer)
+      else fail(id, new AppError('unexpected_answer', 'A fingerprint without an answer'))
+    }
+  } catch (error) {
+    for (const { id } of questions) fail(id, asAppError(error))
+  }
+}
+
+function settle(id: number, answer: Answer): void {
+  files.delete(id)
+  change(id, { state: { step: 'done', answer } })
+}
+
+function fail(id: number, error: AppError): void {
+  change(id, { state: { step: 'failed', error } })
+}
+
+/** Whole percents only: a large file reports thousands of times. */
+function progress(id: number, percent: number): void {
+  const state = $checks.get().find(check => check.id === id)?.state
+  if (state?.step === 'hashing' && state.percent === percent) return
+  change(id, { state: { step: 'hashing', percent } })
+}
+
+function change(id: number, changes: Partial<Check>): void {
+  $checks.set($checks.get().map(check => (check.id === id ? { ...check, ...changes } : check)))
+}
+
+function drop(id: number): void {
+  files.delete(id)
+  $checks.set($checks.get().filter(check => check.id !== id))
+}
+
+function asAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  return new AppError('internal', 'A check failed', { cause: error })
+}
