@@ -48,17 +48,6 @@ export interface DerivedKey {
   y: Uint8Array
 }
 
-/** An e-mail or password that no key can be derived from. */
-export class KdfError extends Error {
-  readonly field: 'email' | 'password'
-
-  constructor(field: 'email' | 'password') {
-    super(`kdf: ${field} has no canonical form`)
-    this.name = 'KdfError'
-    this.field = field
-  }
-}
-
 export function isActiveKdf(
   id: string,
   table: Record<string, Pick<Kdf, 'status'>> = kdfs
@@ -97,9 +86,9 @@ export async function deriveKey(
 /** `email_c ":" NFKC(password)`; injective, because a canonical e-mail holds no colon. */
 export function passwordBytes(email: string, password: string): Bytes {
   const canonical = canonicalEmail(email)
-  if (canonical === undefined) throw new KdfError('email')
+  if (canonical === undefined) throw new Error('kdf: e-mail without a canonical form')
   const normalised = normalisePassword(password)
-  if (normalised === undefined) throw new KdfError('password')
+  if (normalised === undefined) throw new Error('kdf: password without a canonical form')
   return concat(toUtf8(`${canonical}:`), toUtf8(normalised))
 }
 

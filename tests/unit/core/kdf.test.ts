@@ -94,12 +94,10 @@ describe('derivation a1', () => {
   })
 
   test('refuses an e-mail or password without a canonical form', async () => {
-    await expect(deriveKey('a1', 'alice', 'a password', node)).rejects.toMatchObject({
-      field: 'email'
-    })
-    await expect(deriveKey('a1', 'alice@example.com', 'lone \ud800', node)).rejects.toMatchObject({
-      field: 'password'
-    })
+    const refused = { message: expect.stringContaining('canonical form') }
+    await expect(deriveKey('a1', 'alice', 'a password', node)).rejects.toMatchObject(refused)
+    const lone = deriveKey('a1', 'alice@example.com', 'lone \ud800', node)
+    await expect(lone).rejects.toMatchObject(refused)
   })
 
   test('knows its ids and no inherited name', () => {
