@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+/** A body with its tag and, once they are computed, its compressed forms. */
+export interface Encoded {
+  etag: string
+  identity: Buffer
+  br?: Buffer
+  gzip?: Buffer
+  /** Bytes held in memory. */
+  size: number
+}
+
+const leastBytes = 1024
+const compressible = /^(?:text\/|application\/(?:json|wasm)|image\/svg)/
+
+/** Compresses once and in the background; until that is done readers get the plain bytes. */
+export function encode(
+  body: Buffer,
+  type: string,
+  options: { quality: number; done?: () => void }
+): Encoded {
+  const hash = createHash('sha256').update(body).digest('base64url')
+  const encoded: Encoded = { etag: `W/"${hash}"`, identity: body, size: body.length }
+  if (body.length >= leastBytes && compressible.test(type)) {
+    compress(encoded, options.quality).then(options.done, () => {
+      // the plain bytes are an answer too
+    })
+  }
+  return encoded
+}
+
+async function compress(encoded: Encoded, quality: number): Promise<void> {
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: quality,
+    [constants.BROTLI_PARAM_SIZE_HINT]: encoded.identity.length
+  }
+  encoded.br = await promisify(brotliCompress)(encoded.identity, { params })
+  encoded.gzip = await promisify(gzip)(encoded.identity)
+  encoded.size += encoded.br.length + encoded.gzip.length
+}
+
+/** Answers GET and HEAD: 304 when the reader has it, else the best form the reader takes. */
+export function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string>,
+  encoded: Encoded
+): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  response.setHeader('etag', encoded.etag)
+  if (status === 200 && hasTag(request.headers['if-none-match'], encoded.etag)) {
+    response.removeHeader('content-type')
+    response.writeHead(304).end()
+    return
+  }
+  const [encoding, body] = choose(request.headers['accept-encoding'], encoded)
+  if (encoding) response.setHeader('content-encoding', encoding)
+  response.setHeader('content-length', body.length)
+  response.writeHead(status)
+  response.end(request.method === 'HEAD' ? undefined : body)
+}
+
+function hasTag(header: string | undefined, etag: string): boolean {
+  const weak = (tag: string) => tag.trim().replace(/^W\//, '')
+  return header?.split(',').some(tag => tag.trim() === '*' || weak(tag) === weak(etag)) ?? false
+}
+
+function choose(
+  header: string | string[] | undefined,
+  encoded: Encoded
+): [string | undefined, Buffer] {
+  const refused = /;\s*q=0(?:\.0*)?\s*$/
+  const accepted = String(header ?? '')
+    .split(',')
+    .filter(entry => !refused.test(entry))
+    .map(entry => entry.split(';')[0]?.trim())
+  if (encoded.br && accepted.includes('br')) return ['br', encoded.br]
+  if (encoded.gzip && accepted.includes('gzip')) return ['gzip', encoded.gzip]
+  return [undefined, encoded.identity]
+}

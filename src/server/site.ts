@@ -1,0 +1,325 @@
+import { randomBytes } from 'node:crypto'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { workerPolicy } from '../core/csp.ts'
+import type { Build, Locale } from './build.ts'
+import { type Encoded, encode, send } from './encoded.ts'
+import { PageCache, type RenderedPage } from './page-cache.ts'
+
+export interface SiteOptions {
+  /** The version of what a host's pages show; `undefined` for a host of nobody. */
+  resolve: (host: string) => Promise<{ version: string } | undefined>
+  /** The API in this process. */
+  api: typeof fetch
+  scheme: 'http' | 'https'
+  /** Absent when it is the usual one of the scheme. */
+  port: number | undefined
+  log: {
+    error(facts: object, text: string): void
+    warn(facts: object, text: string): void
+  }
+  build: Build
+}
+
+export interface Site {
+  /** Answers for `host`, which the caller has normalised and knows. */
+  handle(request: IncomingMessage, response: ServerResponse, host: string): Promise<void>
+  stats(): ReturnType<PageCache['stats']>
+}
+
+const maxCacheBytes = 256 * 1024 * 1024
+const fileQuality = 9
+const locales = ['en', 'fr'] as const satisfies Locale[]
+
+/** The page half: built files, pages from memory, else Astro. */
+export function createSite(options: SiteOptions): Site {
+  const { build, log } = options
+  const cache = new PageCache(maxCacheBytes)
+  const files = new Map<string, Encoded>()
+  const security = securityHeaders(options.scheme)
+  const known = new Set(build.routes.map(route => route.replace('/[locale]', '') || '/'))
+  const messages = new Map(
+    locales.map(locale => {
+      const text = JSON.stringify(build.messages[locale])
+      return [locale, encode(Buffer.from(text), 'application/json', { quality: fileQuality })]
+    })
+  )
+
+  return { handle, stats: () => cache.stats() }
+
+  async function handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    host: string
+  ): Promise<void> {
+    for (const [name, value] of Object.entries(security)) response.setHeader(name, value)
+    const { path, query } = target(request)
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('allow', 'GET, HEAD')
+      return plain(response, 405, 'Method Not Allowed')
+    }
+    if (build.files.has(path)) return sendFile(request, response, path, query)
+    if (path.startsWith('/_astro/')) return plain(response, 404, 'Not Found')
+    if (path === '/builds/latest.json') return sendBuildId(request, response)
+    const dictionary = /^\/_i18n\/([\w-]+)\/(en|fr)\/messages\.json$/.exec(path)
+    if (dictionary) {
+      const [, id, locale] = dictionary
+      return sendMessages(request, response, id === build.id, locale as Locale) // as: matched
+    }
+    await sendPage(request, response, host, path, query)
+  }
+
+  function sendFile(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    query: string
+  ): void {
+    const file = build.files.get(path)
+    if (!file) return plain(response, 404, 'Not Found')
+    const encoded = files.get(path) ?? encode(file.body, file.type, { quality: fileQuality })
+    files.set(path, encoded)
+    const isImmutable = path.startsWith('/_astro/') || query === `?${build.id}`
+    send(
+      request,
+      response,
+      200,
+      {
+        'content-type': file.type,
+        'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+        vary: 'Accept-Encoding',
+        ...(path.startsWith('/_astro/worker-') ? { 'content-security-policy': workerPolicy } : {})
+      },
+      encoded
+    )
+  }
+
+  function sendBuildId(request: IncomingMessage, response: ServerResponse): void {
+    const body = Buffer.from(JSON.stringify({ id: build.id }))
+    const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+    send(request, response, 200, headers, encode(body, 'application/json', { quality: 1 }))
+  }
+
+  function sendMessages(
+    request: IncomingMessage,
+    response: ServerResponse,
+    isCurrent: boolean,
+    locale: Locale
+  ): void {
+    const encoded = messages.get(locale)
+    if (!encoded) return plain(response, 404, 'Not Found')
+    send(
+      request,
+      response,
+      200,
+      {
+        'content-type': 'application/json',
+        'cache-control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache',
+        vary: 'Accept-Encoding'
+      },
+      encoded
+    )
+  }
+
+  async function sendPage(
+    request: IncomingMessage,
+    response: ServerResponse,
+    host: string,
+    path: string,
+    query: string
+  ): Promise<void> {
+    const [, first = '', ...rest] = path.split('/')
+    const prefix = locales.find(locale => locale === first)
+    const locale = prefix ?? detectLocale(request)
+    const local = prefix ? `/${rest.join('/')}` : path
+    const vary = prefix ? 'Accept-Encoding' : 'Accept-Encoding, Cookie, Accept-Language'
+    response.setHeader('cache-control', 'no-cache')
+    response.setHeader('vary', vary)
+    // The home page is shown in place; every other page has one address a language.
+    if (!prefix && local !== '/' && known.has(local)) {
+      response.writeHead(302, { location: `/${locale}${local}${query}` }).end()
+      return
+    }
+    const isKnown = known.has(local)
+    const address = isKnown ? `/${locale}${local === '/' ? '' : local}` : `/${locale}/404`
+    try {
+      const config = await options.resolve(host)
+      if (!config) return plain(response, 421, 'Misdirected Request')
+      const page = await cache.get(`${host} ${address}`, config.version, () =>
+        render(host, address, isKnown ? 200 : 404)
+      )
+      if (page.status >= 400 && isCrawler(request)) {
+        log.warn({ host, path: address, status: page.status }, 'a crawler met an error page')
+        response.writeHead(page.status).end()
+        return
+      }
+      send(request, response, page.status, { ...page.headers, vary }, page.body)
+    } catch (cause) {
+      fail(request, response, locale, { host, path: address, cause })
+    }
+  }
+
+  /**
+   * Renders with a request of our own making: nothing that a reader sent, but host and path, can
+   * reach a page that others will read.
+   */
+  async function render(host: string, path: string, status: number): Promise<RenderedPage> {
+    const authority = options.port === undefined ? host : `${host}:${options.port}`
+    let rendered: RenderedPage | undefined
+    let failure: unknown
+    const request = new IncomingMessage(new Socket())
+    request.method = 'GET'
+    request.url = path
+    request.headers = { host: authority, accept: 'text/html' }
+    request.push(null)
+    await build.render(request, new ServerResponse(request), () => undefined, {
+      api: options.api,
+      host,
+      origin: `${options.scheme}://${authority}`,
+      apiOrigin: `${options.scheme}://api.${authority}`,
+      buildId: build.id,
+      keepPage: (page: RenderedPage) => {
+        rendered = page
+      },
+      failPage: (cause: unknown) => {
+        failure = cause
+      }
+    })
+    if (rendered?.status === status) return rendered
+    const reason = rendered ? `answered ${rendered.status}` : 'answered nothing'
+    throw new Error(`${path} ${reason} in place of ${status}`, { cause: failure })
+  }
+
+  /** Needs neither database nor script. */
+  function fail(
+    request: IncomingMessage,
+    response: ServerResponse,
+    locale: Locale,
+    { cause, ...facts }: { host: string; path: string; cause: unknown }
+  ): void {
+    const id = randomBytes(9).toString('base64url')
+    log.error({ ...facts, request: id, err: cause }, 'a page failed')
+    response.setHeader('cache-control', 'no-store')
+    if (isCrawler(request)) {
+      response.writeHead(500).end()
+      return
+    }
+    response.setHeader('content-security-policy', failurePolicy)
+    response.writeHead(500, { 'content-type': 'text/html; charset=utf-8' })
+    response.end(request.method === 'HEAD' ? undefined : failurePage(build.messages, locale, id))
+  }
+}
+
+function target(request: IncomingMessage): { path: string; query: string } {
+  const [raw = '/'] = (request.url ?? '/').split('#', 1)
+  const mark = raw.indexOf('?')
+  const path = mark < 0 ? raw : raw.slice(0, mark)
+  // `//host/` would be read as another origin by whoever gets it back in a redirect.
+  const clean = `/${path.split('/').filter(Boolean).join('/')}`
+  return { path: clean, query: mark < 0 ? '' : raw.slice(mark) }
+}
+
+function plain(response: ServerResponse, status: number, text: string): void {
+  response.setHeader('cache-control', 'no-store')
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' })
+  response.end(`${text}\n`)
+}
+
+/** Cookie, then the browser's languages, then English. */
+function detectLocale(request: IncomingMessage): Locale {
+  const chosen = /(?:^|;\s*)i18n_redirected=(en|fr)(?:;|$)/.exec(request.headers.cookie ?? '')?.[1]
+  const wanted = (request.headers['accept-language'] ?? '')
+    .split(',')
+    .map((entry, index) => {
+      const [tag = '', ...parameters] = entry.trim().toLowerCase().split(';')
+      const weight = /^\s*q=([\d.]+)\s*$/.exec(parameters.join(';'))?.[1]
+      return { language: tag.split('-')[0], weight: Number(weight ?? 1), index }
+    })
+    .filter(entry => entry.weight > 0)
+    .sort((a, b) => b.weight - a.weight || a.index - b.index)
+    .map(entry => entry.language)
+  return (
+    [chosen, ...wanted].flatMap(name => locales.find(locale => locale === name) ?? [])[0] ?? 'en'
+  )
+}
+
+function isCrawler(request: IncomingMessage): boolean {
+  return /bot\b|crawl|spider|slurp|archiver|facebookexternalhit|preview/i.test(
+    request.headers['user-agent'] ?? ''
+  )
+}
+
+const off = [
+  'accelerometer',
+  'autoplay',
+  'camera',
+  'display-capture',
+  'encrypted-media',
+  'fullscreen',
+  'geolocation',
+  'gyroscope',
+  'hid',
+  'idle-detection',
+  'magnetometer',
+  'microphone',
+  'midi',
+  'payment',
+  'picture-in-picture',
+  'publickey-credentials-get',
+  'screen-wake-lock',
+  'serial',
+  'usb',
+  'web-share',
+  'xr-spatial-tracking'
+]
+
+function securityHeaders(scheme: 'http' | 'https'): Record<string, string> {
+  return {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': off.map(name => `${name}=()`).join(', '),
+    ...(scheme === 'https'
+      ? { 'strict-transport-security': 'max-age=63072000; includeSubDomains' }
+      : {})
+  }
+}
+
+const failurePolicy =
+  "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** The meta line lets ClientRouter swap the page in, so that a failed navigation ends no upload. */
+function failurePage(messages: Build['messages'], locale: Locale, id: string): string {
+  const word = (key: string) => escapeHtml(wordOf(messages[locale], key))
+  return `<!doctype html>
+<html lang="${locale === 'fr' ? 'fr-FR' : 'en-US'}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="astro-view-transitions-enabled" content="true">
+<title>${word('common.failure.title')}</title>
+</head>
+<body>
+<main>
+<h1>${word('common.failure.title')}</h1>
+<p>${word('common.failure.text')}</p>
+<p>${word('common.failure.request')} <code>${id}</code></p>
+<p><a href="/${locale}">${word('common.home')}</a> <a href="/${locale}/verify">${word('common.verify')}</a></p>
+</main>
+</body>
+</html>
+`
+}
+
+function wordOf(words: Build['messages'][Locale], key: string): string {
+  let found: string | Build['messages'][Locale] | undefined = words
+  for (const part of key.split('.')) found = typeof found === 'object' ? found[part] : undefined
+  return typeof found === 'string' ? found : key
+}
+
+function escapeHtml(text: string): string {
+  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+  return text.replace(/[&<>"]/g, character => entities[character] ?? character)
+}

@@ -1,0 +1,291 @@
+import { createServer, request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { afterEach, expect, test } from 'vitest'
+import type { DomainConfig } from '../../src/contract/domains.ts'
+import { readBuild } from '../../src/server/build.ts'
+import { demoTheme, localhostTheme } from '../../src/server/domain/seed-themes.ts'
+import { createSite } from '../../src/server/site.ts'
+
+const built = await readBuild('dist')
+const servers: Server[] = []
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close()
+})
+
+test('answers a page with policy, tag and the company’s theme, and 304 the second time', async () => {
+  const { get } = await startSite()
+  const page = await get('/en/verify')
+  const body = await page.text()
+  expect(page.status).toBe(200)
+  expect(body).toContain('<html lang="en-US"')
+  expect(body).toContain('· Acme</title>')
+  const policy = page.headers.get('content-security-policy') ?? ''
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).not.toContain('unsafe')
+  expect(policy).toMatch(/connect-src 'self' http:\/\/api\.acme\.test:\d+;/)
+  expect(page.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(page.headers.get('strict-transport-security')).toBeNull()
+  const etag = page.headers.get('etag') ?? ''
+  const second = await get('/en/verify', { 'if-none-match': etag })
+  expect(second.status).toBe(304)
+  expect(await second.text()).toBe('')
+})
+
+test('shows one policy on every page of a host', async () => {
+  const { get } = await startSite()
+  const paths = [
+    '/en',
+    '/fr',
+    '/en/verify',
+    '/en/sign-in',
+    '/fr/sign-up',
+    '/fr/deposit',
+    '/en/history'
+  ]
+  const pages = await Promise.all([...paths, '/en/nothing'].map(path => get(path)))
+  expect(new Set(pages.map(page => page.headers.get('content-security-policy'))).size).toBe(1)
+})
+
+test('carries ClientRouter on every page, so that no navigation ends an upload', async () => {
+  const { get } = await startSite()
+  for (const path of ['/en', '/fr/deposit', '/en/sign-in', '/en/nothing']) {
+    expect(await (await get(path)).text()).toContain('astro-view-transitions-enabled')
+  }
+})
+
+test('shows home at / in the detected language, without a redirect', async () => {
+  const { get } = await startSite()
+  const lang = async (headers: Record<string, string>) => {
+    const page = await get('/', headers)
+    expect(page.status).toBe(200)
+    expect(page.headers.get('vary')).toBe('Accept-Encoding, Cookie, Accept-Language')
+    return /<html lang="([\w-]+)"/.exec(await page.text())?.[1]
+  }
+  expect(await lang({})).toBe('en-US')
+  expect(await lang({ 'accept-language': 'de, fr;q=0.8, en;q=0.7' })).toBe('fr-FR')
+  expect(await lang({ 'accept-language': 'fr;q=0, en' })).toBe('en-US')
+  expect(await lang({ 'accept-language': 'fr', cookie: 'a=1; i18n_redirected=en' })).toBe('en-US')
+  expect(await lang({ cookie: 'i18n_redirected=de' })).toBe('en-US')
+})
+
+test('sends an unprefixed known path to its language and keeps the query', async () => {
+  const { get } = await startSite()
+  const answer = await get('/verify?a=1&b=%2F', { 'accept-language': 'fr' })
+  expect(answer.status).toBe(302)
+  expect(answer.headers.get('location')).toBe('/fr/verify?a=1&b=%2F')
+})
+
+test('never redirects to another origin', async () => {
+  const { get } = await startSite()
+  for (const path of ['//evil.test/verify', '//evil.test', '///verify', '/\\evil.test/verify']) {
+    const location = (await get(path)).headers.get('location')
+    expect(location ?? '/').toMatch(/^\/(?:en|fr)?(?:\/verify)?$/)
+  }
+})
+
+test('keeps one not-found page a host and language', async () => {
+  const { get, site } = await startSite()
+  for (const path of ['/en/a', '/en/b/c', '/en/d?e', '/f', '/de/verify']) {
+    const page = await get(path)
+    expect(page.status).toBe(404)
+    expect(await page.text()).toContain('Page Not Found')
+  }
+  expect((await get('/fr/a')).status).toBe(404)
+  expect(site.stats()).toMatchObject({ pages: 2, rendered: 2 })
+})
+
+test('renders once for concurrent readers, whatever their query and cookies', async () => {
+  const { get, site } = await startSite()
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      get(`/en/history?cursor=${index}`, { cookie: `__Host-vidimus=token-${index}` })
+    )
+  )
+  const bodies = await Promise.all(answers.map(answer => answer.text()))
+  expect(new Set(bodies).size).toBe(1)
+  expect(bodies[0]).not.toContain('token-')
+  expect(answers.some(answer => answer.headers.has('set-cookie'))).toBe(false)
+  expect(site.stats().rendered).toBe(1)
+})
+
+test('shows a changed configuration on the next load', async () => {
+  const { get, company } = await startSite()
+  const before = await get('/en')
+  company.config = { ...company.config, title: 'Renamed', theme: demoTheme, version: 2 }
+  const after = await get('/en', { 'if-none-match': before.headers.get('etag') ?? '' })
+  expect(after.status).toBe(200)
+  expect(await after.text()).toContain('· Renamed</title>')
+  expect(after.headers.get('content-security-policy')).not.toBe(
+    before.headers.get('content-security-policy')
+  )
+})
+
+test('keeps the pages of two hosts apart', async () => {
+  const { get } = await startSite()
+  expect(await (await get('/en')).text()).toContain('· Acme</title>')
+  const other = await (await get('/en', {}, 'demo.test')).text()
+  expect(other).toContain('· Demo</title>')
+  expect(other).not.toContain('Acme')
+})
+
+test('hides sign-up where a company is not public', async () => {
+  const { get, company } = await startSite()
+  expect(await (await get('/en')).text()).toContain('href="/en/sign-up"')
+  company.config = { ...company.config, public: false, version: 2 }
+  expect(await (await get('/en')).text()).not.toContain('href="/en/sign-up"')
+})
+
+test('answers HEAD from the same entry and refuses other methods', async () => {
+  const { get, send } = await startSite()
+  const page = await get('/en')
+  const head = await send('HEAD', '/en')
+  expect(head.status).toBe(200)
+  expect(head.headers.get('etag')).toBe(page.headers.get('etag'))
+  expect(await head.text()).toBe('')
+  const post = await send('POST', '/en')
+  expect(post.status).toBe(405)
+  expect(post.headers.get('allow')).toBe('GET, HEAD')
+})
+
+test('compresses a page once it has had the time', async () => {
+  const { get } = await startSite()
+  const plain = await (await get('/en')).text()
+  await expect
+    .poll(async () =>
+      (await get('/en', { 'accept-encoding': 'gzip' })).headers.get('content-encoding')
+    )
+    .toBe('gzip')
+  expect(await (await get('/en', { 'accept-encoding': 'br, gzip' })).text()).toBe(plain)
+  const refused = await get('/en', { 'accept-encoding': 'br;q=0, identity' })
+  expect(refused.headers.get('content-encoding')).toBeNull()
+})
+
+test('sends hashed files as immutable and worker files with a policy of their own', async () => {
+  const { get } = await startSite()
+  const worker = { body: Buffer.from('postMessage(1)'), type: 'text/javascript; charset=utf-8' }
+  built.files.set('/_astro/worker-test.js', worker)
+  const script = [...built.files.keys()].find(path => /\/_astro\/client\.[\w-]+\.js$/.test(path))
+  const file = await get(script ?? '')
+  expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  expect(file.headers.get('content-security-policy')).toBeNull()
+  const policy = (await get('/_astro/worker-test.js')).headers.get('content-security-policy')
+  expect(policy).toContain("'wasm-unsafe-eval'")
+  expect((await get('/_astro/gone.js')).status).toBe(404)
+  expect((await get('/../package.json')).status).toBe(404)
+  expect((await get('/boot.js')).headers.get('cache-control')).toBe('no-cache')
+})
+
+test('tells its build and keeps its words for good', async () => {
+  const { get } = await startSite()
+  expect(await (await get('/builds/latest.json?1763640000')).json()).toEqual({ id: built.id })
+  const words = await get(`/_i18n/${built.id}/fr/messages.json`)
+  expect(words.headers.get('cache-control')).toContain('immutable')
+  expect(await words.json()).toMatchObject({ common: { verify: 'Vérifier' } })
+  const old = await get('/_i18n/older/fr/messages.json')
+  expect(old.headers.get('cache-control')).toBe('no-cache')
+  expect((await get(`/_i18n/${built.id}/de/messages.json`)).status).toBe(404)
+})
+
+test('says in the reader’s language that a page failed, keeps nothing of it and logs why', async () => {
+  const { get, company, logged, site } = await startSite()
+  company.broken = true
+  const page = await get('/fr/verify')
+  const body = await page.text()
+  expect(page.status).toBe(500)
+  expect(body).toContain('Erreur interne')
+  expect(body).not.toContain('<script')
+  expect(logged).toHaveLength(1)
+  expect((await get('/fr/verify', { 'user-agent': 'Googlebot/2.1' })).status).toBe(500)
+  company.broken = false
+  expect((await get('/fr/verify')).status).toBe(200)
+  expect(site.stats()).toMatchObject({ pages: 1 })
+})
+
+test('gives crawlers the status of an error and no page', async () => {
+  const { get, logged } = await startSite()
+  const page = await get('/en/nothing', { 'user-agent': 'Mozilla/5.0 (compatible; bingbot/2.0)' })
+  expect(page.status).toBe(404)
+  expect(await page.text()).toBe('')
+  expect(logged).toHaveLength(1)
+})
+
+async function startSite() {
+  const company = { config: configOf('Acme'), broken: false }
+  const demo = { config: { ...configOf('Demo'), theme: demoTheme }, broken: false }
+  const hosts = new Map([
+    ['acme.test', company],
+    ['demo.test', demo]
+  ])
+  const logged: object[] = []
+  const keep = (facts: object) => logged.push(facts)
+  const server = createServer((request, response) => {
+    const host = (request.headers.host ?? '').split(':')[0] ?? ''
+    void site.handle(request, response, host)
+  })
+  servers.push(server)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // as: it listens on TCP
+  const site = createSite({
+    resolve: async host => {
+      const found = hosts.get(host)
+      return found && { version: String(found.config.version) }
+    },
+    api: async input => {
+      const { hostname } = new URL(new Request(input).url)
+      const found = hosts.get(hostname.replace('api.', ''))
+      if (!found || found.broken) return new Response('{}', { status: 500 })
+      return Response.json(found.config)
+    },
+    scheme: 'http',
+    port,
+    log: { warn: keep, error: keep },
+    build: built
+  })
+  const send = (
+    method: string,
+    path: string,
+    headers: Record<string, string> = {},
+    host = 'acme.test'
+  ) => ask({ port, method, path, headers: { host: `${host}:${port}`, ...headers } })
+  return {
+    site,
+    company,
+    logged,
+    send,
+    get: (path: string, headers?: Record<string, string>, host?: string) =>
+      send('GET', path, headers, host)
+  }
+}
+
+function configOf(name: string): DomainConfig {
+  return {
+    name,
+    title: name,
+    company: `${name} SA`,
+    theme: localhostTheme,
+    public: true,
+    locale: 'en',
+    version: 1
+  }
+}
+
+/** `fetch` refuses to set Host, which is what these tests are about. */
+function ask(options: { port: number; method: string; path: string; headers: object }) {
+  return new Promise<Response>((resolve, reject) => {
+    const outgoing = request({ host: '127.0.0.1', ...options, headers: { ...options.headers } })
+    outgoing.on('error', reject)
+    outgoing.on('response', async incoming => {
+      const chunks: Buffer[] = []
+      for await (const chunk of incoming) chunks.push(chunk)
+      const raw = Buffer.concat(chunks)
+      const encoding = incoming.headers['content-encoding']
+      const body = encoding === 'br' ? brotliDecompressSync(raw) : encoding ? gunzipSync(raw) : raw
+      const headers = new Headers()
+      for (const [name, value] of Object.entries(incoming.headers)) headers.set(name, String(value))
+      const status = incoming.statusCode ?? 0
+      resolve(new Response(status === 304 ? null : body, { status, headers }))
+    })
+    outgoing.end()
+  })
+}
