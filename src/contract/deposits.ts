@@ -21,11 +21,11 @@ const utf8 = new TextEncoder()
 /** NFC, no control characters, at most 255 bytes. */
 export const FileName = z.string().check(
   z.minLength(1),
-  z.refine((name) => utf8.encode(name).length <= maxNameBytes, {
+  z.refine(name => utf8.encode(name).length <= maxNameBytes, {
     params: { rule: 'max_bytes', limit: maxNameBytes },
     error: 'max_bytes'
   }),
-  z.refine((name) => name.isWellFormed() && name === name.normalize('NFC'), {
+  z.refine(name => name.isWellFormed() && name === name.normalize('NFC'), {
     params: { rule: 'nfc' },
     error: 'nfc'
   }),

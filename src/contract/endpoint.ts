@@ -59,5 +59,5 @@ export function stream<Input extends Shape, Message extends Shape>(
 
 /** `/group/{groupId}/user` → `['groupId']` */
 export function pathParameters(path: string): string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
+  return [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1] ?? '')
 }

@@ -2,8 +2,8 @@ import { Hono } from 'hono'
 import { AppError, toProblem } from '../contract/errors.ts'
 import { endpoints, streams } from '../contract/index.ts'
 import { apiPolicy } from '../core/csp.ts'
-import type { Api, ApiContext, ApiEnv } from './api/context.ts'
 import { mountCategories } from './api/categories.ts'
+import type { Api, ApiContext, ApiEnv } from './api/context.ts'
 import { mountDeposits } from './api/deposits.ts'
 import { mountDomains } from './api/domains.ts'
 import { mountRequests } from './api/requests.ts'
@@ -69,7 +69,7 @@ export function createApp(deps: Deps, tenants: Tenants): Api {
   mountService(app)
   mountDomains(app) // last: its path is any one segment
 
-  app.notFound((c) => {
+  app.notFound(c => {
     const allow = methodsOf(new URL(c.req.url).pathname)
     if (allow.length === 0) return answerError(c, new AppError('not_found', 'No such path'))
     const response = answerError(c, new AppError('method_not_allowed', `Use ${allow.join(', ')}`))
@@ -155,8 +155,12 @@ function answerError(c: ApiContext, error: AppError): Response {
 export function expectedError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const busy = /^(57014|55P03|53\d{3}|57P\d{2}|08\d{3}|25P03|40001|40P01|ECONNREFUSED|ECONNRESET|ENOENT_POOL)$/
-  if (busy.test(code) || (error instanceof Error && /timeout exceeded when trying to connect/.test(error.message))) {
+  const busy =
+    /^(57014|55P03|53\d{3}|57P\d{2}|08\d{3}|25P03|40001|40P01|ECONNREFUSED|ECONNRESET|ENOENT_POOL)$/
+  if (
+    busy.test(code) ||
+    (error instanceof Error && /timeout exceeded when trying to connect/.test(error.message))
+  ) {
     return new AppError('unavailable', 'The database is busy', { cause: error, retryAfter: 2 })
   }
   return new AppError('internal', 'Something failed on our side', { cause: error })
@@ -169,14 +173,14 @@ const routes = [...Object.values(endpoints), ...Object.values(streams)].map(({ m
 }))
 
 function methodsOf(pathname: string): string[] {
-  const specific = routes.filter((route) => route.path !== '/{domain}')
-  const found = specific.filter((route) => route.pattern.test(pathname))
-  return [...new Set(found.map((route) => route.method))]
+  const specific = routes.filter(route => route.path !== '/{domain}')
+  const found = specific.filter(route => route.pattern.test(pathname))
+  return [...new Set(found.map(route => route.method))]
 }
 
 /** The route's pattern, because ids and names stay out of the log. */
 function routeOf(method: string, pathname: string): string {
-  const matching = routes.filter((route) => route.pattern.test(pathname))
-  const exact = matching.find((route) => route.method === method) ?? matching[0]
+  const matching = routes.filter(route => route.pattern.test(pathname))
+  const exact = matching.find(route => route.method === method) ?? matching[0]
   return exact?.path ?? '(unknown)'
 }

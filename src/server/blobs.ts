@@ -17,6 +17,7 @@ export function openBlobs(directory: string): Blobs {
     return join(directory, 'blobs', company, name.slice(0, 2), name)
   }
   return {
+    stagingDirectory: join(directory, 'staging'),
     stagingFile: staged,
     async syncStaged(company, upload) {
       const path = staged(company, upload)

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { mkdir, open, stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname } from 'node:path'
-import type { Readable } from 'node:stream'
 import { FileStore } from '@tus/file-store'
 import { Server, Upload as TusUpload } from '@tus/server'
 import { deleteUpload } from '../contract/deposits.ts'
@@ -33,6 +32,10 @@ export function createUploads(deps: Deps) {
     path: '/uploads',
     datastore: new StagingStore(deps, current),
     relativeLocation: true,
+    getFileIdFromRequest() {
+      const { company_id, id } = uploadOf(current)
+      return `${company_id}/${id}`
+    },
     allowedOrigins: () => false, // our own CORS headers are on every answer
     disableTerminationForFinishedUploads: false,
     async onUploadFinish() {
@@ -107,7 +110,9 @@ function requireOpen(upload: Upload): void {
 /** Takes a complete file over whose last answer was lost, so that its length is a true promise. */
 async function isReceived(deps: Deps, upload: Upload): Promise<boolean> {
   if (upload.state !== 'uploading') return true
-  const file = await stat(deps.blobs.stagingFile(upload.company_id, upload.id)).catch(() => undefined)
+  const file = await stat(deps.blobs.stagingFile(upload.company_id, upload.id)).catch(
+    () => undefined
+  )
   if (file?.size !== upload.size) return false
   await receiveUpload(deps, upload)
   return true
@@ -156,7 +161,7 @@ class StagingStore extends FileStore {
 
   constructor(deps: Deps, current: AsyncLocalStorage<Upload>) {
     super({
-      directory: dirname(dirname(deps.blobs.stagingFile(anyCompany, anyUpload))),
+      directory: deps.blobs.stagingDirectory,
       configstore: { get: async () => undefined, set: async () => {}, delete: async () => {} }
     })
     this.#deps = deps
@@ -164,14 +169,9 @@ class StagingStore extends FileStore {
     this.extensions = ['termination']
   }
 
-  override resolve(): string {
-    const upload = uploadOf(this.#current)
-    return this.#deps.blobs.stagingFile(upload.company_id, upload.id)
-  }
-
   override async getUpload(id: string): Promise<TusUpload> {
-    const { size } = uploadOf(this.#current)
-    const path = this.resolve()
+    const { company_id, id: upload, size } = uploadOf(this.#current)
+    const path = this.#deps.blobs.stagingFile(company_id, upload)
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     const file = await open(path, 'a', 0o600)
     try {
@@ -180,10 +180,6 @@ class StagingStore extends FileStore {
     } finally {
       await file.close()
     }
-  }
-
-  override async write(readable: Readable, id: string, offset: number): Promise<number> {
-    return super.write(readable, id, offset)
   }
 
   override async remove(): Promise<void> {

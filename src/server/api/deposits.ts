@@ -65,7 +65,7 @@ export function attachment(name: string): string {
   const ascii = clean.replace(/[^\x20-\x7e]/g, '_').replace(/[%']/g, '_')
   const encoded = encodeURIComponent(clean).replace(
     /['()*]/g,
-    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
+    char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
   )
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }

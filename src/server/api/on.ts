@@ -14,7 +14,7 @@ export function on<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   endpoint: Endpoint<Input, Output>,
   run: (input: z.output<Input>, c: ApiContext) => Promise<z.input<Output>>
 ): void {
-  app.on(endpoint.method, honoPath(endpoint.path), async (c) => {
+  app.on(endpoint.method, honoPath(endpoint.path), async c => {
     await admit(c, endpoint)
     const input = endpoint.input.safeParse({ ...(await payload(c, endpoint)), ...c.req.param() })
     if (!input.success) throw refused(input.error)
@@ -29,7 +29,7 @@ export function onStream<Input extends z.ZodMiniType>(
   stream: Stream<Input>,
   run: (input: z.output<Input>, c: ApiContext) => Promise<Response>
 ): void {
-  app.on(stream.method, honoPath(stream.path), async (c) => {
+  app.on(stream.method, honoPath(stream.path), async c => {
     await admit(c, stream)
     const input = stream.input.safeParse({ ...query(c), ...c.req.param() })
     if (!input.success) throw refused(input.error)

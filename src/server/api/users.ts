@@ -3,6 +3,7 @@ import { createUser, getUser, updateUser } from '../../contract/users.ts'
 import { canonicalEmail } from '../../core/email.ts'
 import * as users from '../domain/users.ts'
 import { type Api, person } from './context.ts'
+import { findIdempotencyKey } from './idempotency.ts'
 import { on } from './on.ts'
 
 export function mountUsers(app: Api): void {
@@ -13,7 +14,7 @@ export function mountUsers(app: Api): void {
       username,
       public_key_jwt,
       locale,
-      idempotencyKey: c.req.header('idempotency-key')
+      idempotencyKey: findIdempotencyKey(c)
     })
     if (replayed) c.header('idempotent-replayed', 'true')
     return body

@@ -7,15 +7,15 @@ export async function listCategories(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string }
 ): Promise<Category[]> {
-  const rows = await inCompany(deps.db, input.company_id, (tx) =>
+  const rows = await inCompany(deps.db, input.company_id, tx =>
     tx
       .selectFrom('category')
-      .innerJoin('group_category', (join) =>
+      .innerJoin('group_category', join =>
         join
           .onRef('group_category.company_id', '=', 'category.company_id')
           .onRef('group_category.category_id', '=', 'category.id')
       )
-      .innerJoin('group_user', (join) =>
+      .innerJoin('group_user', join =>
         join
           .onRef('group_user.company_id', '=', 'group_category.company_id')
           .onRef('group_user.group_id', '=', 'group_category.group_id')

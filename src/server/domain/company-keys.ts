@@ -18,7 +18,7 @@ export async function createCompanyKeys(
   deps: Pick<Deps, 'keys' | 'random' | 'clock'>,
   company_id: CompanyId
 ): Promise<void> {
-  const rows = (['lookup', 'data'] as const).map((kind) => ({
+  const rows = (['lookup', 'data'] as const).map(kind => ({
     company_id,
     kind,
     version: keyVersion,
@@ -46,7 +46,7 @@ export async function companyKeys(
     .select(['kind', 'sealed'])
     .execute()
   const open = (kind: 'lookup' | 'data') => {
-    const row = rows.find((each) => each.kind === kind)
+    const row = rows.find(each => each.kind === kind)
     if (!row) throw new Error(`company ${company_id} has no ${kind} key`)
     return deps.keys.open(row.sealed, aadOf(company_id, kind))
   }

@@ -1,8 +1,12 @@
-import { type createDeposit as createDepositCall, type Deposit, Transform } from '../../contract/deposits.ts'
+import type * as z from 'zod/mini'
+import {
+  type createDeposit as createDepositCall,
+  type Deposit,
+  Transform
+} from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { parseDigest, toHex } from '../../core/evidence/bytes.ts'
-import type * as z from 'zod/mini'
 import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 import { type Act, once } from './idempotency.ts'
@@ -41,7 +45,7 @@ export async function createDeposit(
     throw new AppError('fingerprint_invalid', 'The transform and the size disagree')
   }
   const now = deps.clock()
-  return inCompany(deps.db, company_id, (tx) =>
+  return inCompany(deps.db, company_id, tx =>
     once(tx, { company_id, now, act: input.act }, async () => {
       await requireCategory(tx, input)
       const held = await reserve(tx, {
@@ -100,12 +104,12 @@ export async function createDeposit(
 async function requireCategory(tx: Tx, input: CreateInput): Promise<void> {
   const allowed = await tx
     .selectFrom('group_category')
-    .innerJoin('group_user', (join) =>
+    .innerJoin('group_user', join =>
       join
         .onRef('group_user.company_id', '=', 'group_category.company_id')
         .onRef('group_user.group_id', '=', 'group_category.group_id')
     )
-    .innerJoin('group', (join) =>
+    .innerJoin('group', join =>
       join
         .onRef('group.company_id', '=', 'group_category.company_id')
         .onRef('group.id', '=', 'group_category.group_id')
@@ -119,7 +123,7 @@ async function requireCategory(tx: Tx, input: CreateInput): Promise<void> {
   if (allowed.length === 0) {
     throw new AppError('category_unknown', 'The caller may not deposit in this category')
   }
-  if (!allowed.some((group) => group.features.includes('deposit'))) {
+  if (!allowed.some(group => group.features.includes('deposit'))) {
     throw new AppError('forbidden', 'No group of the caller has the feature deposit')
   }
 }
@@ -131,8 +135,11 @@ interface FindInput {
 }
 
 /** A deposit of the caller; its values come from the sealed openings. */
-export async function getDeposit(deps: Pick<Deps, 'db' | 'keys'>, input: FindInput): Promise<Deposit> {
-  return inCompany(deps.db, input.company_id, async (tx) => {
+export async function getDeposit(
+  deps: Pick<Deps, 'db' | 'keys'>,
+  input: FindInput
+): Promise<Deposit> {
+  return inCompany(deps.db, input.company_id, async tx => {
     const row = await find(tx, input)
     const { fields } = await readOpenings(tx, deps, {
       company_id: input.company_id,
@@ -164,7 +171,7 @@ export async function findContent(
   input: FindInput
 ): Promise<{ tag: Buffer; size: number; name: string; media_type: string; stored: string }> {
   const deposit = await getDeposit(deps, input)
-  const row = await inCompany(deps.db, input.company_id, (tx) => find(tx, input))
+  const row = await inCompany(deps.db, input.company_id, tx => find(tx, input))
   return {
     tag: row.blob_tag,
     size: row.size,
@@ -177,17 +184,17 @@ export async function findContent(
 async function find(tx: Tx, input: FindInput) {
   const row = await tx
     .selectFrom('deposit')
-    .innerJoin('request', (join) =>
+    .innerJoin('request', join =>
       join
         .onRef('request.company_id', '=', 'deposit.company_id')
         .onRef('request.id', '=', 'deposit.request_id')
     )
-    .innerJoin('blob', (join) =>
+    .innerJoin('blob', join =>
       join
         .onRef('blob.company_id', '=', 'deposit.company_id')
         .onRef('blob.tag', '=', 'deposit.blob_tag')
     )
-    .innerJoin('log_leaf', (join) =>
+    .innerJoin('log_leaf', join =>
       join
         .onRef('log_leaf.company_id', '=', 'deposit.company_id')
         .onRef('log_leaf.record_id', '=', 'deposit.id')

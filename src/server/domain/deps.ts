@@ -15,6 +15,8 @@ export interface Deps {
   log: Log
   wakes: Wakes
   settings: Settings
+  /** Aborted when the process stops: streams say good-bye. */
+  stopping: AbortSignal
 }
 
 export interface Settings {
@@ -62,6 +64,7 @@ export interface Keys {
 /** Stored bytes: staged while they arrive, then kept under a keyed tag. */
 export interface Blobs {
   /** Where tus writes what arrives. */
+  stagingDirectory: string
   stagingFile(company: CompanyId, upload: string): string
   /** Makes a staged file survive a power cut; throws when the disk says no. */
   syncStaged(company: CompanyId, upload: string): Promise<void>
@@ -72,7 +75,11 @@ export interface Blobs {
   keep(company: CompanyId, upload: string, tag: Uint8Array): Promise<void>
   discardStaged(company: CompanyId, upload: string): Promise<void>
   /** Bytes from `start` to `end` (inclusive) of a kept file. */
-  read(company: CompanyId, tag: Uint8Array, range?: { start: number; end: number }): ReadableStream<Uint8Array>
+  read(
+    company: CompanyId,
+    tag: Uint8Array,
+    range?: { start: number; end: number }
+  ): ReadableStream<Uint8Array>
 }
 
 export interface Digest {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { Colours, type DomainConfig, Locale, Theme } from '../../contract/domains.ts'
-import { inPlatform, companyId } from '../db/scope.ts'
+import { companyId, inPlatform } from '../db/scope.ts'
 import type { Deps, Tenant } from './deps.ts'
 
 /** How long another process may serve the config this one has changed. */
@@ -46,7 +46,7 @@ interface HostRow {
 }
 
 async function lookUp(deps: Pick<Deps, 'db'>, host: string): Promise<Tenant | undefined> {
-  const row = await inPlatform(deps.db, async (tx) => {
+  const row = await inPlatform(deps.db, async tx => {
     const found = await sql<HostRow>`select * from resolve_host(${host})`.execute(tx)
     return found.rows[0]
   })

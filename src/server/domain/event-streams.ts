@@ -72,7 +72,8 @@ export async function* watchEvents(
       if (state === 'disabled') return yield { type: 'disabled' }
       if (state === 'ended') return yield { type: 'bye' }
     }
-    if (now - started >= maxAge || now >= person.token_expires.getTime()) {
+    const isOver = now - started >= maxAge || now >= person.token_expires.getTime()
+    if (isOver || deps.stopping.aborted) {
       return yield { type: 'bye' }
     }
     if (now - ticked >= tickMs) {
@@ -100,15 +101,16 @@ function openAlarm(deps: Deps, person: Person, signal: AbortSignal): Alarm {
   }
   const mine = (key: { company: string; user: string }) =>
     key.company === person.company_id && key.user === person.id
-  const offEvents = deps.wakes.events.on((key) => {
+  const offEvents = deps.wakes.events.on(key => {
     if (mine(key)) ring()
   })
-  const offSessions = deps.wakes.sessions.on((key) => {
+  const offSessions = deps.wakes.sessions.on(key => {
     if (!mine(key)) return
     changed = true
     ring()
   })
   signal.addEventListener('abort', ring)
+  deps.stopping.addEventListener('abort', ring)
   return {
     async sleep(ms) {
       if (!rung && !signal.aborted) {
@@ -130,6 +132,7 @@ function openAlarm(deps: Deps, person: Person, signal: AbortSignal): Alarm {
       offEvents()
       offSessions()
       signal.removeEventListener('abort', ring)
+      deps.stopping.removeEventListener('abort', ring)
     }
   }
 }

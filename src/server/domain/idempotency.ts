@@ -26,7 +26,8 @@ export async function once<Body extends object>(
   const { company_id, act } = scope
   const fingerprint = createHash('sha256').update(JSON.stringify(act.input)).digest()
   const claimed = await claim(tx, scope, fingerprint)
-  if (!claimed) return { body: await stored<Body>(tx, company_id, act, fingerprint), replayed: true }
+  if (!claimed)
+    return { body: await stored<Body>(tx, company_id, act, fingerprint), replayed: true }
   const body = await effect()
   await tx
     .updateTable('idempotency')

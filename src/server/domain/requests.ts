@@ -39,21 +39,25 @@ export async function publish(
   leaf?: NewLeaf
 ): Promise<ProcessedRequest> {
   const wire = wireOf({ ...draft, code: draft.code ?? null, created_at: draft.created })
-  const result = await tx.raw<{ seq: number }>({ name: 'publish', text: publishSql, values: [
-    company_id,
-    draft.id,
-    draft.user_id,
-    draft.kind,
-    draft.state,
-    draft.code ?? null,
-    draft.created,
-    JSON.stringify(draft.facts),
-    JSON.stringify(wire),
-    deps.clock(),
-    leaf?.record_id ?? null,
-    leaf?.leaf ?? null,
-    leaf ? Buffer.from(leaf.hash) : null
-  ] })
+  const result = await tx.raw<{ seq: number }>({
+    name: 'publish',
+    text: publishSql,
+    values: [
+      company_id,
+      draft.id,
+      draft.user_id,
+      draft.kind,
+      draft.state,
+      draft.code ?? null,
+      draft.created,
+      JSON.stringify(draft.facts),
+      JSON.stringify(wire),
+      deps.clock(),
+      leaf?.record_id ?? null,
+      leaf?.leaf ?? null,
+      leaf ? Buffer.from(leaf.hash) : null
+    ]
+  })
   const seq = result[0]?.seq
   if (seq === undefined) throw new Error(`company ${company_id} has no log head`)
   tx.afterCommit(() => deps.wakes.events.send({ company: company_id, user: draft.user_id }))
@@ -112,7 +116,7 @@ export async function listRequests(
   deps: Pick<Deps, 'db'>,
   input: ListInput
 ): Promise<ProcessedRequest[]> {
-  return inCompany(deps.db, input.company_id, async (tx) => {
+  return inCompany(deps.db, input.company_id, async tx => {
     let query = tx
       .selectFrom('request')
       .selectAll()
@@ -137,7 +141,7 @@ export async function listRequests(
       )
     }
     const rows = await query.execute()
-    return rows.map((row) => ({ ...wireOf(row), seq: row.seq }))
+    return rows.map(row => ({ ...wireOf(row), seq: row.seq }))
   })
 }
 
@@ -145,7 +149,7 @@ export async function getRequest(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
 ): Promise<ProcessedRequest> {
-  const row = await inCompany(deps.db, input.company_id, (tx) =>
+  const row = await inCompany(deps.db, input.company_id, tx =>
     tx
       .selectFrom('request')
       .selectAll()
@@ -163,7 +167,7 @@ export async function eventBounds(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<{ newest: number; oldest: number }> {
-  return inCompany(deps.db, company_id, async (tx) => {
+  return inCompany(deps.db, company_id, async tx => {
     const head = await tx
       .selectFrom('log_head')
       .select('event_seq')
@@ -185,7 +189,7 @@ export async function readEvents(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; after: number; limit: number }
 ): Promise<{ events: ProcessedRequest[]; seen: number }> {
-  return inCompany(deps.db, input.company_id, async (tx) => {
+  return inCompany(deps.db, input.company_id, async tx => {
     // the head first: what commits between the two reads is left for the next page
     const head = await tx
       .selectFrom('log_head')
@@ -203,7 +207,7 @@ export async function readEvents(
       .limit(input.limit)
       .execute()
     const last = rows.at(-1)
-    const events = rows.map((row) => ProcessedRequest.parse(row.payload))
+    const events = rows.map(row => ProcessedRequest.parse(row.payload))
     return { events, seen: last && rows.length === input.limit ? last.seq : head.event_seq }
   })
 }

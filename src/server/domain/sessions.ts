@@ -54,15 +54,16 @@ export async function authenticate(
   }
 }
 
-/** Whether an open stream may go on. */
-export async function stillValid(
+/** How an open stream's person stands by now. */
+export async function standing(
   deps: Pick<Deps, 'db' | 'clock'>,
   person: Person
-): Promise<boolean> {
-  if (person.token_expires <= deps.clock()) return false
+): Promise<'valid' | 'ended' | 'disabled'> {
+  if (person.token_expires <= deps.clock()) return 'ended'
   const { company_id, id, session_id } = person
   const found = await findSession(deps, { company_id, user_id: id, session_id })
-  return found !== undefined && !found.company_disabled && !found.user_disabled
+  if (!found) return 'ended'
+  return found.company_disabled || found.user_disabled ? 'disabled' : 'valid'
 }
 
 /** A token for another hour, once the one of the call is near its end; never beyond the session's. */

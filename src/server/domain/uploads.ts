@@ -1,12 +1,7 @@
 import { sql } from 'kysely'
 import { AppError, type ErrorCode } from '../../contract/errors.ts'
 import type { RequestState } from '../../contract/requests.ts'
-import {
-  formatDigest,
-  formatTime,
-  fromBase64Url,
-  toBase64Url
-} from '../../core/evidence/bytes.ts'
+import { formatDigest, formatTime, fromBase64Url, toBase64Url } from '../../core/evidence/bytes.ts'
 import { linkSalts } from '../../core/evidence/commit.ts'
 import { canonicalise, type Json } from '../../core/evidence/jcs.ts'
 import {
@@ -23,7 +18,8 @@ import { sealOpenings } from './openings.ts'
 import { type Draft, publish } from './requests.ts'
 import { release, settle as settleUsage } from './usage.ts'
 
-const leaseSeconds = 60
+/** Short and renewed while the work goes on, so that a crash holds nothing up for long. */
+const leaseMs = 10_000
 const lapseHours = 24
 
 /** An upload with the request it belongs to. */
@@ -53,7 +49,7 @@ export async function getUpload(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
 ): Promise<Upload> {
-  const upload = await inCompany(deps.db, input.company_id, (tx) =>
+  const upload = await inCompany(deps.db, input.company_id, tx =>
     findUpload(tx, input.company_id, input.id)
   )
   if (upload?.user_id !== input.user_id) throw new AppError('not_found', 'No such upload')
@@ -62,7 +58,7 @@ export async function getUpload(
 
 /** Notes that bytes came, so that the upload does not lapse. */
 export async function touchUpload(deps: Pick<Deps, 'db' | 'clock'>, upload: Upload): Promise<void> {
-  await inCompany(deps.db, upload.company_id, (tx) =>
+  await inCompany(deps.db, upload.company_id, tx =>
     tx
       .updateTable('upload')
       .set({ active_at: deps.clock() })
@@ -79,7 +75,7 @@ export async function touchUpload(deps: Pick<Deps, 'db' | 'clock'>, upload: Uplo
  */
 export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
   await deps.blobs.syncStaged(upload.company_id, upload.id)
-  await inCompany(deps.db, upload.company_id, async (tx) => {
+  await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (current?.state !== 'uploading') return
     await setState(tx, upload, 'received')
@@ -90,7 +86,7 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
 
 /** Ends an upload at its person's wish and gives the reservation back. */
 export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
-  await inCompany(deps.db, upload.company_id, async (tx) => {
+  await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (current?.state !== 'uploading') {
       throw new AppError('upload_state', 'The upload is complete and can no longer be cancelled')
@@ -103,7 +99,7 @@ export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
 /** Ends uploads of a company for which no byte came for a day. Answers how many. */
 export async function lapseUploads(deps: Deps, company_id: CompanyId): Promise<number> {
   const before = new Date(deps.clock().getTime() - lapseHours * 3_600_000)
-  const lapsed = await inCompany(deps.db, company_id, async (tx) => {
+  const lapsed = await inCompany(deps.db, company_id, async tx => {
     const rows = await tx
       .selectFrom('upload')
       .select('id')
@@ -129,6 +125,7 @@ export async function lapseUploads(deps: Deps, company_id: CompanyId): Promise<n
 export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const upload = await lease(deps, company_id)
   if (!upload) return false
+  using _lease = keepLease(deps, upload)
   const found = await findBytes(deps, upload)
   const declared = upload.stored
   if (!found || !declared?.equals(found.sha256) || found.size !== upload.size) {
@@ -141,13 +138,13 @@ export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promi
 
 async function lease(deps: Deps, company_id: CompanyId): Promise<Upload | undefined> {
   const now = deps.clock()
-  return inCompany(deps.db, company_id, async (tx) => {
+  return inCompany(deps.db, company_id, async tx => {
     const next = await tx
       .selectFrom('upload')
       .select('id')
       .where('company_id', '=', company_id)
       .where('state', '=', 'received')
-      .where((either) =>
+      .where(either =>
         either.or([either('leased_until', 'is', null), either('leased_until', '<', now)])
       )
       .orderBy('created_at')
@@ -161,7 +158,7 @@ async function lease(deps: Deps, company_id: CompanyId): Promise<Upload | undefi
     await tx
       .updateTable('upload')
       .set({
-        leased_until: new Date(now.getTime() + leaseSeconds * 1000),
+        leased_until: new Date(now.getTime() + leaseMs),
         attempts: sql<number>`attempts + 1`
       })
       .where('company_id', '=', company_id)
@@ -174,18 +171,36 @@ async function lease(deps: Deps, company_id: CompanyId): Promise<Upload | undefi
   })
 }
 
+function keepLease(deps: Deps, upload: Upload): Disposable {
+  const renew = () =>
+    inCompany(deps.db, upload.company_id, tx =>
+      tx
+        .updateTable('upload')
+        .set({ leased_until: new Date(deps.clock().getTime() + leaseMs) })
+        .where('company_id', '=', upload.company_id)
+        .where('id', '=', upload.id)
+        .where('state', '=', 'received')
+        .execute()
+    )
+  const timer = setInterval(() => {
+    // a lease that runs out lets another run do the work again, which is harmless
+    renew().catch((error: unknown) => deps.log.warn({ err: error }, 'lease not renewed'))
+  }, leaseMs / 3)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
 /** The bytes as they lie on the disk: staged, or already in place after a crash. */
 async function findBytes(deps: Deps, upload: Upload): Promise<Digest | undefined> {
   const staged = await deps.blobs.digestStaged(upload.company_id, upload.id)
   if (staged || !upload.stored) return staged
-  const keys = await inCompany(deps.db, upload.company_id, (tx) =>
+  const keys = await inCompany(deps.db, upload.company_id, tx =>
     companyKeys(tx, deps, upload.company_id)
   )
   return deps.blobs.digestKept(upload.company_id, tagOf(keys.lookup, 'blob', upload.stored))
 }
 
 async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<void> {
-  await inCompany(deps.db, upload.company_id, async (tx) => {
+  await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (current?.state === 'received') await end(tx, deps, current, 'failed', code)
   })
@@ -195,7 +210,7 @@ async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<
 /** The one transaction of a deposit: blob, charge, record with its tags and openings, then event and leaf. */
 async function record(deps: Deps, upload: Upload, stored: Buffer): Promise<void> {
   const { company_id } = upload
-  await inCompany(deps.db, company_id, async (tx) => {
+  await inCompany(deps.db, company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (current?.state !== 'received' || !current.original) return
     const original = current.original
@@ -207,7 +222,7 @@ async function record(deps: Deps, upload: Upload, stored: Buffer): Promise<void>
     await tx
       .insertInto('blob')
       .values({ company_id, tag: blobTag, size: current.size, refs: 1, created_at: now })
-      .onConflict((conflict) =>
+      .onConflict(conflict =>
         conflict.columns(['company_id', 'tag']).doUpdateSet({ refs: sql`blob.refs + 1` })
       )
       .execute()
@@ -300,7 +315,7 @@ async function leafOf(
     visibility: category.visibility
   }
   const lk = deps.random(32)
-  const random = Object.fromEntries(depositFields.map((field) => [field, deps.random(32)]))
+  const random = Object.fromEntries(depositFields.map(field => [field, deps.random(32)]))
   // as: one entry for every field of the list
   const salts = { ...random, ...linkSalts(lk) } as Record<DepositField, Uint8Array>
   const { leaf, hash, openings } = buildDepositLeaf({ origin, id: upload.record_id, values, salts })
@@ -314,7 +329,9 @@ async function leafOf(
 
 /** Keyed tag of a fingerprint, 32 bytes. */
 export function tagOf(lookup: Uint8Array, kind: 'sha256' | 'blob', digest: Uint8Array): Buffer {
-  return Buffer.from(fromBase64Url(lookupTag({ version: keyVersion, key: lookup }, kind, digest).tag))
+  return Buffer.from(
+    fromBase64Url(lookupTag({ version: keyVersion, key: lookup }, kind, digest).tag)
+  )
 }
 
 function tagsOf(lookup: Uint8Array, original: Buffer, stored: Buffer) {
@@ -376,14 +393,10 @@ async function lockUpload(tx: Tx, upload: Upload): Promise<Upload | undefined> {
   return findUpload(tx, upload.company_id, upload.id)
 }
 
-async function findUpload(
-  tx: Tx,
-  company_id: CompanyId,
-  id: string
-): Promise<Upload | undefined> {
+async function findUpload(tx: Tx, company_id: CompanyId, id: string): Promise<Upload | undefined> {
   const row = await tx
     .selectFrom('upload')
-    .innerJoin('request', (join) =>
+    .innerJoin('request', join =>
       join
         .onRef('request.company_id', '=', 'upload.company_id')
         .onRef('request.id', '=', 'upload.request_id')

@@ -64,7 +64,7 @@ export async function usageRemaining(
       const more = left(meter)
       return total === null || more === null ? null : total + more
     }, 0)
-  return { requests: sum((meter) => meter.requestsLeft), storage: sum((meter) => meter.bytesLeft) }
+  return { requests: sum(meter => meter.requestsLeft), storage: sum(meter => meter.bytesLeft) }
 }
 
 interface Meter {
@@ -85,7 +85,7 @@ async function metersOf(
 ): Promise<Meter[]> {
   let query = tx
     .selectFrom('group_user')
-    .innerJoin('group', (join) =>
+    .innerJoin('group', join =>
       join
         .onRef('group.company_id', '=', 'group_user.company_id')
         .onRef('group.id', '=', 'group_user.group_id')
@@ -101,7 +101,7 @@ async function metersOf(
     ])
   if (input.category_id !== undefined) {
     query = query
-      .innerJoin('group_category', (join) =>
+      .innerJoin('group_category', join =>
         join
           .onRef('group_category.company_id', '=', 'group.company_id')
           .onRef('group_category.group_id', '=', 'group.id')
@@ -112,14 +112,14 @@ async function metersOf(
   const taken = await tx
     .selectFrom('usage')
     .where('company_id', '=', input.company_id)
-    .where('group_id', '=', sql<string>`any(${groups.map((group) => group.id)}::uuid[])`)
+    .where('group_id', '=', sql<string>`any(${groups.map(group => group.id)}::uuid[])`)
     .select(['group_id', 'kind', 'period_start', 'used', 'reserved'])
     .execute()
-  return groups.map((group) => {
+  return groups.map(group => {
     const period = periodOf(intervalOf(group.max_requests_interval), group.created_at, input.now)
     const takenOf = (kind: string, start: Date) => {
       const row = taken.find(
-        (each) =>
+        each =>
           each.group_id === group.id &&
           each.kind === kind &&
           each.period_start.getTime() === start.getTime()
@@ -208,12 +208,7 @@ function storageRefused(meter: Meter): AppError {
   })
 }
 
-async function move(
-  tx: Tx,
-  company_id: CompanyId,
-  held: Reservation,
-  keep: 0 | 1
-): Promise<void> {
+async function move(tx: Tx, company_id: CompanyId, held: Reservation, keep: 0 | 1): Promise<void> {
   await sql`
     update usage set
       reserved = reserved - case kind when 'requests' then ${held.requests}::bigint else ${held.bytes}::bigint end,

@@ -1,8 +1,8 @@
-import type { Answer, Finding } from '../../contract/verifications.ts'
-import { maxItemsSignedIn, maxItemsSignedOut } from '../../contract/verifications.ts'
+import { sql } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
 import type { Match } from '../../contract/requests.ts'
-import { sql } from 'kysely'
+import type { Answer, Finding } from '../../contract/verifications.ts'
+import { maxItemsSignedIn, maxItemsSignedOut } from '../../contract/verifications.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import { companyKeys, keyVersion } from './company-keys.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
@@ -31,11 +31,14 @@ export async function verify(
 ): Promise<{ items: Answer[]; request_id?: string }> {
   const { tenant, person, items } = input
   if (items.length > (person ? maxItemsSignedIn : maxItemsSignedOut)) {
-    throw new AppError('too_many_items', `At most ${maxItemsSignedOut} items, signed in ${maxItemsSignedIn}`)
+    throw new AppError(
+      'too_many_items',
+      `At most ${maxItemsSignedOut} items, signed in ${maxItemsSignedIn}`
+    )
   }
   await spend(deps, input)
   const at = deps.clock()
-  return inCompany(deps.db, tenant.company_id, async (tx) => {
+  return inCompany(deps.db, tenant.company_id, async tx => {
     const company = tenant.config.company
     const found = await lookUp(tx, deps, tenant.company_id, items, person !== undefined)
     const answers = items.map(({ sha256 }, index): Answer => {
@@ -79,12 +82,12 @@ async function lookUp(
   const tags = items.map(({ sha256 }) => tagOf(lookup, 'sha256', Buffer.from(sha256, 'hex')))
   const rows = await tx
     .selectFrom('lookup_tag')
-    .innerJoin('deposit', (join) =>
+    .innerJoin('deposit', join =>
       join
         .onRef('deposit.company_id', '=', 'lookup_tag.company_id')
         .onRef('deposit.id', '=', 'lookup_tag.record_ref')
     )
-    .innerJoin('log_leaf', (join) =>
+    .innerJoin('log_leaf', join =>
       join
         .onRef('log_leaf.company_id', '=', 'deposit.company_id')
         .onRef('log_leaf.record_id', '=', 'deposit.id')
@@ -97,9 +100,9 @@ async function lookUp(
     .orderBy('log_leaf.seq')
     .select(['lookup_tag.tag', 'lookup_tag.which', 'deposit.recorded_at', 'log_leaf.hash'])
     .execute()
-  const byTag = Map.groupBy(rows, (row) => row.tag.toString('hex'))
-  return tags.map((tag) =>
-    (byTag.get(tag.toString('hex')) ?? []).map((row) => ({
+  const byTag = Map.groupBy(rows, row => row.tag.toString('hex'))
+  return tags.map(tag =>
+    (byTag.get(tag.toString('hex')) ?? []).map(row => ({
       match: row.which as Match, // as: the column is checked by the table
       recorded: row.recorded_at.toISOString(),
       leaf_hash: row.hash.toString('hex')
@@ -123,7 +126,7 @@ async function remember(
     now: at
   })
   await settle(tx, company_id, held)
-  const authentic = answers.filter((answer) => answer.verdict === 'authentic')
+  const authentic = answers.filter(answer => answer.verdict === 'authentic')
   const [only] = answers.length === 1 ? answers : []
   const finding = only?.findings.at(-1)
   const request = await publish(tx, deps, company_id, {

@@ -1,0 +1,34 @@
+import { type Db, poolOf } from './open.ts'
+
+/** The only functions that may look across companies. */
+const definerFunctions = ['list_companies', 'resolve_host']
+
+/**
+ * What makes this database unfit to keep companies apart or to keep what it has acknowledged, one
+ * sentence each. The process does not start while there are any.
+ */
+export async function databaseFaults(db: Db): Promise<string[]> {
+  const { rows } = await poolOf(db).query<{ fault: string }>(
+    `select format('The request role %s is a superuser or bypasses row-level security.', rolname) as fault
+       from pg_roles where rolname = current_user and (rolsuper or rolbypassrls)
+     union all
+     select format('The request role owns %s.', oid::regclass)
+       from pg_class where relowner = (select oid from pg_roles where rolname = current_user)
+     union all
+     select format('Table %s holds rows of companies without forced row-level security.', c.oid::regclass)
+       from pg_class c join pg_attribute a on a.attrelid = c.oid
+      where c.relkind in ('r', 'p') and a.attname = 'company_id' and not a.attisdropped
+        and not (c.relrowsecurity and c.relforcerowsecurity
+                 and exists (select from pg_policy where polrelid = c.oid))
+     union all
+     select format('Function %s runs with its owner''s rights.', oid::regprocedure)
+       from pg_proc
+      where prosecdef and pronamespace = 'public'::regnamespace and proname <> all($1)
+     union all
+     select format('The database setting %s is off.', name)
+       from pg_settings
+      where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'`,
+    [definerFunctions]
+  )
+  return rows.map(row => row.fault)
+}

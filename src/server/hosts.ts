@@ -1,0 +1,65 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BlockList, isIP, isIPv6 } from 'node:net'
+
+/**
+ * The one reading of a request's host, on which the company depends: `undefined` for more than one
+ * Host header, an absolute or otherwise odd target, or a name with other than host characters.
+ * `'Docs.Acme.fr:443'` → `'docs.acme.fr'`
+ */
+export function hostOf(request: IncomingMessage): string | undefined {
+  const names = request.rawHeaders.filter((_each, index) => index % 2 === 0)
+  if (names.filter(name => name.toLowerCase() === 'host').length !== 1) return undefined
+  if (!request.url?.startsWith('/')) return undefined
+  const match = /^([a-z0-9.-]+?)\.?(?::\d{1,5})?$/.exec((request.headers.host ?? '').toLowerCase())
+  const host = match?.[1]
+  if (!host || host.length > 253 || host.includes('..') || host.startsWith('.')) return undefined
+  return host
+}
+
+/** Says nothing about which hosts exist. */
+export function refuseHost(response: ServerResponse, status: 400 | 421 | 503): void {
+  const words = { 400: 'Bad Request', 421: 'Misdirected Request', 503: 'Service Unavailable' }
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    connection: 'close'
+  })
+  response.end(`${words[status]}\n`)
+}
+
+export type AddressReader = (request: IncomingMessage) => string
+
+/** Address of the other end: the peer, or behind trusted networks the last hop that is in none of them. */
+export function createAddressReader(trustedProxies: string[]): AddressReader {
+  const trusted = new BlockList()
+  for (const network of trustedProxies) addNetwork(trusted, network)
+  const isTrusted = (address: string) =>
+    isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+  return request => {
+    let address = plainAddress(request.socket.remoteAddress ?? '')
+    const hops = String(request.headers['x-forwarded-for'] ?? '').split(',')
+    while (isTrusted(address) && hops.length > 0) {
+      const hop = plainAddress(hops.pop()?.trim() ?? '')
+      if (isIP(hop) === 0) break
+      address = hop
+    }
+    return address
+  }
+}
+
+function addNetwork(list: BlockList, network: string): void {
+  const [address = '', bits] = network.split('/')
+  const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+  const widest = family === 'ipv6' ? 128 : 32
+  const prefix = bits === undefined ? widest : Number(bits)
+  if (isIP(address) === 0 || !Number.isInteger(prefix) || prefix < 1 || prefix > widest) {
+    throw new Error(`TRUSTED_PROXIES names ${network}, which is no network such as 10.0.0.0/8.`)
+  }
+  list.addSubnet(address, prefix, family)
+}
+
+/** `'::ffff:127.0.0.1'` → `'127.0.0.1'` */
+function plainAddress(address: string): string {
+  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address
+}

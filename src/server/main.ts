@@ -1,0 +1,174 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { getRequestListener } from '@hono/node-server'
+import { createApp } from './app.ts'
+import { openBlobs } from './blobs.ts'
+import { readBuild } from './build.ts'
+import { readConfig } from './config.ts'
+import { migrate } from './db/migrate.ts'
+import { openDatabase } from './db/open.ts'
+import { startPostgres } from './db/postgres.ts'
+import type { Deps } from './domain/deps.ts'
+import { openTenants } from './domain/domains.ts'
+import { recordedKekId, recordKekId, seedInstallation } from './domain/installation.ts'
+import { createAddressReader, hostOf, refuseHost } from './hosts.ts'
+import { runJobs } from './jobs/run.ts'
+import { lapseStaleUploads, settleUploads } from './jobs/settle-uploads.ts'
+import { openKeys } from './keys.ts'
+import { createLog } from './log.ts'
+import { startManagement } from './management.ts'
+import { createSite } from './site.ts'
+import { createUploads } from './uploads.ts'
+import { createWakes } from './wakes.ts'
+
+const drainMs = 10_000
+
+await start().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+})
+
+async function start(): Promise<void> {
+  const config = readConfig(process.env)
+  const log = createLog(config.logLevel)
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  const postgres = await startPostgres({ dir: join(config.dataDir, 'pg') })
+  await migrate({ socketDir: postgres.socketDir, database: 'vidimus' })
+  const db = await openDatabase({
+    socketDir: postgres.socketDir,
+    database: 'vidimus',
+    onError: error => log.warn({ err: error }, 'database connection lost')
+  })
+  const clock = () => new Date()
+  const stopping = new AbortController()
+  const keys = await openKeys({
+    directory: join(config.dataDir, 'keys'),
+    recordedKekId: await recordedKekId(db),
+    clock
+  })
+  const deps: Deps = {
+    db,
+    keys,
+    blobs: openBlobs(join(config.dataDir, 'documents')),
+    clock,
+    random: length => new Uint8Array(randomBytes(length)),
+    log,
+    wakes: createWakes(),
+    settings: {
+      scheme: config.scheme,
+      port: config.publicPort,
+      loopback: isLoopback(config.host),
+      maxUploadBytes: config.maxUploadBytes,
+      limits: config.limits
+    },
+    stopping: stopping.signal
+  }
+  await recordKekId(deps)
+  await seedInstallation(deps, config.demo)
+
+  const tenants = openTenants(deps)
+  const app = createApp(deps, tenants)
+  const site = createSite({
+    resolve: async host => {
+      const tenant = await tenants.resolve(host)
+      return tenant && { version: String(tenant.config.version) }
+    },
+    api: async (input, init) => app.fetch(new Request(input, init)),
+    scheme: config.scheme,
+    port: config.publicPort,
+    log,
+    build: await readBuild(join(import.meta.dirname, '../../dist'))
+  })
+  const uploads = createUploads(deps)
+  const jobs = runJobs([settleUploads(deps), lapseStaleUploads(deps)], log)
+  const addressOf = createAddressReader(config.trustedProxies)
+  const api = getRequestListener(
+    // as: the server speaks HTTP/1.1 only
+    (request, { incoming }) =>
+      app.fetch(request, { remoteAddress: addressOf(incoming as IncomingMessage) }),
+    { overrideGlobalObjects: false }
+  )
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const host = hostOf(request)
+    if (!host) return refuseHost(response, 400)
+    const page = await tenants.resolve(host)
+    const tenant =
+      page ?? (host.startsWith('api.') ? await tenants.resolve(host.slice(4)) : undefined)
+    if (!tenant) return refuseHost(response, 421)
+    if (page) return site.handle(request, response, host)
+    const isUpload = /^\/uploads(\/|\?|$)/.test(request.url ?? '')
+    if (isUpload && request.method !== 'OPTIONS') return uploads.handle(request, response, tenant)
+    await api(request, response)
+  }
+
+  const server = createServer(
+    {
+      maxHeaderSize: 16 * 1024,
+      requestTimeout: 300_000,
+      headersTimeout: 10_000,
+      keepAliveTimeout: 75_000
+    },
+    (request, response) => {
+      serve(request, response).catch((error: unknown) => {
+        log.error({ err: error }, 'request failed')
+        if (response.headersSent) response.destroy()
+        else refuseHost(response, 503)
+      })
+    }
+  )
+  server.maxConnections = 8000
+
+  let ready = false
+  const management = await startManagement({
+    port: config.managementPort,
+    deps,
+    isReady: () => ready
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(config.port, config.host, () => resolve())
+  })
+  ready = true
+  const { scheme, publicPort } = config
+  log.info(
+    { address: `${scheme}://localhost${publicPort === undefined ? '' : `:${publicPort}`}` },
+    'Vidimus is ready'
+  )
+
+  let ending: Promise<void> | undefined
+  const stop = (code: number) => {
+    ending ??= (async () => {
+      log.info({}, 'stopping')
+      ready = false
+      const closed = new Promise(resolve => server.close(resolve))
+      server.closeIdleConnections()
+      stopping.abort()
+      await Promise.race([closed, new Promise(resolve => setTimeout(resolve, drainMs).unref())])
+      server.closeAllConnections()
+      await jobs[Symbol.asyncDispose]()
+      await management.close()
+      tenants[Symbol.dispose]()
+      await db.close()
+      await postgres.stop()
+      process.exit(code)
+    })()
+  }
+  process.on('SIGTERM', () => stop(0))
+  process.on('SIGINT', () => stop(0))
+  // the page renderer listens too and stays silent, so without this a bug would go unnoticed
+  process.on('unhandledRejection', error => {
+    log.error({ err: error }, 'unhandled rejection')
+    stop(1)
+  })
+  process.on('uncaughtException', error => {
+    log.error({ err: error }, 'uncaught exception')
+    stop(1)
+  })
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.')
+}

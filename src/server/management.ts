@@ -1,0 +1,98 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, rm } from 'node:fs/promises'
+import { createServer, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { sql } from 'kysely'
+import { inPlatform } from './db/scope.ts'
+import type { Deps } from './domain/deps.ts'
+
+const maxLagMs = 1000
+
+export interface Management {
+  close(): Promise<void>
+}
+
+/** `/healthz` (the process turns) and `/readyz` (it can do its work) on loopback, for operators and supervisors. */
+export async function startManagement(options: {
+  port: number
+  deps: Deps
+  /** False before the service listens and once it stops. */
+  isReady: () => boolean
+}): Promise<Management> {
+  const lag = monitorEventLoopDelay({ resolution: 20 })
+  lag.enable()
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?')[0]
+    if (request.method !== 'GET') return answer(response, 405, { status: 'method not allowed' })
+    if (path === '/healthz') {
+      const turning = lag.percentile(99) / 1e6 < maxLagMs
+      lag.reset()
+      return answer(response, turning ? 200 : 503, { status: turning ? 'ok' : 'slow' })
+    }
+    if (path !== '/readyz') return answer(response, 404, { status: 'not found' })
+    if (!options.isReady()) return answer(response, 503, { status: 'not ready' })
+    checks(options.deps).then(
+      result => answer(response, Object.values(result).every(Boolean) ? 200 : 503, result),
+      () => answer(response, 503, { status: 'failed' })
+    )
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, '127.0.0.1', () => resolve())
+  })
+  return {
+    async close() {
+      lag.disable()
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    }
+  }
+}
+
+/** Real work, a little of each kind. */
+async function checks(deps: Deps): Promise<Record<string, boolean>> {
+  const tried = async (work: () => Promise<unknown>) => {
+    try {
+      await work()
+      return true
+    } catch (error) {
+      deps.log.warn({ err: error }, 'readiness check failed')
+      return false
+    }
+  }
+  return {
+    database: await tried(() => inPlatform(deps.db, tx => sql`select 1`.execute(tx))),
+    documents: await tried(() => writeAndRemove(deps.blobs.stagingDirectory)),
+    keys: await tried(() => signAndVerify(deps))
+  }
+}
+
+async function writeAndRemove(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const path = join(folder, `.probe-${randomBytes(6).toString('hex')}`)
+  const file = await open(path, 'wx', 0o600)
+  try {
+    await file.writeFile('probe')
+    await file.sync()
+  } finally {
+    await file.close()
+    await rm(path, { force: true })
+  }
+}
+
+async function signAndVerify(deps: Deps): Promise<void> {
+  const { kid, key } = deps.keys.signingKey()
+  const algorithm = { name: 'ECDSA', hash: 'SHA-256' }
+  const text = new TextEncoder().encode('probe')
+  const signature = await crypto.subtle.sign(algorithm, key, text)
+  const verifying = deps.keys.verifyingKey(kid)
+  if (!verifying || !(await crypto.subtle.verify(algorithm, verifying, signature, text))) {
+    throw new Error('the token key does not verify what it signs')
+  }
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+  response.end(JSON.stringify(body))
+}
