@@ -24,7 +24,10 @@ const deviceKey = 'vidimus:device'
 export type Arrival = 'signed-in' | 'restored'
 
 const arrivals = new Set<(arrival: Arrival) => Promise<void> | void>()
-const departures = new Set<() => void>()
+/** How it went: the person signed out here, or it ended by itself, by the server or in another tab. */
+export type Departure = 'signed-out' | 'ended'
+
+const departures = new Set<(departure: Departure) => void>()
 let started = false
 let tellTabs: (message: unknown) => void = () => {}
 let stopExpiry: () => void = () => {}
@@ -36,7 +39,7 @@ export function onSignIn(run: (arrival: Arrival) => Promise<void> | void): void 
 }
 
 /** Runs whenever a session ends, so that each store forgets what belonged to the person. */
-export function onSignOut(run: () => void): void {
+export function onSignOut(run: (departure: Departure) => void): void {
   departures.add(run)
 }
 
@@ -80,7 +83,7 @@ export function sessionToken(): string | undefined {
 /** What holds for an error of any call: 401 signs out, and who is disabled is told so. */
 export function heed(error: AppError, token: string | undefined): void {
   // The answer to a token that has been replaced since says nothing about the present one.
-  if (error.status === 401 && token === sessionToken()) leave()
+  if (error.status === 401 && token === sessionToken()) leave('ended')
   if (error.disabled && !environment().place().pathname.endsWith('/disabled')) {
     const details = encodeURIComponent(JSON.stringify(error.disabled))
     environment().replacePage(`/${pageLocale()}/disabled?disabled=${details}`)
@@ -119,7 +122,7 @@ export async function signUp(input: {
 /** Ends the session here and in other tabs at once, then on the server as far as it can be reached. */
 export async function signOut(): Promise<void> {
   const token = sessionToken()
-  leave()
+  leave('signed-out')
   if (!token) return
   const { fetch } = environment()
   await call(logOut, {}, { base: apiOrigin(), token, fetch }).catch(() => {
@@ -140,7 +143,7 @@ async function logInWith(keys: Keys, email: string): Promise<void> {
   const challenge_response = await keys.respond(challenge, 'login', host)
   const { access_token, device } = await api(logIn, { email, challenge_response })
   environment().store(deviceKey, device)
-  if ($session.get().status === 'in') depart()
+  if ($session.get().status === 'in') depart('ended')
   keep(access_token)
   tellTabs('changed')
   await arrive('signed-in')
@@ -153,12 +156,12 @@ function restore(): void {
   const session = $session.get()
   const exp = token ? expiryOf(token) : undefined
   if (!token || exp === undefined || !isUsable(exp, now())) {
-    if (token || session.status === 'in') leave()
+    if (token || session.status === 'in') leave('ended')
     return
   }
   if (session.status === 'in' && session.token === token) return
   const samePerson = session.status === 'in' && subjectOf(session.token) === subjectOf(token)
-  if (session.status === 'in' && !samePerson) depart()
+  if (session.status === 'in' && !samePerson) depart('ended')
   hold(token, exp)
   if (!samePerson) void arrive('restored')
 }
@@ -187,18 +190,18 @@ async function arrive(arrival: Arrival): Promise<void> {
   await Promise.all([...arrivals].map(run => run(arrival)))
 }
 
-function leave(): void {
+function leave(departure: Departure): void {
   const { readCookie, writeCookie } = environment()
   if (!readCookie(cookieName) && $session.get().status === 'out') return
   writeCookie(`${cookieName}=; Max-Age=0; Path=/; Secure; SameSite=Lax`)
-  depart()
+  depart(departure)
   tellTabs('changed')
 }
 
-function depart(): void {
+function depart(departure: Departure): void {
   stopExpiry()
   $session.set({ status: 'out' })
-  for (const run of departures) run()
+  for (const run of departures) run(departure)
 }
 
 function subjectOf(token: string): unknown {

@@ -1,5 +1,6 @@
 import { atom } from 'nanostores'
 import { getUser, type UserInfo, updateUser } from '../contract/users.ts'
+import { parseRedirect } from '../core/redirect.ts'
 import { isLocale, type Locale, localizedPath } from '../i18n/index.ts'
 import { environment, pageLocale } from './environment.ts'
 import { $session, type Arrival, api, onSignIn, onSignOut, renewToken } from './sessions.ts'
@@ -36,10 +37,20 @@ export async function changeLocale(locale: Locale): Promise<void> {
   if ($session.get().status === 'in') take(await api(updateUser, { locale }))
 }
 
-/** `/en/history` → `/fr/history` for a person whose language is French. */
-export function inUserLocale(path: string): string {
-  const locale = $user.get()?.locale
-  return isLocale(locale) ? localizedPath(locale, path) : path
+/** Where a sign-in leads: back to where the person came from, else home; in the person's language. */
+export function afterSignIn(): string {
+  const { protocol, host, search } = environment().place()
+  const origin = `${protocol}//${host}`
+  const redirect = new URLSearchParams(search).get('redirect') ?? ''
+  const url = new URL(parseRedirect(redirect, origin, isReturnable) ?? '/', origin)
+  const chosen = $user.get()?.locale
+  url.pathname = localizedPath(isLocale(chosen) ? chosen : pageLocale(), url.pathname)
+  return url.href
+}
+
+/** The pages there are, less the ones a sign-in should not lead to. */
+function isReturnable(path: string): boolean {
+  return /^(?:\/(?:en|fr))?\/?(?:(?:verify|deposit|history)\/?)?$/.test(path)
 }
 
 async function begin(arrival: Arrival): Promise<void> {

@@ -20,6 +20,8 @@ export type CheckState =
 /** One question of this visit. */
 export interface Check {
   id: number
+  /** What was dropped or pasted together. */
+  batch: number
   /** Name of the file; nothing for a pasted fingerprint. */
   name: string | undefined
   size: number | undefined
@@ -35,6 +37,7 @@ const files = new Map<number, File>()
 const running = new Map<number, AbortController>()
 let offered: readonly File[] = []
 let lastId = 0
+let lastBatch = 0
 
 onSignOut(forgetChecks)
 
@@ -50,11 +53,11 @@ export function takeOfferedFiles(): readonly File[] {
 }
 
 export async function checkFiles(chosen: readonly File[]): Promise<void> {
-  const batch = chosen.map((file): Check => {
-    lastId += 1
-    files.set(lastId, file)
-    const state: CheckState = { step: 'waiting' }
-    return { id: lastId, name: file.name, size: file.size, sha256: undefined, state }
+  lastBatch += 1
+  const batch = chosen.map(file => {
+    const check = newCheck({ name: file.name, size: file.size })
+    files.set(check.id, file)
+    return check
   })
   $checks.set([...batch, ...$checks.get()])
   await run(batch)
@@ -64,17 +67,17 @@ export async function checkFiles(chosen: readonly File[]): Promise<void> {
 export function checkFingerprint(text: string): boolean {
   const sha256 = parseFingerprint(text)
   if (!sha256) return false
-  lastId += 1
-  const check: Check = {
-    id: lastId,
-    name: undefined,
-    size: undefined,
-    sha256,
-    state: { step: 'waiting' }
-  }
+  lastBatch += 1
+  const check = newCheck({ sha256 })
   $checks.set([check, ...$checks.get()])
   void run([check])
   return true
+}
+
+function newCheck(known: { name?: string; size?: number; sha256?: string }): Check {
+  lastId += 1
+  const { name, size, sha256 } = known
+  return { id: lastId, batch: lastBatch, name, size, sha256, state: { step: 'waiting' } }
 }
 
 /** Tries all that failed again, as one batch. */
