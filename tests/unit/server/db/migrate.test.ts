@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterEach, beforeEach, expect, inject, test } from 'vitest'
+import { databaseFaults } from '../../../../src/server/db/faults.ts'
+import { migrate } from '../../../../src/server/db/migrate.ts'
+import { connectionTo, startPostgres } from '../../../../src/server/db/postgres.ts'
+import { makeDb } from '../../../helpers/database.ts'
+
+const { socketDir } = inject('database')
+let directory: string
+let database: string
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'vmig-'))
+  database = `migrate_${randomUUID().replaceAll('-', '')}`
+})
+
+afterEach(async () => {
+  await asOwner('postgres', `drop database if exists ${database} with (force)`)
+  await rm(directory, { recursive: true })
+})
+
+test('applies each file once and in order, with its row', async () => {
+  await file('0002-add-b.sql', 'alter table t add b int;')
+  await file('0001-init.sql', 'create table t (a int); insert into t values (1);')
+  expect(await migrateHere()).toEqual(['0001-init.sql', '0002-add-b.sql'])
+  expect(await migrateHere()).toEqual([])
+  await file('0003-add-c.sql', 'alter table t add c int default 3;')
+  expect(await migrateHere()).toEqual(['0003-add-c.sql'])
+  expect(await asOwner(database, 'select * from t')).toEqual([{ a: 1, b: null, c: 3 }])
+  const rows = await asOwner(database, 'select * from schema_migration order by name')
+  expect(rows).toHaveLength(3)
+  expect(rows[0]).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/) })
+})
+
+test('leaves nothing of a file that fails', async () => {
+  await file('0001-init.sql', 'create table t (a int);')
+  await file('0002-break.sql', 'create table u (a int); select 1 / 0;')
+  await expect(migrateHere()).rejects.toThrow('Migration 0002-break.sql failed: division by zero.')
+  expect(await asOwner(database, "select to_regclass('t') as t, to_regclass('u') as u")).toEqual([
+    { t: 't', u: null }
+  ])
+  await file('0002-break.sql', 'create table u (a int);')
+  expect(await migrateHere()).toEqual(['0002-break.sql'])
+})
+
+test('refuses an applied file that was edited, but not one with other line ends', async () => {
+  await file('0001-init.sql', 'create table t (\n  a int\n);')
+  await migrateHere()
+  await file('0001-init.sql', 'create table t (\r\n  a int\r\n);')
+  expect(await migrateHere()).toEqual([])
+  await file('0001-init.sql', 'create table t (\n  a bigint\n);')
+  await expect(migrateHere()).rejects.toThrow('0001-init.sql was edited after it had been applied')
+})
+
+test('refuses a database that is ahead of the code', async () => {
+  await file('0001-init.sql', 'create table t (a int);')
+  await file('0002-add-b.sql', 'alter table t add b int;')
+  await migrateHere()
+  await rm(join(directory, '0002-add-b.sql'))
+  await expect(migrateHere()).rejects.toThrow('has migration 0002-add-b.sql, which this version')
+})
+
+test('refuses a new file numbered below an applied one', async () => {
+  await file('0002-init.sql', 'create table t (a int);')
+  await migrateHere()
+  await file('0001-late.sql', 'create table u (a int);')
+  await expect(migrateHere()).rejects.toThrow('0001-late.sql is numbered below 0002-init.sql')
+})
+
+test.each([
+  ['init.sql', 'is not named like'],
+  ['0001-again.sql', 'share a number']
+])('refuses a folder with %s in it', async (name, reason) => {
+  await file('0001-init.sql', '')
+  await file(name, '')
+  await expect(migrateHere()).rejects.toThrow(reason)
+})
+
+test('lets six race on a new server: one applies, five wait, none fails', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'vmig-'))
+  const settings = { fsync: 'off' }
+  const server = await startPostgres({ dir: join(folder, 'pg'), settings })
+  try {
+    await file('0001-init.sql', 'create table t (a int); select pg_sleep(0.2);')
+    await file('0002-fill.sql', 'insert into t values (1);')
+    const place = { socketDir: server.socketDir, database, directory }
+    const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => migrate(place)))
+    expect(answers.flat()).toEqual(['0001-init.sql', '0002-fill.sql'])
+  } finally {
+    await server.stop({ evenIfShared: true })
+    await rm(folder, { recursive: true })
+  }
+})
+
+test('makes an application role that can log in and nothing more', async () => {
+  const roles = `select rolname, rolcanlogin, rolsuper or rolbypassrls or rolcreaterole
+      or rolcreatedb or rolreplication as mighty from pg_roles where rolname like 'vidimus_%' order by 1`
+  expect(await asOwner('postgres', roles)).toEqual([
+    { rolname: 'vidimus_app', rolcanlogin: true, mighty: false },
+    { rolname: 'vidimus_resolver', rolcanlogin: false, mighty: false }
+  ])
+})
+
+test('finds no fault in the real schema, and names those that are planted', async () => {
+  await using made = await makeDb()
+  // the test server itself is not durable
+  const off = ['fsync', 'full_page_writes', 'synchronous_commit'].map(
+    name => `The database setting ${name} is off.`
+  )
+  expect((await databaseFaults(made.db)).sort()).toEqual(off)
+  await made.owner.query(
+    `create table loose (company_id uuid);
+     create table half (company_id uuid); alter table half enable row level security;
+     create table owned (n int); alter table owned owner to vidimus_app;
+     create function peek() returns int language sql security definer as 'select 1'`
+  )
+  expect((await databaseFaults(made.db)).filter(fault => !off.includes(fault)).sort()).toEqual([
+    "Function peek() runs with its owner's rights.",
+    'Table half holds rows of companies without forced row-level security.',
+    'Table loose holds rows of companies without forced row-level security.',
+    'The request role owns owned.'
+  ])
+})
+
+function migrateHere() {
+  return migrate({ socketDir, database, directory })
+}
+
+function file(name: string, sql: string) {
+  return writeFile(join(directory, name), sql)
+}
+
+async function asOwner(name: string, text: string) {
+  const client = new pg.Client(connectionTo(socketDir, name, 'postgres'))
+  await client.connect()
+  const { rows } = await client.query(text)
+  await client.end()
+  return rows
+}

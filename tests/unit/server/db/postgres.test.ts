@@ -1,0 +1,289 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  writeFile
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { connectionTo, startPostgres } from '../../../../src/server/db/postgres.ts'
+
+const run = promisify(execFile)
+const isRoot = process.getuid?.() === 0
+const launcher = join(import.meta.dirname, '..', '..', '..', '..', 'src/server/db/postgres.ts')
+
+let folder: string
+let dir: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vpg-'))
+  await chmod(folder, 0o755)
+  dir = join(folder, 'pg')
+})
+
+afterEach(async () => {
+  for (const pid of await serversBelow(folder)) process.kill(pid, 'SIGKILL')
+  while ((await serversBelow(folder)).length > 0) await sleep(5)
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('makes a database on the first start, adopts it while it runs and keeps it over a stop', async () => {
+  await using first = await startPostgres({ dir })
+  expect(first).toMatchObject({ startedHere: true, socketDir: dir, version: '18.4' })
+  await query(first.socketDir, 'create table kept (n int)')
+  const second = await startPostgres({ dir })
+  expect(second.startedHere).toBe(false)
+  await second.stop()
+  await first.stop()
+  expect(await pidIn(dir)).toBeUndefined()
+  await using third = await startPostgres({ dir })
+  expect(third.startedHere).toBe(true)
+  expect(await query(third.socketDir, 'select * from kept')).toEqual([])
+})
+
+test('keeps writes durable and listens on no port', async () => {
+  await using server = await startPostgres({ dir })
+  const names = ['fsync', 'full_page_writes', 'synchronous_commit', 'listen_addresses']
+  const values = names.map(name => `current_setting('${name}') as ${name}`)
+  expect(await query(server.socketDir, `select ${values}`)).toEqual([
+    { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on', listen_addresses: '' }
+  ])
+  expect((await stat(dir)).mode & 0o777).toBe(0o700)
+})
+
+test('leaves the server to others who still use it', async () => {
+  const starter = await startPostgres({ dir })
+  const adopter = await startPostgres({ dir })
+  await starter.stop()
+  expect(await query(adopter.socketDir, 'select 1 as n')).toEqual([{ n: 1 }])
+  await adopter.stop()
+  await using again = await startPostgres({ dir })
+  expect(again.startedHere).toBe(false)
+})
+
+test('lets four processes race for an empty directory: one starts, all answer', async () => {
+  const answers = await Promise.all([1, 2, 3, 4].map(() => startElsewhere(dir)))
+  expect(answers.filter(answer => answer.startedHere)).toHaveLength(1)
+  expect(new Set(answers.map(answer => answer.socketDir))).toEqual(new Set([dir]))
+  expect((await readdir(folder)).sort()).toEqual(['pg', 'pg.log'])
+  expect(await serversBelow(folder)).toHaveLength(1)
+})
+
+test('lets four processes race for a server that was killed', async () => {
+  await (await startPostgres({ dir })).stop()
+  await startElsewhere(dir)
+  process.kill(Number(await pidIn(dir)), 'SIGKILL')
+  const answers = await Promise.all([1, 2, 3, 4].map(() => startElsewhere(dir)))
+  expect(answers.filter(answer => answer.startedHere)).toHaveLength(1)
+  expect(await serversBelow(folder)).toHaveLength(1)
+})
+
+test('recovers at once from a kill of the server, losing nothing', async () => {
+  for (let round = 0; round < 3; round++) {
+    const server = await startPostgres({ dir })
+    if (round === 0) await query(server.socketDir, 'create table kept (n int)')
+    await query(server.socketDir, `insert into kept values (${round})`)
+    process.kill(Number(await pidIn(dir)), 'SIGKILL')
+    await server.stop()
+  }
+  await using server = await startPostgres({ dir })
+  expect(server.startedHere).toBe(true)
+  expect(await query(server.socketDir, 'select count(*)::int as n from kept')).toEqual([{ n: 3 }])
+})
+
+test('finds the server again after its own process was killed', async () => {
+  const child = spawn(process.execPath, ['--eval', holdServer(dir)], {
+    stdio: ['ignore', 'pipe', 'ignore']
+  })
+  await once(child.stdout, 'data')
+  child.kill('SIGKILL')
+  await using server = await startPostgres({ dir })
+  expect(server.startedHere).toBe(false)
+  await server.stop({ evenIfShared: true })
+  expect(await serversBelow(folder)).toEqual([])
+})
+
+describe('a left-over postmaster.pid', () => {
+  beforeEach(async () => {
+    await (await startPostgres({ dir })).stop()
+  })
+
+  test.each<[string, () => Promise<string>]>([
+    ['that is empty', async () => ''],
+    ['of a process that is gone', async () => pidFile(await endedPid())],
+    ['whose number another program has now', async () => pidFile(process.pid)],
+    ['whose number another server has now', async () => pidFile(await otherServer())]
+  ])('%s does not keep the server from starting', async (_, content) => {
+    await leavePidFile(await content())
+    await using server = await startPostgres({ dir })
+    expect(server.startedHere).toBe(true)
+    expect((await readdir(dir)).filter(name => name.includes('stale'))).toEqual([])
+  })
+
+  test.runIf(process.platform === 'linux')('of a zombie is removed', async () => {
+    // sleep never reaps the child that it inherits from the shell
+    const script = 'true & echo $!; exec sleep 20'
+    const parent = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const [pid] = await once(parent.stdout, 'data')
+    try {
+      await leavePidFile(pidFile(Number(pid)))
+      await using server = await startPostgres({ dir })
+      expect(server.startedHere).toBe(true)
+    } finally {
+      parent.kill()
+    }
+  })
+
+  async function leavePidFile(content: string) {
+    const file = join(dir, 'postmaster.pid')
+    await writeFile(file, content, { mode: 0o600 })
+    const { uid, gid } = await stat(dir)
+    await chown(file, uid, gid)
+  }
+
+  async function otherServer() {
+    const other = join(folder, 'other')
+    await startElsewhere(other)
+    return Number(await pidIn(other))
+  }
+})
+
+test('clears what a killed first start left behind', async () => {
+  await mkdir(`${dir}.init-${await endedPid()}/base`, { recursive: true })
+  await using server = await startPostgres({ dir })
+  expect(server.startedHere).toBe(true)
+  expect((await readdir(folder)).sort()).toEqual(['pg', 'pg.log'])
+})
+
+test('puts the socket into a private short folder when the path is too long', async () => {
+  const long = join(folder, 'é'.repeat(50), 'pg')
+  await using server = await startPostgres({ dir: long })
+  expect(server.socketDir).not.toBe(long)
+  expect((await stat(server.socketDir)).mode & 0o777).toBe(0o700)
+  expect(await query(server.socketDir, 'select 1 as n')).toEqual([{ n: 1 }])
+  await using adopter = await startPostgres({ dir: long })
+  expect(adopter.socketDir).toBe(server.socketDir)
+  await adopter.stop()
+  await server.stop()
+  await rm(server.socketDir, { recursive: true })
+})
+
+test('refuses a directory of another major version', async () => {
+  await (await startPostgres({ dir })).stop()
+  await writeFile(join(dir, 'PG_VERSION'), '15\n')
+  await expect(startPostgres({ dir })).rejects.toThrow('belongs to PostgreSQL 15, and this is 18')
+})
+
+test('says why a server cannot start', async () => {
+  const settings = { shared_buffers: 'plenty' }
+  await expect(startPostgres({ dir, settings })).rejects.toThrow('invalid value for parameter')
+})
+
+describe.runIf(isRoot && process.platform === 'linux')('as root', () => {
+  test('hands the directory to user 65534 and runs as it', async () => {
+    await using server = await startPostgres({ dir })
+    expect((await stat(dir)).uid).toBe(65534)
+    expect(await realUid(Number(await pidIn(dir)))).toBe(65534)
+    expect(server.startedHere).toBe(true)
+  })
+
+  test('below a private folder keeps the files and runs in a user namespace, start after start', async () => {
+    await chmod(folder, 0o700)
+    for (let start = 0; start < 2; start++) {
+      await using server = await startPostgres({ dir })
+      expect(server.startedHere).toBe(true)
+      expect((await stat(dir)).uid).toBe(0)
+      const adopter = await startPostgres({ dir })
+      expect(adopter.startedHere).toBe(false)
+      await adopter.stop()
+    }
+    // the owner decides, also once the other way would work
+    await chmod(folder, 0o755)
+    await using server = await startPostgres({ dir })
+    expect((await stat(dir)).uid).toBe(0)
+    await query(server.socketDir, 'select 1')
+  })
+
+  test('recovers in the namespace from a kill of the server', async () => {
+    await chmod(folder, 0o700)
+    const server = await startPostgres({ dir })
+    await query(server.socketDir, 'create table kept (n int)')
+    process.kill(Number(await pidIn(dir)), 'SIGKILL')
+    await server.stop()
+    await using again = await startPostgres({ dir })
+    expect(await query(again.socketDir, 'select * from kept')).toEqual([])
+  })
+
+  test('takes the files over when they come to lie below a private folder', async () => {
+    const server = await startPostgres({ dir })
+    await query(server.socketDir, 'create table kept (n int)')
+    await server.stop()
+    await chmod(folder, 0o700)
+    await using again = await startPostgres({ dir })
+    expect((await stat(dir)).uid).toBe(0)
+    expect(await query(again.socketDir, 'select * from kept')).toEqual([])
+  })
+})
+
+async function query(socketDir: string, text: string) {
+  const client = new pg.Client(connectionTo(socketDir, 'postgres', 'postgres'))
+  client.on('error', () => undefined)
+  await client.connect()
+  const { rows } = await client.query(text)
+  await client.end()
+  return rows
+}
+
+async function pidIn(place: string): Promise<string | undefined> {
+  const file = join(place, 'postmaster.pid')
+  return existsSync(file) ? (await readFile(file, 'utf8')).split('\n')[0] : undefined
+}
+
+/** Starts or adopts from a process of its own, which ends without stopping the server. */
+async function startElsewhere(place: string): Promise<{ startedHere: boolean; socketDir: string }> {
+  const { stdout } = await run(process.execPath, ['--eval', `${holdServer(place)}; process.exit()`])
+  return JSON.parse(stdout)
+}
+
+function holdServer(place: string) {
+  return `const { startPostgres } = await import(${JSON.stringify(launcher)})
+    const server = await startPostgres({ dir: ${JSON.stringify(place)} })
+    console.log(JSON.stringify(server))`
+}
+
+async function endedPid(): Promise<number> {
+  const child = spawn('/bin/sh', ['-c', 'exit 0'])
+  await once(child, 'exit')
+  return child.pid ?? 0
+}
+
+/** A pid file as an 18 server leaves it. */
+function pidFile(pid: number) {
+  return [pid, dir, 1_700_000_000, 5432, dir, '', '  1234567    1234', 'ready   ', ''].join('\n')
+}
+
+async function realUid(pid: number) {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])
+}
+
+/** Every server that this test started, found by its command line. */
+async function serversBelow(place: string): Promise<number[]> {
+  const { stdout } = await run('ps', ['-eo', 'pid=,args=', '-ww'])
+  return stdout
+    .split('\n')
+    .filter(line => line.includes(`postgres -D ${place}/`))
+    .map(line => Number.parseInt(line, 10))
+}
