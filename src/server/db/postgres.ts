@@ -83,8 +83,13 @@ async function absolutePath(dir: string): Promise<string> {
   return existing ?? join(await realpath(dirname(wanted)), basename(wanted))
 }
 
+interface Presence {
+  client: pg.Client
+  version: string
+}
+
 /** A connection held as long as this process uses the server, so that its starter sees it is shared. */
-async function connect(socketDir: string): Promise<pg.Client | Error> {
+async function connect(socketDir: string): Promise<Presence | Error> {
   const client = new pg.Client({
     ...connectionTo(socketDir, 'postgres', 'postgres'),
     application_name: 'vidimus presence'
@@ -93,31 +98,31 @@ async function connect(socketDir: string): Promise<pg.Client | Error> {
   client.on('error', () => undefined)
   try {
     await client.connect()
-    return client
+    const { rows } = await client.query("select current_setting('server_version') as version")
+    return { client, version: rows[0].version }
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error))
   }
 }
 
-async function share(
+function share(
   dir: string,
   { pid, socketDir }: { pid: number; socketDir: string },
-  presence: pg.Client,
+  { client, version }: Presence,
   startedHere: boolean,
   log: (text: string) => void
-): Promise<Postgres> {
-  const { rows } = await presence.query("select current_setting('server_version') as version")
-  log(`PostgreSQL ${rows[0].version} ${startedHere ? 'started' : 'adopted'} on ${dir}`)
+): Postgres {
+  log(`PostgreSQL ${version} ${startedHere ? 'started' : 'adopted'} on ${dir}`)
   let stopping: Promise<void> | undefined
   const stop = (how = { evenIfShared: false }) => {
     stopping ??= how.evenIfShared
-      ? presence.end().then(() => shutDown(dir, pid))
-      : leave(dir, pid, presence, startedHere, log)
+      ? client.end().then(() => shutDown(dir, pid))
+      : leave(dir, pid, client, startedHere, log)
     return stopping
   }
   return {
     socketDir,
-    version: rows[0].version,
+    version,
     startedHere,
     stop,
     [Symbol.asyncDispose]: () => stop()
