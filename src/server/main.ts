@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { getRequestListener } from '@hono/node-server'
 import { createApp } from './app.ts'
 import { openBlobs } from './blobs.ts'
 import { readBuild } from './build.ts'
@@ -13,10 +11,11 @@ import { startPostgres } from './db/postgres.ts'
 import type { Deps } from './domain/deps.ts'
 import { openTenants } from './domain/domains.ts'
 import { recordedKekId, recordKekId, seedInstallation } from './domain/installation.ts'
-import { createAddressReader, hostOf, refuseHost } from './hosts.ts'
+import { createAddressReader } from './hosts.ts'
 import { runJobs } from './jobs/run.ts'
 import { lapseStaleUploads, settleUploads } from './jobs/settle-uploads.ts'
 import { openKeys } from './keys.ts'
+import { createListener } from './listener.ts'
 import { createLog } from './log.ts'
 import { startManagement } from './management.ts'
 import { createSite } from './site.ts'
@@ -33,7 +32,8 @@ await start().catch((error: unknown) => {
 async function start(): Promise<void> {
   const config = readConfig(process.env)
   const log = createLog(config.logLevel)
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 })
+  // Passable, because as root the database runs as another user; what lies inside is private.
+  await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const postgres = await startPostgres({ dir: join(config.dataDir, 'pg') })
   await migrate({ socketDir: postgres.socketDir, database: 'vidimus' })
   const db = await openDatabase({
@@ -81,45 +81,15 @@ async function start(): Promise<void> {
     log,
     build: await readBuild(join(import.meta.dirname, '../../dist'))
   })
-  const uploads = createUploads(deps)
   const jobs = runJobs([settleUploads(deps), lapseStaleUploads(deps)], log)
-  const addressOf = createAddressReader(config.trustedProxies)
-  const api = getRequestListener(
-    // as: the server speaks HTTP/1.1 only
-    (request, { incoming }) =>
-      app.fetch(request, { remoteAddress: addressOf(incoming as IncomingMessage) }),
-    { overrideGlobalObjects: false }
-  )
-
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const host = hostOf(request)
-    if (!host) return refuseHost(response, 400)
-    const page = await tenants.resolve(host)
-    const tenant =
-      page ?? (host.startsWith('api.') ? await tenants.resolve(host.slice(4)) : undefined)
-    if (!tenant) return refuseHost(response, 421)
-    if (page) return site.handle(request, response, host)
-    const isUpload = /^\/uploads(\/|\?|$)/.test(request.url ?? '')
-    if (isUpload && request.method !== 'OPTIONS') return uploads.handle(request, response, tenant)
-    await api(request, response)
-  }
-
-  const server = createServer(
-    {
-      maxHeaderSize: 16 * 1024,
-      requestTimeout: 300_000,
-      headersTimeout: 10_000,
-      keepAliveTimeout: 75_000
-    },
-    (request, response) => {
-      serve(request, response).catch((error: unknown) => {
-        log.error({ err: error }, 'request failed')
-        if (response.headersSent) response.destroy()
-        else refuseHost(response, 503)
-      })
-    }
-  )
-  server.maxConnections = 8000
+  const server = createListener({
+    tenants,
+    site,
+    app,
+    uploads: createUploads(deps),
+    addressOf: createAddressReader(config.trustedProxies),
+    log
+  })
 
   let ready = false
   const management = await startManagement({

@@ -21,11 +21,15 @@ import {
 const methods = ['HEAD', 'PATCH', 'DELETE']
 const tusVersion = '1.0.0'
 
+export interface Uploads {
+  handle(request: IncomingMessage, response: ServerResponse, tenant: Tenant): Promise<void>
+}
+
 /**
  * tus 1.0 at `/uploads/{id}`: `POST /deposit` creates an upload, this carries its bytes. It serves
  * Node's own request, because only that tells the library that a client has gone.
  */
-export function createUploads(deps: Deps) {
+export function createUploads(deps: Deps): Uploads {
   /** The upload of the request in hand: the library's callbacks know its id only. */
   const current = new AsyncLocalStorage<Upload>()
   const tus = new Server({

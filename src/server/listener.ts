@@ -1,0 +1,60 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import type { Api } from './api/context.ts'
+import type { Log } from './domain/deps.ts'
+import type { Tenants } from './domain/domains.ts'
+import { type AddressReader, hostOf, refuseHost } from './hosts.ts'
+import type { Site } from './site.ts'
+import type { Uploads } from './uploads.ts'
+
+export interface Halves {
+  tenants: Tenants
+  site: Pick<Site, 'handle'>
+  app: Api
+  uploads: Uploads
+  addressOf: AddressReader
+  log: Log
+}
+
+/** One HTTP server for all hosts: pages of `<host>`, the API of `api.<host>`, uploads beside it. */
+export function createListener(halves: Halves): Server {
+  const { tenants, site, app, uploads, addressOf, log } = halves
+  const api = getRequestListener(
+    // as: the server speaks HTTP/1.1 only
+    (request, { incoming }) =>
+      app.fetch(request, { remoteAddress: addressOf(incoming as IncomingMessage) }),
+    { overrideGlobalObjects: false }
+  )
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const host = hostOf(request)
+    if (!host) return refuseHost(response, 400)
+    // `api.acme.fr` is the API of `acme.fr`, if there is one, before it is a page host of its own
+    const owner = host.startsWith('api.') ? await tenants.resolve(host.slice(4)) : undefined
+    if (!owner) {
+      const page = await tenants.resolve(host)
+      return page ? site.handle(request, response, host) : refuseHost(response, 421)
+    }
+    const isUpload = /^\/uploads(\/|\?|$)/.test(request.url ?? '')
+    if (isUpload && request.method !== 'OPTIONS') return uploads.handle(request, response, owner)
+    await api(request, response)
+  }
+
+  const server = createServer(
+    {
+      maxHeaderSize: 16 * 1024,
+      headersTimeout: 10_000,
+      requestTimeout: 300_000,
+      keepAliveTimeout: 75_000
+    },
+    (request, response) => {
+      answer(request, response).catch((error: unknown) => {
+        log.error({ err: error }, 'request failed')
+        if (response.headersSent) response.destroy()
+        else refuseHost(response, 503)
+      })
+    }
+  )
+  server.maxConnections = 8000
+  return server
+}

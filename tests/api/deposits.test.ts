@@ -1,0 +1,158 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDeposit, getDeposit } from '../../src/contract/deposits.ts'
+import { listRequests } from '../../src/contract/requests.ts'
+import { getUser } from '../../src/contract/users.ts'
+import { verify } from '../../src/contract/verifications.ts'
+import { leafHash } from '../../src/core/evidence/leaf.ts'
+import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
+
+let app: TestApp
+let ada: TestPerson
+beforeAll(async () => {
+  app = await makeApp()
+  ada = await app.signUp()
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+test('records a document, gives its exact bytes back and finds it by its fingerprint', async () => {
+  const bytes = randomBytes(100_000)
+  const done = await app.deposit(ada, bytes, 'Bail été.pdf')
+  expect(done).toMatchObject({ state: 'done', rung: 'recorded', name: 'Bail été.pdf' })
+
+  const id = done.deposit_id ?? ''
+  const deposit = await ada.call(getDeposit, { id })
+  expect(deposit).toMatchObject({ original: sha256(bytes), stored: sha256(bytes), size: 100_000 })
+  const { rows } = await app.owner.query('select leaf, hash from log_leaf where record_id = $1', [
+    id
+  ])
+  expect(Buffer.byteLength(rows[0].leaf)).toBe(718)
+  expect(Buffer.from(leafHash(rows[0].leaf)).toString('hex')).toBe(deposit.leaf_hash)
+
+  const content = await app.request('api.acme.localhost', {
+    path: `/deposit/${id}/content`,
+    headers: { authorization: `Bearer ${ada.token}` }
+  })
+  expect(content.status).toBe(200)
+  expect(content.body.equals(bytes)).toBe(true)
+  expect(content.headers['content-disposition']).toBe(
+    `attachment; filename="Bail _t_.pdf"; filename*=UTF-8''Bail%20%C3%A9t%C3%A9.pdf`
+  )
+
+  const found = await app.call('acme.localhost', verify, { items: [{ sha256: sha256(bytes) }] })
+  expect(found.items[0]).toMatchObject({
+    verdict: 'authentic',
+    company: 'Acme',
+    findings: [{ match: 'original', leaf_hash: deposit.leaf_hash }]
+  })
+  const elsewhere = await app.call('beta.localhost', verify, { items: [{ sha256: sha256(bytes) }] })
+  expect(elsewhere.items[0]).toMatchObject({ verdict: 'not_found', findings: [] })
+})
+
+test('keeps both fingerprints of a reduced picture and tells which one was met', async () => {
+  const stored = randomBytes(5000)
+  const original = sha256(randomBytes(3_000_000))
+  const { request, upload } = await ada.call(createDeposit, {
+    name: 'photo.jpg',
+    size: stored.length,
+    media_type: 'image/jpeg',
+    original,
+    stored: sha256(stored),
+    transform: {
+      kind: 'image-recompress',
+      quality: 70,
+      tool: 'vidimus/1 canvas',
+      from: { bytes: 3_000_000, w: 4000, h: 3000, type: 'image/jpeg' },
+      to: { bytes: 5000, w: 600, h: 450, type: 'image/jpeg' }
+    },
+    category: ada.category
+  })
+  expect((await app.patch(ada, upload, stored)).status).toBe(204)
+  await app.until(ada, request.id, ['done'])
+  const { items } = await app.call('acme.localhost', verify, {
+    items: [{ sha256: original }, { sha256: sha256(stored) }]
+  })
+  expect(items.map(item => item.findings[0]?.match)).toEqual(['original', 'stored_copy'])
+})
+
+test('fails a transfer whose bytes are not the declared ones, and charges nothing', async () => {
+  const before = await ada.call(getUser, {})
+  const { request, upload } = await app.reserve(ada, randomBytes(1000))
+  expect((await app.patch(ada, upload, randomBytes(1000))).status).toBe(204)
+  const failed = await app.until(ada, request.id, ['failed', 'done'])
+  expect(failed).toMatchObject({ state: 'failed', code: 'transfer_corrupt' })
+  expect((await ada.call(getUser, {})).usage_remaining).toEqual(before.usage_remaining)
+  const { rows } = await app.owner.query('select sum(reserved)::int as reserved from usage')
+  expect(rows[0].reserved).toBe(0)
+})
+
+test('goes on where an upload was cut', async () => {
+  const bytes = randomBytes(300_000)
+  const { request, upload } = await app.reserve(ada, bytes)
+  expect((await app.patch(ada, upload, bytes.subarray(0, 100_000))).status).toBe(204)
+  expect((await app.patch(ada, upload, bytes.subarray(5), 5)).status).toBe(409)
+  const head = await app.request('api.acme.localhost', {
+    method: 'HEAD',
+    path: upload,
+    headers: { authorization: `Bearer ${ada.token}`, 'tus-resumable': '1.0.0' }
+  })
+  expect(head.headers['upload-offset']).toBe('100000')
+  expect((await app.patch(ada, upload, bytes.subarray(100_000), 100_000)).status).toBe(204)
+  expect(await app.until(ada, request.id, ['done', 'failed'])).toMatchObject({ state: 'done' })
+})
+
+test('cancels an upload and gives its reservation back', async () => {
+  const { request, upload } = await app.reserve(ada, randomBytes(1000))
+  const remove = () =>
+    app.request('api.acme.localhost', {
+      method: 'DELETE',
+      path: upload,
+      headers: { authorization: `Bearer ${ada.token}`, 'tus-resumable': '1.0.0' }
+    })
+  expect((await remove()).status).toBe(204)
+  expect(await app.until(ada, request.id, ['cancelled'])).toMatchObject({ code: 'cancelled' })
+  const again = await remove()
+  expect(again.status).toBe(409)
+  expect(JSON.parse(again.body.toString())).toMatchObject({ code: 'cancelled' })
+})
+
+test('answers a repeated call with the first answer, and refuses the key for another input', async () => {
+  const bytes = randomBytes(100)
+  const first = await app.reserve(ada, bytes, 'a.pdf', 'key-1')
+  expect(await app.reserve(ada, bytes, 'a.pdf', 'key-1')).toEqual(first)
+  await expect(app.reserve(ada, bytes, 'b.pdf', 'key-1')).rejects.toMatchObject({
+    code: 'idempotency_key_reused'
+  })
+})
+
+test('creates one deposit for fifty calls at once with one key', async () => {
+  const bytes = randomBytes(100)
+  const before = (await ada.call(listRequests, { limit: 200 })).length
+  const calls = Array.from({ length: 50 }, () => app.reserve(ada, bytes, 'c.pdf', 'key-2'))
+  const settled = await Promise.allSettled(calls)
+  const ids = new Set(
+    settled.flatMap(each => (each.status === 'fulfilled' ? [each.value.request.id] : []))
+  )
+  expect(ids.size).toBe(1)
+  expect((await ada.call(listRequests, { limit: 200 })).length).toBe(before + 1)
+})
+
+test('shows the whole history in pages, newest first', async () => {
+  const all = await ada.call(listRequests, { limit: 200 })
+  const paged = []
+  for (let cursor: string | undefined; ; ) {
+    const page = await ada.call(listRequests, { limit: 2, ...(cursor ? { cursor } : {}) })
+    paged.push(...page)
+    cursor = page.at(-1)?.id
+    if (page.length < 2) break
+  }
+  expect(paged).toEqual(all)
+  expect(all.map(each => each.created)).toEqual(
+    all
+      .map(each => each.created)
+      .sort()
+      .reverse()
+  )
+})

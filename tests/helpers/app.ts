@@ -1,0 +1,285 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type * as z from 'zod/mini'
+import { call } from '../../src/contract/call.ts'
+import { listCategories } from '../../src/contract/categories.ts'
+import { createDeposit } from '../../src/contract/deposits.ts'
+import type { Endpoint } from '../../src/contract/endpoint.ts'
+import { getChallenge, logIn } from '../../src/contract/sessions.ts'
+import { createUser } from '../../src/contract/users.ts'
+import { createApp } from '../../src/server/app.ts'
+import { openBlobs } from '../../src/server/blobs.ts'
+import { createCompany, type NewCompany } from '../../src/server/domain/companies.ts'
+import type { CompanyId, Deps, Settings } from '../../src/server/domain/deps.ts'
+import { openTenants } from '../../src/server/domain/domains.ts'
+import { localhostTheme } from '../../src/server/domain/seed-themes.ts'
+import { createAddressReader, refuseHost } from '../../src/server/hosts.ts'
+import { runJobs } from '../../src/server/jobs/run.ts'
+import { settleUploads } from '../../src/server/jobs/settle-uploads.ts'
+import { openKeys } from '../../src/server/keys.ts'
+import { createListener } from '../../src/server/listener.ts'
+import { createUploads } from '../../src/server/uploads.ts'
+import { createWakes } from '../../src/server/wakes.ts'
+import { makeDb } from './database.ts'
+import { makeKeys } from './keys.ts'
+
+type Limits = NewCompany['limits']
+
+export interface CallOptions {
+  token?: string
+  idempotencyKey?: string
+  address?: string
+}
+
+/** A person with a session, calling as their browser would. */
+export type TestPerson = Awaited<ReturnType<TestApp['signUp']>>
+export type TestApp = Awaited<ReturnType<typeof makeApp>>
+
+const unlimited: Limits = { max_requests: null, max_requests_interval: null, max_storage: null }
+
+/**
+ * The whole API over a real database and a real folder: companies `acme.localhost` and
+ * `beta.localhost`, a clock that the test moves, and on demand a port of its own.
+ */
+export async function makeApp(
+  options: { limits?: Partial<Limits>; settings?: Partial<Settings> } = {}
+) {
+  const folder = await mkdtemp(join(tmpdir(), 'vidimus-app-'))
+  const database = await makeDb()
+  let offset = 0
+  const clock = () => new Date(Date.now() + offset)
+  const stopping = new AbortController()
+  const logged: { level: string; facts: object; text: string }[] = []
+  const note = (level: string) => (facts: object, text: string) => {
+    logged.push({ level, facts, text })
+  }
+  const deps: Deps = {
+    db: database.db,
+    keys: await openKeys({ directory: join(folder, 'keys'), recordedKekId: undefined, clock }),
+    blobs: openBlobs(join(folder, 'documents')),
+    clock,
+    random: length => new Uint8Array(randomBytes(length)),
+    log: { info: note('info'), warn: note('warn'), error: note('error') },
+    wakes: createWakes(),
+    settings: {
+      scheme: 'http',
+      port: undefined,
+      loopback: true,
+      maxUploadBytes: 5_000_000_000,
+      limits: {
+        signInPerAddressMinute: 100_000,
+        verifyPerAddressMinute: 100_000,
+        verifyPerAddressDay: 100_000,
+        verifyPerCompanyDay: 100_000,
+        verifyPerUserMinute: 100_000
+      },
+      ...options.settings
+    },
+    stopping: stopping.signal
+  }
+  const limits = { ...unlimited, ...options.limits }
+  const companies: Record<string, CompanyId> = {
+    'acme.localhost': await addCompany('Acme', 'acme.localhost'),
+    'beta.localhost': await addCompany('Beta', 'beta.localhost')
+  }
+  const tenants = openTenants(deps)
+  const app = createApp(deps, tenants)
+  const jobs = runJobs([settleUploads(deps)], deps.log)
+  const server = createListener({
+    tenants,
+    site: { handle: async (_request, response) => refuseHost(response, 421) },
+    app,
+    uploads: createUploads(deps),
+    addressOf: createAddressReader([]),
+    log: deps.log
+  })
+  let port: number | undefined
+
+  async function addCompany(name: string, host: string): Promise<CompanyId> {
+    const domain = { host, name, title: name, public: true, theme: localhostTheme }
+    return createCompany(deps, { name, domains: [domain], locale: 'en', limits })
+  }
+
+  /** Hands a request to the app without a socket. */
+  async function fetchApp(request: Request, address = '192.0.2.1'): Promise<Response> {
+    return app.fetch(request, { remoteAddress: address })
+  }
+
+  function callAt<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
+    host: string,
+    endpoint: Endpoint<Input, Output>,
+    input: z.input<Input>,
+    { token, idempotencyKey, address }: CallOptions = {}
+  ): Promise<z.output<Output>> {
+    return call(endpoint, input, {
+      base: `http://api.${host}`,
+      token,
+      idempotencyKey,
+      fetch: (url, init) => fetchApp(new Request(url, init), address)
+    })
+  }
+
+  /** Signs a new person up and in. */
+  async function signUp(host = 'acme.localhost') {
+    const keys = makeKeys()
+    const email = `person-${randomUUID()}@example.com`
+    const { challenge: nonce } = await callAt(host, getChallenge, { email, purpose: 'signup' })
+    const public_key_jwt = keys.publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
+    const { id } = await callAt(host, createUser, {
+      email,
+      username: 'Ada Lovelace',
+      public_key_jwt
+    })
+    const { challenge } = await callAt(host, getChallenge, { email })
+    const { access_token: token } = await callAt(host, logIn, {
+      email,
+      challenge_response: keys.respond(challenge)
+    })
+    const asPerson = <Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
+      endpoint: Endpoint<Input, Output>,
+      input: z.input<Input>,
+      callOptions: CallOptions = {}
+    ) => callAt(host, endpoint, input, { token, ...callOptions })
+    const [category] = await asPerson(listCategories, {})
+    if (!category) throw new Error('the default group allows no category')
+    return { id, host, email, keys, token, category: category.id, call: asPerson }
+  }
+
+  /** A request over the real port; `*.localhost` need not resolve for that. */
+  async function request(
+    host: string,
+    { method = 'GET', path = '/', headers = {}, body }: RawRequest
+  ): Promise<RawResponse> {
+    const at = await listen()
+    return new Promise((resolve, reject) => {
+      const outgoing = http.request({
+        host: '127.0.0.1',
+        port: at,
+        method,
+        path,
+        headers: { host, ...headers }
+      })
+      outgoing.once('error', reject)
+      outgoing.once('response', async response => {
+        const chunks: Buffer[] = []
+        for await (const chunk of response) chunks.push(chunk)
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks)
+        })
+      })
+      outgoing.end(body)
+    })
+  }
+
+  async function listen(): Promise<number> {
+    if (port === undefined) {
+      await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+      // as: a TCP server has such an address
+      port = (server.address() as AddressInfo).port
+    }
+    return port
+  }
+
+  /** Reserves an upload for `bytes`. */
+  function reserve(person: TestPerson, bytes: Uint8Array, name = 'report.pdf', key?: string) {
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    return person.call(
+      createDeposit,
+      {
+        name,
+        size: bytes.length,
+        media_type: 'application/pdf',
+        original: sha256,
+        stored: sha256,
+        category: person.category
+      },
+      key === undefined ? {} : { idempotencyKey: key }
+    )
+  }
+
+  /** One tus PATCH over the real port. */
+  function patch(person: TestPerson, upload: string, bytes: Uint8Array, offset = 0) {
+    return request(`api.${person.host}`, {
+      method: 'PATCH',
+      path: upload,
+      headers: {
+        authorization: `Bearer ${person.token}`,
+        'tus-resumable': '1.0.0',
+        'upload-offset': String(offset),
+        'content-type': 'application/offset+octet-stream',
+        'content-length': String(bytes.length)
+      },
+      body: bytes
+    })
+  }
+
+  /** A whole deposit, until its request is `done`. */
+  async function deposit(person: TestPerson, bytes: Uint8Array, name?: string) {
+    const { request: reserved, upload } = await reserve(person, bytes, name)
+    const answer = await patch(person, upload, bytes)
+    if (answer.status !== 204) throw new Error(`PATCH answered ${answer.status}: ${answer.body}`)
+    return until(person, reserved.id, ['done', 'failed'])
+  }
+
+  /** Waits for a request to reach one of these states. */
+  async function until(person: TestPerson, id: string, states: string[]) {
+    const { getRequest } = await import('../../src/contract/requests.ts')
+    for (let tries = 0; tries < 500; tries++) {
+      const found = await person.call(getRequest, { id })
+      if (states.includes(found.state)) return found
+      await new Promise(resolve => setTimeout(resolve, 20))
+    }
+    throw new Error(`request ${id} did not become ${states.join(' or ')}`)
+  }
+
+  return {
+    deps,
+    app,
+    tenants,
+    folder,
+    owner: database.owner,
+    companies,
+    logged,
+    addCompany,
+    call: callAt,
+    fetch: fetchApp,
+    signUp,
+    request,
+    listen,
+    reserve,
+    patch,
+    deposit,
+    until,
+    wait(seconds: number) {
+      offset += seconds * 1000
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort()
+      server.closeAllConnections()
+      if (port !== undefined) await new Promise(resolve => server.close(resolve))
+      await jobs[Symbol.asyncDispose]()
+      tenants[Symbol.dispose]()
+      await database[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+export interface RawRequest {
+  method?: string
+  path?: string
+  headers?: Record<string, string>
+  body?: string | Uint8Array
+}
+
+export interface RawResponse {
+  status: number
+  headers: http.IncomingHttpHeaders
+  body: Buffer
+}
