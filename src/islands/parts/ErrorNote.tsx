@@ -1,0 +1,59 @@
+import { CircleAlert } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import type { AppError } from '../../contract/errors.ts'
+import { formatDateTime } from '../../core/format.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+
+interface ErrorNoteProps {
+  error: AppError
+  locale: Locale
+  /** Over the namespaces `errors` and `common`. */
+  t: T
+  /** A sentence that says more than the one of the code. */
+  text?: string | undefined
+  /** What to do about it: a link or a button. */
+  children?: ReactNode
+}
+
+/** What went wrong in the person's language, with the id of the request to quote. */
+export function ErrorNote({ error, locale, t, text, children }: ErrorNoteProps) {
+  return (
+    <div role="alert" className="alert alert-error alert-outline items-start">
+      <CircleAlert aria-hidden="true" className="mt-0.5 size-5 shrink-0" />
+      <div className="flex min-w-0 flex-col gap-2">
+        <p>{text ?? sentenceFor(error, locale, t)}</p>
+        {children}
+        {error.instance && <RequestId id={error.instance} t={t} />}
+      </div>
+    </div>
+  )
+}
+
+/** The sentence of a code, with the figures of a limit that was met. */
+export function sentenceFor(error: AppError, locale: Locale, t: T): string {
+  const { used, limit, resets_at } = error.figures ?? {}
+  const sentence = t(`errors.${error.code}`, { used: used ?? '', limit: limit ?? '' })
+  if (!resets_at) return sentence
+  const reset = t('errors.resets', { resets_at: formatDateTime(new Date(resets_at), locale) })
+  return `${sentence} ${reset}`
+}
+
+function RequestId({ id, t }: { id: string; t: T }) {
+  const [isCopied, setCopied] = useState(false)
+  const copy = async () => {
+    await navigator.clipboard.writeText(id)
+    setCopied(true)
+  }
+  return (
+    <p className="flex flex-wrap items-center gap-2 text-ink-soft text-sm">
+      <span className="break-all">{t('errors.request', { id })}</span>
+      <button
+        type="button"
+        className="min-h-6 cursor-pointer text-secondary underline"
+        onClick={() => void copy()}
+      >
+        {t(isCopied ? 'common.copied' : 'common.copy')}
+      </button>
+    </p>
+  )
+}

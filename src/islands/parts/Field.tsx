@@ -1,0 +1,65 @@
+import { type ReactNode, type Ref, useId } from 'react'
+
+interface FieldProps {
+  label: string
+  name: string
+  type?: 'text' | 'email' | 'password'
+  hint?: string | undefined
+  /** A sentence; the element exists only while there is one. */
+  error?: string | undefined
+  autoComplete?: string
+  spellCheck?: boolean
+  mono?: boolean
+  /** Stands at the end of the field: a show toggle. */
+  action?: ReactNode
+  ref?: Ref<HTMLInputElement>
+}
+
+/** Label above, hint and error below, tied to the input. The input keeps its own value. */
+export function Field({
+  label,
+  name,
+  type = 'text',
+  hint,
+  error,
+  autoComplete,
+  spellCheck,
+  mono = false,
+  action,
+  ref
+}: FieldProps) {
+  const id = useId()
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  return (
+    <div className="flex flex-col gap-1">
+      <label htmlFor={id} className="label-text">
+        {label}
+      </label>
+      <div className={`input w-full ${error ? 'input-error' : ''}`}>
+        <input
+          ref={ref}
+          id={id}
+          name={name}
+          type={type}
+          className={mono ? 'grow font-mono' : 'grow'}
+          autoComplete={autoComplete}
+          spellCheck={spellCheck}
+          autoCapitalize={type === 'text' ? undefined : 'none'}
+          aria-invalid={error !== undefined}
+          aria-describedby={described || undefined}
+        />
+        {action}
+      </div>
+      {hint && (
+        <p id={`${id}-hint`} className="text-ink-soft text-sm">
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={`${id}-error`} className="text-error text-sm">
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}

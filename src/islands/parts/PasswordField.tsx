@@ -1,0 +1,32 @@
+import { type Ref, useState } from 'react'
+import type { T } from '../../i18n/index.ts'
+import { Field } from './Field.tsx'
+
+interface PasswordFieldProps {
+  t: T
+  label: string
+  name: string
+  autoComplete: 'current-password' | 'new-password'
+  hint?: string
+  error?: string | undefined
+  ref?: Ref<HTMLInputElement>
+}
+
+/** Paste and password managers work; the toggle shows what was typed. */
+export function PasswordField({ t, ...field }: PasswordFieldProps) {
+  const [isShown, setShown] = useState(false)
+  const toggle = (
+    <button
+      type="button"
+      className="-me-2 min-h-8 cursor-pointer px-2 font-medium text-secondary text-sm"
+      aria-label={t(isShown ? 'account.hidePassword' : 'account.showPassword')}
+      aria-pressed={isShown}
+      onClick={() => setShown(!isShown)}
+    >
+      {t(isShown ? 'account.hide' : 'account.show')}
+    </button>
+  )
+  return (
+    <Field {...field} type={isShown ? 'text' : 'password'} spellCheck={false} action={toggle} />
+  )
+}

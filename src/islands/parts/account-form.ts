@@ -1,0 +1,52 @@
+import { useEffect, useState } from 'react'
+import { type AppError, type FieldErrors, fieldErrors } from '../../contract/errors.ts'
+import { Email } from '../../contract/users.ts'
+import { type Locale, languageTag, type T } from '../../i18n/index.ts'
+
+/** Whether the script runs, and what keeps this browser from signing in. */
+export function useReadiness(): { isReady: boolean; obstacle: 'insecure' | 'cookies' | undefined } {
+  const [isReady, setReady] = useState(false)
+  const [obstacle, setObstacle] = useState<'insecure' | 'cookies'>()
+  useEffect(() => {
+    setReady(true)
+    if (!isSecureContext) setObstacle('insecure')
+    else if (!navigator.cookieEnabled) setObstacle('cookies')
+  }, [])
+  return { isReady, obstacle }
+}
+
+/** Query and hash of the page: sign-in and sign-up hand them to each other. */
+export function useCarried(): string {
+  const [carried, setCarried] = useState('')
+  useEffect(() => setCarried(location.search + location.hash), [])
+  return carried
+}
+
+/** Fills inputs from the query once, where the person has not typed yet. */
+export function prefill(form: HTMLFormElement | null, names: readonly string[]): void {
+  const query = new URLSearchParams(location.search)
+  for (const name of names) {
+    const input = form?.elements.namedItem(name)
+    if (input instanceof HTMLInputElement && !input.value) input.value = query.get(name) ?? ''
+  }
+}
+
+export function emailErrors(email: string | undefined): FieldErrors {
+  if (!email) return { email: { rule: 'required' } }
+  const parsed = Email.safeParse(email)
+  return parsed.success ? {} : { email: fieldErrors(parsed.error)['(body)'] ?? { rule: 'email' } }
+}
+
+/** `{ rule: 'min', limit: 12 }` → its sentence. */
+export function fieldSentence(errors: FieldErrors, name: string, t: T): string | undefined {
+  const error = errors[name]
+  if (!error) return undefined
+  return t(`errors.fields.${error.rule}`, error.limit === undefined ? {} : { limit: error.limit })
+}
+
+/** Says when to come back, where the server did. */
+export function retryTime(error: AppError, locale: Locale): string | undefined {
+  if (error.retryAfter === undefined) return undefined
+  const time = new Date(Date.now() + error.retryAfter * 1000)
+  return time.toLocaleTimeString(languageTag(locale), { hour: 'numeric', minute: '2-digit' })
+}
