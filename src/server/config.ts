@@ -58,7 +58,7 @@ export interface Config {
 }
 
 /** Reads the environment once; throws one sentence for every wrong value, each naming its key. */
-export function readConfig(environment: Record<string, string | undefined>): Config {
+export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== '')
   )

@@ -186,7 +186,7 @@ async function makeTokenKey(directory: string): Promise<TokenKeyFile> {
 async function importTokenKey(file: TokenKeyFile): Promise<TokenKey> {
   const { kty, crv, x, y, d, kid } = file
   const load = (jwk: JsonWebKey, usage: 'sign' | 'verify') =>
-    crypto.subtle.importKey('jwk', jwk, curve, false, [usage])
+    crypto.subtle.importKey('jwk', jwk, curve, usage === 'verify', [usage])
   return {
     kid,
     notBefore: Date.parse(file.not_before),

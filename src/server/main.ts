@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
 import { openBlobs } from './blobs.ts'
 import { readBuild } from './build.ts'
@@ -24,23 +25,30 @@ import { createWakes } from './wakes.ts'
 
 const drainMs = 10_000
 
-await start().catch((error: unknown) => {
+const owned = new AsyncDisposableStack()
+try {
+  await start()
+} catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  await owned.disposeAsync()
   process.exit(1)
-})
+}
 
+/** Brings everything up in the order of its needs; `owned` takes it down the other way round. */
 async function start(): Promise<void> {
-  const config = readConfig(process.env)
+  const config = readConfig()
   const log = createLog(config.logLevel)
   // Passable, because as root the database runs as another user; what lies inside is private.
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
-  const postgres = await startPostgres({ dir: join(config.dataDir, 'pg') })
+  const postgres = owned.use(await startPostgres({ dir: join(config.dataDir, 'pg') }))
   await migrate({ socketDir: postgres.socketDir, database: 'vidimus' })
-  const db = await openDatabase({
-    socketDir: postgres.socketDir,
-    database: 'vidimus',
-    onError: error => log.warn({ err: error }, 'database connection lost')
-  })
+  const db = owned.use(
+    await openDatabase({
+      socketDir: postgres.socketDir,
+      database: 'vidimus',
+      onError: error => log.warn({ err: error }, 'database connection lost')
+    })
+  )
   const clock = () => new Date()
   const stopping = new AbortController()
   const keys = await openKeys({
@@ -68,7 +76,7 @@ async function start(): Promise<void> {
   await recordKekId(deps)
   await seedInstallation(deps, config.demo)
 
-  const tenants = openTenants(deps)
+  const tenants = owned.use(openTenants(deps))
   const app = createApp(deps, tenants)
   const site = createSite({
     resolve: async host => {
@@ -81,7 +89,7 @@ async function start(): Promise<void> {
     log,
     build: await readBuild(join(import.meta.dirname, '../../dist'))
   })
-  const jobs = runJobs([settleUploads(deps), lapseStaleUploads(deps)], log)
+  owned.use(runJobs([settleUploads(deps), lapseStaleUploads(deps)], log))
   const server = createListener({
     tenants,
     site,
@@ -92,11 +100,7 @@ async function start(): Promise<void> {
   })
 
   let ready = false
-  const management = await startManagement({
-    port: config.managementPort,
-    deps,
-    isReady: () => ready
-  })
+  owned.use(await startManagement({ port: config.managementPort, deps, isReady: () => ready }))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(config.port, config.host, () => resolve())
@@ -108,34 +112,29 @@ async function start(): Promise<void> {
     'Vidimus is ready'
   )
 
-  let ending: Promise<void> | undefined
-  const stop = (code: number) => {
-    ending ??= (async () => {
-      log.info({}, 'stopping')
-      ready = false
-      const closed = new Promise(resolve => server.close(resolve))
-      server.closeIdleConnections()
-      stopping.abort()
-      await Promise.race([closed, new Promise(resolve => setTimeout(resolve, drainMs).unref())])
-      server.closeAllConnections()
-      await jobs[Symbol.asyncDispose]()
-      await management.close()
-      tenants[Symbol.dispose]()
-      await db.close()
-      await postgres.stop()
-      process.exit(code)
-    })()
+  /** Stops taking, ends the streams, finishes what is in hand, then closes. Once. */
+  async function stop(code: number): Promise<void> {
+    if (!ready) return
+    ready = false
+    log.info({}, 'stopping')
+    const closed = new Promise(resolve => server.close(resolve))
+    server.closeIdleConnections()
+    stopping.abort()
+    await Promise.race([closed, sleep(drainMs, undefined, { ref: false })])
+    server.closeAllConnections()
+    await owned.disposeAsync()
+    process.exit(code)
   }
-  process.on('SIGTERM', () => stop(0))
-  process.on('SIGINT', () => stop(0))
+  process.on('SIGTERM', () => void stop(0))
+  process.on('SIGINT', () => void stop(0))
   // the page renderer listens too and stays silent, so without this a bug would go unnoticed
   process.on('unhandledRejection', error => {
     log.error({ err: error }, 'unhandled rejection')
-    stop(1)
+    void stop(1)
   })
   process.on('uncaughtException', error => {
     log.error({ err: error }, 'uncaught exception')
-    stop(1)
+    void stop(1)
   })
 }
 

@@ -9,17 +9,13 @@ import type { Deps } from './domain/deps.ts'
 
 const maxLagMs = 1000
 
-export interface Management {
-  close(): Promise<void>
-}
-
 /** `/healthz` (the process turns) and `/readyz` (it can do its work) on loopback, for operators and supervisors. */
 export async function startManagement(options: {
   port: number
   deps: Deps
   /** False before the service listens and once it stops. */
   isReady: () => boolean
-}): Promise<Management> {
+}): Promise<AsyncDisposable> {
   const lag = monitorEventLoopDelay({ resolution: 20 })
   lag.enable()
   const server = createServer((request, response) => {
@@ -42,7 +38,7 @@ export async function startManagement(options: {
     server.listen(options.port, '127.0.0.1', () => resolve())
   })
   return {
-    async close() {
+    async [Symbol.asyncDispose]() {
       lag.disable()
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import { expect, test } from 'vitest'
+import { readConfig, settingNames } from '../../../src/server/config.ts'
+
+const example = Object.fromEntries(
+  readFileSync('.env.example', 'utf8')
+    .split('\n')
+    .filter(line => /^[A-Z_]+=/.test(line))
+    .map(line => line.split(/=(.*)/s).slice(0, 2))
+)
+
+test('explains every setting in .env.example, and no other', () => {
+  expect(Object.keys(example).sort()).toEqual([...settingNames].sort())
+})
+
+test('starts from .env.example as from nothing', () => {
+  expect(readConfig(example)).toEqual(readConfig({}))
+})
+
+test('reads the port that people see from PUBLIC_URL', () => {
+  const seen = (PUBLIC_URL: string) => {
+    const { scheme, publicPort } = readConfig({ PUBLIC_URL })
+    return { scheme, publicPort }
+  }
+  expect(seen('https://docs.acme.fr')).toEqual({ scheme: 'https', publicPort: undefined })
+  expect(seen('http://localhost:8080')).toEqual({ scheme: 'http', publicPort: 8080 })
+})
+
+test('names every wrong key at once', () => {
+  const read = () => readConfig({ PORT: '99999', DEMO: 'maybe', LOG_LEVEL: 'loud' })
+  expect(read).toThrow(/PORT=99999/)
+  expect(read).toThrow(/DEMO=maybe/)
+  expect(read).toThrow(/LOG_LEVEL=loud/)
+})
+
+test('makes the data folder absolute', () => {
+  expect(isAbsolute(readConfig({ DATA_DIR: 'here' }).dataDir)).toBe(true)
+})
