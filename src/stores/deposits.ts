@@ -3,15 +3,13 @@ import { AppError } from '../contract/errors.ts'
 import { getRequest } from '../contract/requests.ts'
 import { readPayload } from '../core/token.ts'
 import { hashFile } from '../workers/hash-client.ts'
-import { reducePicture } from '../workers/image-client.ts'
+import { isReducible, reducePicture } from '../workers/image-client.ts'
 import { createDepositQueue } from './deposit-queue.ts'
 import { environment } from './environment.ts'
 import { httpUpload } from './http-upload.ts'
 import { loadRequests, onRequest } from './requests.ts'
 import { api, apiOrigin, heed, onSignIn, onSignOut, sessionToken } from './sessions.ts'
 import { createUploads } from './uploads.ts'
-
-export type { QueuedDeposit } from './deposit-queue.ts'
 
 const uploads = createUploads({ http: httpUpload, token: sessionToken })
 
@@ -32,6 +30,11 @@ export const $deposits = queue.$deposits
 export const $depositSummary = queue.$summary
 export const { pause, resume, cancel, retry, pauseAll, resumeAll, cancelAll, retryAll, dismiss } =
   queue
+
+/** Whether a reduced copy of the file will be kept, which is said before anything is sent. */
+export function isKeptReduced(file: File): boolean {
+  return isReducible(file)
+}
 
 /** Whose files these are; they wait for the same person when the session ends. */
 let owner: unknown

@@ -117,8 +117,9 @@ async function filesOf(transfer: DataTransfer): Promise<File[]> {
   const entries = [...transfer.items].map(item => item.webkitGetAsEntry())
   const plain = [...transfer.files]
   if (!entries.some(entry => entry?.isDirectory)) return plain
-  const found = await Promise.all(entries.map(entry => (entry ? walk(entry) : [])))
-  return found.flat()
+  const found = await Promise.allSettled(entries.map(entry => (entry ? walk(entry) : [])))
+  // a folder that cannot be read gives nothing; the others of the same drop still go
+  return found.flatMap(walked => (walked.status === 'fulfilled' ? walked.value : []))
 }
 
 async function walk(entry: FileSystemEntry): Promise<File[]> {

@@ -1,0 +1,201 @@
+import { useStore } from '@nanostores/react'
+import { useState } from 'react'
+import { AppError } from '../../contract/errors.ts'
+import type { ProcessedRequest } from '../../contract/requests.ts'
+import { formatBytes, formatPercent, formatSpeed, timeLeft } from '../../core/format.ts'
+import type { SealState } from '../../core/seal.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import type { QueuedDeposit } from '../../stores/deposit-queue.ts'
+import { type DepositState, isInterruptible } from '../../stores/deposit-states.ts'
+import { cancel, isKeptReduced, pause, resume, retry } from '../../stores/deposits.ts'
+import { ErrorNote } from './ErrorNote.tsx'
+import { Progress } from './Progress.tsx'
+import { Seal } from './Seal.tsx'
+import { saveContent } from './save-content.ts'
+
+interface DepositRowProps {
+  t: T
+  locale: Locale
+  deposit: QueuedDeposit
+}
+
+export function DepositRow({ t, locale, deposit }: DepositRowProps) {
+  const state = useStore(deposit.$state, { ssr: 'initial' })
+  const words = wordsOf(state, t, locale)
+  const { name, file } = deposit
+  const isDone = state.status === 'done'
+  const label = isDone
+    ? t('deposit.sealed', { name })
+    : t('deposit.unsealed', { name, state: words })
+
+  return (
+    <li className="flex gap-4 py-4" data-status={state.status}>
+      <Seal state={sealOf(state)} label={label} className="size-14" />
+      <div className="grid min-w-0 grow content-start gap-2">
+        <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
+          <p className="wrap-anywhere min-w-0 font-medium">{name}</p>
+          <p className="text-ink-soft text-sm tabular-nums">{formatBytes(file.size, locale)}</p>
+        </div>
+        {state.status === 'failed' ? (
+          <ErrorNote
+            error={state.error}
+            t={t}
+            locale={locale}
+            text={textOf(state.error, t, locale)}
+          />
+        ) : (
+          <p
+            className={`text-sm tabular-nums ${isDone ? 'font-serif text-base' : 'text-ink-soft'}`}
+          >
+            {words}
+          </p>
+        )}
+        {(state.status === 'hashing' || state.status === 'uploading') && (
+          <Progress label={t('deposit.progressOf', { name })} ratio={state.ratio} />
+        )}
+        {isKeptReduced(file) && <p className="text-ink-soft text-sm">{t('deposit.picture')}</p>}
+        <div className="flex flex-wrap gap-2 empty:hidden">
+          {isInterruptible(state) && <Verb name="pause" run={pause} deposit={deposit} t={t} />}
+          {state.status === 'paused' && state.by === 'person' && (
+            <Verb name="resume" run={resume} deposit={deposit} t={t} />
+          )}
+          {(isInterruptible(state) || state.status === 'paused') && (
+            <Verb name="cancel" run={cancel} deposit={deposit} t={t} />
+          )}
+          {state.status === 'failed' && state.retryable && (
+            <Verb name="retry" run={retry} deposit={deposit} t={t} />
+          )}
+          {isDone && <Save request={state.request} name={name} t={t} locale={locale} />}
+        </div>
+      </div>
+    </li>
+  )
+}
+
+interface VerbProps {
+  name: 'pause' | 'resume' | 'cancel' | 'retry'
+  run: (id: string) => void
+  deposit: QueuedDeposit
+  t: T
+}
+
+function Verb({ name, run, deposit, t }: VerbProps) {
+  const action = t(`deposit.action.${name}`)
+  return (
+    <button
+      type="button"
+      className="btn btn-sm"
+      aria-label={t('deposit.action.ofFile', { action, name: deposit.name })}
+      onClick={() => run(deposit.id)}
+    >
+      {action}
+    </button>
+  )
+}
+
+type SaveState = { status: 'idle' } | { status: 'saving' } | { status: 'failed'; error: AppError }
+
+interface SaveProps {
+  request: ProcessedRequest
+  name: string
+  t: T
+  locale: Locale
+}
+
+function Save({ request, name, t, locale }: SaveProps) {
+  const [state, setState] = useState<SaveState>({ status: 'idle' })
+  const action = t(state.status === 'saving' ? 'deposit.action.saving' : 'deposit.action.save')
+  const save = async () => {
+    setState({ status: 'saving' })
+    try {
+      await saveContent(request)
+      setState({ status: 'idle' })
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      setState({ status: 'failed', error })
+    }
+  }
+  return (
+    <>
+      <button
+        type="button"
+        className="link link-secondary min-h-6 text-sm"
+        aria-label={t('deposit.action.ofFile', { action, name })}
+        disabled={state.status === 'saving'}
+        onClick={() => void save()}
+      >
+        {action}
+      </button>
+      {state.status === 'failed' && <ErrorNote error={state.error} t={t} locale={locale} />}
+    </>
+  )
+}
+
+function sealOf(state: DepositState): SealState {
+  switch (state.status) {
+    case 'waiting':
+    case 'failed':
+    case 'cancelled':
+      return { kind: 'idle' }
+    case 'hashing':
+      return { kind: 'hashing', progress: state.ratio }
+    case 'preparing':
+    case 'reserving':
+      return { kind: 'even' }
+    case 'uploading':
+    case 'paused':
+      return { kind: 'uploading', progress: state.ratio }
+    case 'recording':
+      return { kind: 'sealing' }
+    case 'done': {
+      const leafHash = state.request.leaf_hash
+      return leafHash ? { kind: 'sealed', leafHash } : { kind: 'sealing' }
+    }
+  }
+}
+
+function wordsOf(state: DepositState, t: T, locale: Locale): string {
+  switch (state.status) {
+    case 'hashing':
+      return t('deposit.state.hashing', { percent: formatPercent(state.ratio, locale) })
+    case 'uploading':
+      return uploadingWords(state, t, locale)
+    case 'paused': {
+      if (state.by === 'session') return t('deposit.state.signedOut')
+      if (state.ratio === 0) return t('deposit.state.paused')
+      return t('deposit.state.pausedAt', { percent: formatPercent(state.ratio, locale) })
+    }
+    default:
+      return t(`deposit.state.${state.status}`)
+  }
+}
+
+function uploadingWords(
+  state: Extract<DepositState, { status: 'uploading' }>,
+  t: T,
+  locale: Locale
+): string {
+  const percent = formatPercent(state.ratio, locale)
+  if (state.cut) return t('deposit.state.cut', { percent })
+  if (state.bytesPerSecond === undefined) return t('deposit.state.uploading', { percent })
+  const speed = formatSpeed(state.bytesPerSecond, locale)
+  if (state.secondsLeft === undefined) return t('deposit.state.uploadingSpeed', { percent, speed })
+  const { unit, value } = timeLeft(state.secondsLeft)
+  const left = t(`deposit.left.${unit}`, { count: value })
+  return t('deposit.state.uploadingLeft', { percent, speed, left })
+}
+
+/** Errors whose figures or field need more than the sentence of their code. */
+function textOf(error: AppError, t: T, locale: Locale): string | undefined {
+  const { figures, fields } = error
+  if (error.code === 'storage_limit_reached' && figures) {
+    const used = formatBytes(figures.used, locale)
+    return t('errors.storage_limit_reached', { used, limit: formatBytes(figures.limit, locale) })
+  }
+  const rule = fields?.['name']
+  if (rule) {
+    const why = t(`errors.fields.${rule.rule}`, { limit: rule.limit ?? '' })
+    return t('deposit.nameRefused', { why })
+  }
+  return undefined
+}

@@ -1,0 +1,18 @@
+interface ProgressProps {
+  /** What moves, for readers who cannot see it. */
+  label: string
+  /** From 0 to 1; nothing while it is not known. */
+  ratio?: number | undefined
+}
+
+export function Progress({ label, ratio }: ProgressProps) {
+  const known = ratio === undefined ? {} : { value: Math.round(ratio * 1000) }
+  return (
+    <progress
+      className="progress progress-secondary w-full"
+      aria-label={label}
+      max={1000}
+      {...known}
+    />
+  )
+}
