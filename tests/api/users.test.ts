@@ -257,7 +257,7 @@ test('gathers the features of all groups', async () => {
 test('writes no e-mail and no key into the log', async () => {
   const account = await service.signUp()
   await expect(service.signIn({ ...account, keys: makeKeys() })).rejects.toThrow()
-  const log = JSON.stringify(service.facts)
+  const log = JSON.stringify(service.logged)
   expect(log).toContain('login_failed')
   expect(log).not.toContain(account.email)
   expect(log).not.toContain(account.keys.jwk.x)
