@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import node from '@astrojs/node'
 import react from '@astrojs/react'
 import tailwind from '@tailwindcss/vite'
-import i18next from 'astro-i18next'
 import { defineConfig, passthroughImageService } from 'astro/config'
+import i18next from 'astro-i18next'
 
 const worker = {
   format: 'es',
@@ -45,7 +45,8 @@ function buildRecord() {
     name: 'vidimus-build-record',
     hooks: {
       'astro:routes:resolved': options => {
-        routes = options.routes.filter(route => route.type === 'page').map(route => route.pattern)
+        const patterns = options.routes.map(route => route.pattern)
+        routes = patterns.filter(pattern => pattern.startsWith('/[locale]'))
       },
       'astro:build:done': async ({ dir }) => {
         const dist = fileURLToPath(new URL('..', dir))

@@ -14,6 +14,8 @@ declare global {
       buildId: string
       /** Hands the finished page to the cache of `server/site.ts`. */
       keepPage: (page: { status: number; headers: [string, string][]; body: string }) => void
+      /** Says why there is no page. */
+      failPage: (cause: unknown) => void
       /** Set by `middleware.ts`. */
       tenant: DomainConfig
       locale: 'en' | 'fr'

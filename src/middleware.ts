@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from 'astro'
+import type { APIContext, MiddlewareHandler, MiddlewareNext } from 'astro'
 import { call } from './contract/call.ts'
 import { getDomainConfig } from './contract/domains.ts'
 import { themeCss } from './core/contrast.ts'
@@ -9,7 +9,16 @@ import { defaultLocale, isLocale } from './i18n/index.ts'
  * Host → tenant, path → locale, and the page's policy. The finished page goes to the cache of
  * `server/site.ts`, so it may depend on nothing but host and path.
  */
-export const onRequest: MiddlewareHandler = async ({ request, url, locals }, next) => {
+export const onRequest: MiddlewareHandler = async (context, next) => {
+  try {
+    return await render(context, next)
+  } catch (cause) {
+    context.locals.failPage(cause)
+    return new Response(null, { status: 500 })
+  }
+}
+
+async function render({ request, url, locals }: APIContext, next: MiddlewareNext) {
   // No page may depend on who is signed in, and no page log may hold the token.
   request.headers.delete('cookie')
   locals.tenant = await call(

@@ -43,11 +43,13 @@ export function translator(locale: Locale, words: Words): T {
     const plural =
       typeof count === 'number' ? find(words, `${key}_${plurals.select(count)}`) : undefined
     const text = plural ?? find(words, key) ?? find(words, `${key}_other`)
-    return text?.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) => {
-      const value = values[name]
-      if (value === undefined) return whole
-      return typeof value === 'number' ? numbers.format(value) : value
-    }) ?? key
+    return (
+      text?.replace(/\{\{\s*(\w+)\s*\}\}/g, (whole, name: string) => {
+        const value = values[name]
+        if (value === undefined) return whole
+        return typeof value === 'number' ? numbers.format(value) : value
+      }) ?? key
+    )
   }
 }
 

@@ -1,0 +1,28 @@
+import { onPage } from './page.ts'
+
+const names = ['email', 'username', 'redirect']
+
+/** Links to sign-in and sign-up carry on what an invitation put into the address. */
+export function carryLinks(): void {
+  onPage(carry)
+  addEventListener('hashchange', carry)
+}
+
+function carry(): void {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-carries]')) {
+    link.href = carried(link.href, location)
+  }
+}
+
+/** `/en/sign-in` on a page with `?email=a%40b.fr&x=1#c` → `/en/sign-in?email=a%40b.fr#c` */
+export function carried(href: string, place: Pick<Location, 'search' | 'hash'>): string {
+  const url = new URL(href)
+  const present = new URLSearchParams(place.search)
+  for (const name of names) {
+    const value = present.get(name)
+    if (value === null) url.searchParams.delete(name)
+    else url.searchParams.set(name, value)
+  }
+  url.hash = place.hash
+  return url.href
+}

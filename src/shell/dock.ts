@@ -1,0 +1,91 @@
+import { formatPercent, timeLeft } from '../core/format.ts'
+import { localizedPath } from '../i18n/index.ts'
+import type { DepositSummary } from '../stores/deposit-states.ts'
+import { onPage, pageLocale, pageWords } from './page.ts'
+
+let summary: DepositSummary | undefined
+let watching = false
+
+/** Whether leaving the document now would end an upload. */
+export function isUploading(): boolean {
+  return (summary?.active ?? 0) > 0
+}
+
+/** On every page but the deposit's own, shows how far the uploads are. */
+export function startDock(): void {
+  onPage(() => {
+    if (isDepositPage()) void watch()
+    draw()
+  })
+}
+
+/** The queue weighs as much as its page, so it is loaded there only, where it is needed anyway. */
+async function watch(): Promise<void> {
+  if (watching) return
+  watching = true
+  const { $depositSummary } = await import('../stores/deposits.ts')
+  $depositSummary.subscribe(value => {
+    summary = value
+    draw()
+  })
+}
+
+function draw(): void {
+  const dock = document.getElementById('dock')
+  if (!dock) return
+  const isShown = summary !== undefined && summary.total > 0 && !isDepositPage()
+  dock.hidden = !isShown
+  if (!summary || !isShown) return
+  const words = dockWords(summary)
+  if (!dock.firstElementChild) dock.append(...parts())
+  const [text, bar, link] = dock.children
+  if (text && text.textContent !== words) text.textContent = words
+  if (bar instanceof HTMLProgressElement) {
+    bar.value = summary.percent
+    bar.hidden = summary.active + summary.paused === 0
+    bar.setAttribute('aria-label', pageWords()('shell.dock.label'))
+  }
+  if (link instanceof HTMLAnchorElement) {
+    link.href = localizedPath(pageLocale(), '/deposit')
+    link.textContent = pageWords()('shell.dock.show')
+  }
+}
+
+function parts(): HTMLElement[] {
+  const text = document.createElement('p')
+  const bar = document.createElement('progress')
+  bar.className = 'progress'
+  bar.max = 100
+  const link = document.createElement('a')
+  link.className = 'link'
+  return [text, bar, link]
+}
+
+function dockWords({
+  total,
+  active,
+  paused,
+  done,
+  failed,
+  cancelled,
+  percent,
+  secondsLeft
+}: DepositSummary): string {
+  const t = pageWords()
+  const share = formatPercent(percent / 100, pageLocale())
+  const ended = done + failed + cancelled
+  if (active === 0 && paused === 0) {
+    return failed > 0
+      ? t('shell.dock.mixed', { done, failed })
+      : t('shell.dock.finished', { count: done })
+  }
+  if (active === 0) return t('shell.dock.paused', { done: ended, total, share })
+  if (secondsLeft === undefined) return t('shell.dock.progress', { done: ended, total, share })
+  const { unit, value } = timeLeft(secondsLeft)
+  const time = t(`shell.dock.${unit}`, { count: value })
+  return t('shell.dock.left', { done: ended, total, share, time })
+}
+
+function isDepositPage(): boolean {
+  return location.pathname.replace(/\/$/, '').endsWith('/deposit')
+}

@@ -1,0 +1,39 @@
+import { onClick, onPage } from './page.ts'
+
+/** From here on the drawer stands beside the page, and its button chooses between drawer and rail. */
+const permanent = matchMedia('(min-width: 1280px)')
+const key = 'vidimus:drawer'
+
+/** Below 1280 px the browser's own popover does it all: Escape, outside clicks, the way back of focus. */
+export function startDrawer(): void {
+  onClick('#menu', (_button, event) => {
+    if (!permanent.matches) return
+    event.preventDefault()
+    remember(document.documentElement.dataset['drawer'] === 'rail' ? undefined : 'rail')
+    document.dispatchEvent(new Event('vidimus:changed'))
+    tellState()
+  })
+  onPage(tellState)
+  permanent.addEventListener('change', () => {
+    const drawer = document.getElementById('drawer')
+    if (drawer?.matches(':popover-open')) drawer.hidePopover()
+    tellState()
+  })
+}
+
+function tellState(): void {
+  const button = document.getElementById('menu')
+  const isRail = document.documentElement.dataset['drawer'] === 'rail'
+  // Elsewhere the browser tells it by itself.
+  if (permanent.matches) button?.setAttribute('aria-expanded', String(!isRail))
+  else button?.removeAttribute('aria-expanded')
+}
+
+function remember(value: string | undefined): void {
+  try {
+    if (value) localStorage.setItem(key, value)
+    else localStorage.removeItem(key)
+  } catch {
+    // Storage may be switched off: the choice then lasts no longer than the page.
+  }
+}

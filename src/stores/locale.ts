@@ -1,0 +1,20 @@
+import { type Locale, localizedPath } from '../i18n/index.ts'
+import { environment } from './environment.ts'
+
+const cookieName = 'i18n_redirected'
+const cookieSeconds = 365 * 86_400
+
+/**
+ * Remembers the language, for a signed-in person on the server too, and answers the address of this
+ * page in it, query and hash kept. `save` fails silently: the page then still changes.
+ */
+export async function changeLanguage(
+  locale: Locale,
+  save: (locale: Locale) => Promise<void>
+): Promise<string> {
+  const { place, writeCookie } = environment()
+  writeCookie(`${cookieName}=${locale}; Max-Age=${cookieSeconds}; Path=/; Secure; SameSite=Lax`)
+  await save(locale).catch(() => {})
+  const { pathname, search, hash } = place()
+  return `${localizedPath(locale, pathname)}${search}${hash}`
+}
