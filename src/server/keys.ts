@@ -20,7 +20,7 @@ export interface KeysOptions {
 }
 
 /** A start with the wrong keys would lock everybody out in silence; the message says what to do. */
-export class KeysRefused extends Error {
+class KeysRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = 'KeysRefused'

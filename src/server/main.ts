@@ -6,6 +6,7 @@ import { createApp } from './app.ts'
 import { openBlobs } from './blobs.ts'
 import { readBuild } from './build.ts'
 import { readConfig } from './config.ts'
+import { databaseFaults } from './db/faults.ts'
 import { migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { startPostgres } from './db/postgres.ts'
@@ -13,6 +14,7 @@ import type { Deps } from './domain/deps.ts'
 import { openTenants } from './domain/domains.ts'
 import { recordedKekId, recordKekId, seedInstallation } from './domain/installation.ts'
 import { createAddressReader } from './hosts.ts'
+import { forgetUsedChallenges } from './jobs/forget-challenges.ts'
 import { runJobs } from './jobs/run.ts'
 import { lapseStaleUploads, settleUploads } from './jobs/settle-uploads.ts'
 import { openKeys } from './keys.ts'
@@ -40,7 +42,12 @@ async function start(): Promise<void> {
   const log = createLog(config.logLevel)
   // Passable, because as root the database runs as another user; what lies inside is private.
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
-  const postgres = owned.use(await startPostgres({ dir: join(config.dataDir, 'pg') }))
+  const postgres = owned.use(
+    await startPostgres({
+      dir: join(config.dataDir, 'pg'),
+      log: text => log.info({}, text)
+    })
+  )
   await migrate({ socketDir: postgres.socketDir, database: 'vidimus' })
   const db = owned.use(
     await openDatabase({
@@ -49,6 +56,8 @@ async function start(): Promise<void> {
       onError: error => log.warn({ err: error }, 'database connection lost')
     })
   )
+  const faults = await databaseFaults(db)
+  if (faults.length > 0) throw new Error(faults.join('\n'))
   const clock = () => new Date()
   const stopping = new AbortController()
   const keys = await openKeys({
@@ -89,7 +98,9 @@ async function start(): Promise<void> {
     log,
     build: await readBuild(join(import.meta.dirname, '../../dist'))
   })
-  owned.use(runJobs([settleUploads(deps), lapseStaleUploads(deps)], log))
+  owned.use(
+    runJobs([settleUploads(deps), lapseStaleUploads(deps), forgetUsedChallenges(deps)], log)
+  )
   const server = createListener({
     tenants,
     site,

@@ -14,8 +14,9 @@ export interface Postgres {
   version: string
   startedHere: boolean
   /**
-   * Shuts the server down if this process started it and nobody else is connected. `evenIfShared`
-   * does so in any case; it is for tests, which own their server.
+   * Shuts the server down if nobody else is connected, whoever started it: a start after a crash
+   * adopts what the crash left, and must not leave it behind again. `evenIfShared` does so in any
+   * case; it is for tests, which own their server.
    */
   stop(how?: { evenIfShared: boolean }): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -117,7 +118,7 @@ function share(
   const stop = (how = { evenIfShared: false }) => {
     stopping ??= how.evenIfShared
       ? client.end().then(() => shutDown(dir, pid))
-      : leave(dir, pid, client, startedHere, log)
+      : leave(dir, pid, client, log)
     return stopping
   }
   return {
@@ -129,17 +130,11 @@ function share(
   }
 }
 
-async function leave(
-  dir: string,
-  pid: number,
-  presence: pg.Client,
-  startedHere: boolean,
-  log: (text: string) => void
-) {
-  const others = startedHere ? await otherClients(presence) : 0
+async function leave(dir: string, pid: number, presence: pg.Client, log: (text: string) => void) {
+  const others = await otherClients(presence)
   await presence.end().catch(() => undefined)
   if (others > 0) log(`PostgreSQL stays up for ${others} other connections`)
-  else if (startedHere) await shutDown(dir, pid)
+  else await shutDown(dir, pid)
 }
 
 async function shutDown(dir: string, pid: number) {
