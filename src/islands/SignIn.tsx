@@ -8,13 +8,13 @@ import {
   emailErrors,
   fieldSentence,
   prefill,
-  retryTime,
   useCarried,
   useReadiness
 } from './parts/account-form.ts'
 import { ErrorNote } from './parts/ErrorNote.tsx'
 import { Field } from './parts/Field.tsx'
 import { PasswordField } from './parts/PasswordField.tsx'
+import { retryTime } from './parts/time.ts'
 import { useForm, type Values } from './parts/use-form.ts'
 
 interface SignInProps {

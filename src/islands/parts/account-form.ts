@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { type AppError, type FieldErrors, fieldErrors } from '../../contract/errors.ts'
+import { type FieldErrors, fieldErrors } from '../../contract/errors.ts'
 import { Email } from '../../contract/users.ts'
 import { type Locale, languageTag, type T } from '../../i18n/index.ts'
 
@@ -42,11 +42,4 @@ export function fieldSentence(errors: FieldErrors, name: string, t: T): string |
   const error = errors[name]
   if (!error) return undefined
   return t(`errors.fields.${error.rule}`, error.limit === undefined ? {} : { limit: error.limit })
-}
-
-/** Says when to come back, where the server did. */
-export function retryTime(error: AppError, locale: Locale): string | undefined {
-  if (error.retryAfter === undefined) return undefined
-  const time = new Date(Date.now() + error.retryAfter * 1000)
-  return time.toLocaleTimeString(languageTag(locale), { hour: 'numeric', minute: '2-digit' })
 }

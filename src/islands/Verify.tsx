@@ -1,0 +1,292 @@
+import { useStore } from '@nanostores/react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { formatPercent } from '../core/format.ts'
+import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
+import { $session } from '../stores/sessions.ts'
+import {
+  $checks,
+  type Check,
+  checkFiles,
+  checkFingerprint,
+  forgetChecks,
+  retryChecks,
+  takeOfferedFiles
+} from '../stores/verifications.ts'
+import { CheckFailure, CheckList } from './parts/CheckList.tsx'
+import { DropZone } from './parts/DropZone.tsx'
+import { Field } from './parts/Field.tsx'
+import { Progress } from './parts/Progress.tsx'
+import { Seal } from './parts/Seal.tsx'
+import { VerdictSheet } from './parts/VerdictSheet.tsx'
+
+interface VerifyProps {
+  locale: Locale
+  /** Namespaces `verify`, `errors` and `common`. */
+  words: Words
+  /** The company that is asked. */
+  company: string
+}
+
+export function Verify({ locale, words, company }: VerifyProps) {
+  const t = translator(locale, words)
+  const checks = useStore($checks, { ssr: 'initial' })
+  const session = useStore($session, { ssr: 'initial' })
+
+  useEffect(() => {
+    const offered = takeOfferedFiles()
+    if (offered.length > 0) void checkFiles(offered)
+  }, [])
+
+  const batch = Math.max(0, ...checks.map(check => check.batch))
+  const current = checks.filter(check => check.batch === batch)
+  const earlier = checks.filter(check => check.batch !== batch)
+  const [only] = current.length === 1 ? current : []
+  const isSettled = current.every(({ state }) => state.step === 'done' || state.step === 'failed')
+  const hasAnswer = current.some(({ state }) => state.step === 'done')
+  const isSignedIn = session.status === 'in'
+  return (
+    <div className="flex flex-col gap-6" data-state={stateOf(current)}>
+      <DropZone
+        label={t('verify.zone')}
+        hint={t('verify.privacy')}
+        multiple
+        onFiles={files => void checkFiles(files)}
+      >
+        <Seal state={{ kind: 'idle' }} label={t('verify.seal.none')} className="size-16" />
+      </DropZone>
+      <Paste t={t} />
+      {(current.length === 0 || only) && (
+        <Steps check={only} company={company} locale={locale} t={t} />
+      )}
+      {only && <Single key={only.id} check={only} locale={locale} t={t} isSignedIn={isSignedIn} />}
+      {current.length > 1 && (
+        <Batch
+          key={batch}
+          checks={current}
+          isSettled={isSettled}
+          locale={locale}
+          t={t}
+          isSignedIn={isSignedIn}
+        />
+      )}
+      {isSignedIn && isSettled && hasAnswer && (
+        <a className="link link-secondary" href={localizedPath(locale, '/history')}>
+          {t('verify.history')}
+        </a>
+      )}
+      {earlier.length > 0 && (
+        <section className="sheet flex flex-col gap-2">
+          <div className="flex flex-wrap items-center justify-between gap-4">
+            <h2 className="font-semibold text-lg">{t('verify.earlier')}</h2>
+            <button type="button" className="btn btn-ghost btn-sm" onClick={forgetChecks}>
+              {t('verify.forget')}
+            </button>
+          </div>
+          <CheckList checks={earlier} locale={locale} t={t} isSignedIn={isSignedIn} />
+        </section>
+      )}
+    </div>
+  )
+}
+
+function Paste({ t }: { t: T }) {
+  const [isWrong, setWrong] = useState(false)
+  const input = useRef<HTMLInputElement>(null)
+  const send = (event: FormEvent) => {
+    event.preventDefault()
+    if (!input.current) return
+    const isTaken = checkFingerprint(input.current.value)
+    setWrong(!isTaken)
+    if (isTaken) input.current.value = ''
+    else input.current.focus()
+  }
+  return (
+    <form onSubmit={send} noValidate className="flex flex-wrap items-start gap-x-4 gap-y-2">
+      <div className="min-w-0 grow basis-64">
+        <Field
+          ref={input}
+          label={t('verify.paste.label')}
+          name="fingerprint"
+          hint={t('verify.paste.hint')}
+          error={isWrong ? t('verify.paste.invalid') : undefined}
+          autoComplete="off"
+          spellCheck={false}
+          mono
+        />
+      </div>
+      <button type="submit" className="btn btn-outline mt-6">
+        {t('verify.paste.submit')}
+      </button>
+    </form>
+  )
+}
+
+/** What happens, said before it does. */
+function Steps({
+  check,
+  company,
+  locale,
+  t
+}: {
+  check: Check | undefined
+  company: string
+  locale: Locale
+  t: T
+}) {
+  const step = check?.state.step ?? 'waiting'
+  const isHashed = check?.sha256 !== undefined
+  const hashed =
+    check && check.name === undefined ? 'verify.steps.hash.pasted' : 'verify.steps.hash.done'
+  const percent = check?.state.step === 'hashing' ? check.state.percent : 0
+  const hash = isHashed
+    ? t(hashed)
+    : step === 'hashing'
+      ? t('verify.steps.hash.doing', { percent: formatPercent(percent / 100, locale) })
+      : t('verify.steps.hash.todo')
+  const asked = step === 'done' ? 'done' : step === 'asking' ? 'doing' : 'todo'
+  return (
+    <ol aria-label={t('verify.steps.label')} className="flex flex-col gap-2 text-ink-soft text-sm">
+      <Step state={isHashed ? 'done' : step === 'hashing' ? 'doing' : 'todo'} text={hash} />
+      <Step state={asked} text={t(`verify.steps.ask.${asked}`, { company })} />
+    </ol>
+  )
+}
+
+function Step({ state, text }: { state: 'todo' | 'doing' | 'done'; text: string }) {
+  return (
+    <li className={`flex items-center gap-3 ${state === 'doing' ? 'text-base-content' : ''}`}>
+      <svg
+        viewBox="0 0 16 16"
+        aria-hidden="true"
+        className="size-4 shrink-0"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.5"
+        strokeLinecap="round"
+      >
+        <circle cx="8" cy="8" r="6.5" strokeDasharray={state === 'todo' ? '0.1 2.5' : undefined} />
+        {state === 'doing' && <circle cx="8" cy="8" r="2.5" fill="currentColor" />}
+        {state === 'done' && <path d="M5 8.2 7.2 10.4 11 6" />}
+      </svg>
+      {text}
+    </li>
+  )
+}
+
+interface ResultProps {
+  locale: Locale
+  t: T
+  isSignedIn: boolean
+}
+
+function Single({ check, locale, t, isSignedIn }: ResultProps & { check: Check }) {
+  const heading = useFocusOnce(check.state.step === 'done')
+  if (check.state.step === 'done') {
+    return (
+      <VerdictSheet check={check} answer={check.state.answer} locale={locale} t={t} ref={heading} />
+    )
+  }
+  if (check.state.step === 'failed') {
+    return (
+      <CheckFailure error={check.state.error} locale={locale} t={t} isSignedIn={isSignedIn}>
+        <Retry t={t} />
+      </CheckFailure>
+    )
+  }
+  return (
+    <section className="sheet flex items-center gap-4">
+      <Running check={check} locale={locale} t={t} />
+    </section>
+  )
+}
+
+function Running({ check, locale, t }: { check: Check; locale: Locale; t: T }) {
+  const { state } = check
+  const share = state.step === 'hashing' ? state.percent / 100 : state.step === 'asking' ? 1 : 0
+  const text =
+    state.step === 'hashing'
+      ? t('verify.hashing', { percent: formatPercent(share, locale) })
+      : t(state.step === 'asking' ? 'verify.asking' : 'verify.waiting')
+  return (
+    <>
+      <Seal state={{ kind: 'hashing', progress: share }} label={text} className="size-16" />
+      <div className="min-w-0 grow">
+        <p className="truncate font-medium">{check.name ?? t('verify.pasted')}</p>
+        <p className="text-ink-soft text-sm">{text}</p>
+        <Progress label={text} ratio={share} />
+      </div>
+    </>
+  )
+}
+
+function Batch({
+  checks,
+  isSettled,
+  locale,
+  t,
+  isSignedIn
+}: ResultProps & { checks: readonly Check[]; isSettled: boolean }) {
+  const heading = useFocusOnce(isSettled)
+  const counts = count(checks)
+  const settled = counts.found + counts.missing + counts.failed
+  const summary = counts.failed > 0 ? 'verify.summaryFailed' : 'verify.summary'
+  return (
+    <section className="sheet flex flex-col gap-4">
+      <h2 ref={heading} tabIndex={-1} className="verdict">
+        {isSettled
+          ? t(summary, counts)
+          : t('verify.progress', { done: settled, total: checks.length })}
+      </h2>
+      {!isSettled && (
+        <Progress
+          label={t('verify.progress', { done: settled, total: checks.length })}
+          ratio={settled / checks.length}
+        />
+      )}
+      {isSettled && counts.failed > 0 && <Retry t={t} />}
+      <CheckList checks={checks} locale={locale} t={t} isSignedIn={isSignedIn} />
+    </section>
+  )
+}
+
+function Retry({ t }: { t: T }) {
+  return (
+    <div>
+      <button type="button" className="btn btn-outline btn-sm" onClick={() => void retryChecks()}>
+        {t('verify.retry')}
+      </button>
+    </div>
+  )
+}
+
+/** Takes the person to the answer once it is there. */
+function useFocusOnce(isThere: boolean) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  // an answer that was there before, as after coming back to the page, does not take the focus
+  const wasThere = useRef(isThere)
+  useEffect(() => {
+    if (!isThere || wasThere.current) return
+    wasThere.current = true
+    heading.current?.focus()
+  }, [isThere])
+  return heading
+}
+
+function count(checks: readonly Check[]): { found: number; missing: number; failed: number } {
+  const counts = { found: 0, missing: 0, failed: 0 }
+  for (const { state } of checks) {
+    if (state.step === 'failed') counts.failed += 1
+    else if (state.step === 'done') {
+      counts[state.answer.verdict === 'authentic' ? 'found' : 'missing'] += 1
+    }
+  }
+  return counts
+}
+
+function stateOf(current: readonly Check[]): string {
+  const steps = new Set(current.map(({ state }) => state.step))
+  if (steps.size === 0) return 'empty'
+  if (steps.has('waiting') || steps.has('hashing') || steps.has('asking')) return 'loading'
+  if (!steps.has('failed')) return 'ready'
+  return steps.has('done') ? 'partial' : 'error'
+}

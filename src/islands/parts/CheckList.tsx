@@ -1,0 +1,124 @@
+import type { ReactNode } from 'react'
+import type { AppError } from '../../contract/errors.ts'
+import { formatPercent } from '../../core/format.ts'
+import { tell } from '../../core/verdict.ts'
+import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { type Check, cancelCheck } from '../../stores/verifications.ts'
+import { ErrorNote } from './ErrorNote.tsx'
+import { Seal } from './Seal.tsx'
+import { retryTime } from './time.ts'
+import { Sentence, VerdictFacts, VerdictSeal, Word } from './VerdictSheet.tsx'
+
+interface CheckListProps {
+  checks: readonly Check[]
+  locale: Locale
+  t: T
+  isSignedIn: boolean
+}
+
+/** Many checks, a line each; what is answered opens. */
+export function CheckList({ checks, ...rest }: CheckListProps) {
+  return (
+    <ul className="divide-y divide-base-300">
+      {checks.map(check => (
+        <li key={check.id} className="py-3" data-step={check.state.step}>
+          <CheckLine check={check} {...rest} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function CheckLine({
+  check,
+  locale,
+  t,
+  isSignedIn
+}: Omit<CheckListProps, 'checks'> & { check: Check }) {
+  const { state } = check
+  const name = check.name ?? t('verify.pasted')
+  if (state.step === 'done') {
+    const { answer } = state
+    const telling = tell(answer)
+    return (
+      <details>
+        <summary className="flex cursor-pointer items-center gap-4">
+          <VerdictSeal telling={telling} t={t} small className="size-8" />
+          <span className="min-w-0 grow truncate font-medium">{name}</span>
+          <Word telling={telling} t={t} />
+        </summary>
+        <div className="flex flex-col gap-4 pt-3 sm:ps-12">
+          <p className="font-serif text-lg">
+            <Sentence telling={telling} company={answer.company} locale={locale} t={t} />
+          </p>
+          {telling.adds.map(add => (
+            <p key={add}>{t(`verify.adds.${add}`)}</p>
+          ))}
+          <VerdictFacts check={check} answer={answer} locale={locale} t={t} />
+        </div>
+      </details>
+    )
+  }
+  if (state.step === 'failed') {
+    return (
+      <div className="flex flex-col gap-2">
+        <p className="truncate font-medium">{name}</p>
+        <CheckFailure error={state.error} locale={locale} t={t} isSignedIn={isSignedIn} />
+      </div>
+    )
+  }
+  const share = state.step === 'hashing' ? state.percent / 100 : state.step === 'asking' ? 1 : 0
+  const text =
+    state.step === 'hashing'
+      ? t('verify.hashing', { percent: formatPercent(share, locale) })
+      : t(`verify.${state.step}`)
+  return (
+    <div className="flex items-center gap-4">
+      <Seal state={{ kind: 'hashing', progress: share }} label={text} small className="size-8" />
+      <span className="min-w-0 grow truncate font-medium">{name}</span>
+      <span className="text-ink-soft text-sm">{text}</span>
+      <button
+        type="button"
+        className="btn btn-ghost btn-sm"
+        aria-label={t('verify.stopOf', { name })}
+        onClick={() => cancelCheck(check.id)}
+      >
+        {t('verify.stop')}
+      </button>
+    </div>
+  )
+}
+
+interface CheckFailureProps {
+  error: AppError
+  locale: Locale
+  t: T
+  isSignedIn: boolean
+  children?: ReactNode
+}
+
+/** A check that has no answer, in the words of this screen where it has some. */
+export function CheckFailure({ error, locale, t, isSignedIn, children }: CheckFailureProps) {
+  const isLimited = error.code === 'lookup_limited'
+  return (
+    <ErrorNote error={error} locale={locale} t={t} text={textFor(error, locale, t, isSignedIn)}>
+      {isLimited && !isSignedIn && (
+        <a className="link link-secondary" href={localizedPath(locale, '/sign-in')}>
+          {t('verify.signIn')}
+        </a>
+      )}
+      {children}
+    </ErrorNote>
+  )
+}
+
+function textFor(error: AppError, locale: Locale, t: T, isSignedIn: boolean): string | undefined {
+  if (error.code === 'file_empty' || error.code === 'file_unreadable') {
+    return t(`verify.errors.${error.code}`)
+  }
+  const time = retryTime(error, locale)
+  if (error.code !== 'lookup_limited' || !time) return undefined
+  return t(isSignedIn ? 'verify.errors.lookup_limited_in' : 'verify.errors.lookup_limited', {
+    time
+  })
+}
