@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { type FieldErrors, fieldErrors } from '../../contract/errors.ts'
 import { Email } from '../../contract/users.ts'
-import { type Locale, languageTag, type T } from '../../i18n/index.ts'
+import type { T } from '../../i18n/index.ts'
 
 /** Whether the script runs, and what keeps this browser from signing in. */
 export function useReadiness(): { isReady: boolean; obstacle: 'insecure' | 'cookies' | undefined } {

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import type { AppError } from '../../contract/errors.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
 
 /** The time, renewed every so often; nothing until the browser has taken over. */
