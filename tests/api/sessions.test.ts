@@ -290,6 +290,16 @@ test('ends a session twelve hours after sign-in, however often it was renewed', 
   await expect(getsUser(token)).rejects.toMatchObject({ code: 'unauthenticated' })
 })
 
+test('asks the session for its end, whatever the token says', async () => {
+  const account = await service.signUp()
+  const { access_token } = await service.signIn(account)
+  await service.owner.query('update session set expires_at = $2 where user_id = $1', [
+    account.id,
+    service.deps.clock()
+  ])
+  await expect(getsUser(access_token)).rejects.toMatchObject({ code: 'unauthenticated' })
+})
+
 test('does not renew without a poll: an hour of silence signs out', async () => {
   const { access_token } = await service.signIn(await service.signUp())
   service.wait(3601)
