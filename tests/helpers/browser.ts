@@ -1,0 +1,123 @@
+import type { Environment, Place } from '../../src/stores/environment.ts'
+
+type Handler = (request: Request) => Response | Promise<Response>
+
+/** What all tabs of one browser share: cookies, storage, channels and the clock. */
+export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
+  const cookies = new Map<string, { value: string; attributes: string[] }>()
+  const storage = new Map<string, string>()
+  const ears = new Set<{ name: string; hear: (message: unknown) => void }>()
+  const timers = new Set<{ at: number; run: () => void }>()
+  let time = now
+
+  function writeCookie(text: string): void {
+    const [pair = '', ...attributes] = text.split('; ')
+    const name = pair.slice(0, pair.indexOf('='))
+    if (attributes.includes('Max-Age=0')) cookies.delete(name)
+    else cookies.set(name, { value: pair.slice(name.length + 1), attributes })
+  }
+
+  /** One tab, at `url`, whose API calls `handle` answers. */
+  function openTab(url: string, handle: Handler) {
+    const place = placeOf(url)
+    const wakes = new Set<() => void>()
+    const replaced: string[] = []
+    const calls: { method: string; path: string; body: unknown; token: string | null }[] = []
+    const keys = { opened: 0, closed: 0 }
+    const environment: Environment = {
+      async fetch(input, init) {
+        const request = new Request(input, init)
+        const { pathname, search } = new URL(request.url)
+        const text = await request.clone().text()
+        calls.push({
+          method: request.method,
+          path: pathname + search,
+          body: text ? JSON.parse(text) : undefined,
+          token: request.headers.get('authorization')
+        })
+        return handle(request)
+      },
+      now: () => time,
+      random: () => 0,
+      after(ms, run) {
+        const timer = { at: time + ms, run }
+        timers.add(timer)
+        return () => timers.delete(timer)
+      },
+      place: () => place,
+      language: () => (place.pathname.startsWith('/fr') ? 'fr-FR' : 'en-US'),
+      replacePage: url => replaced.push(url),
+      readCookie: name => cookies.get(name)?.value,
+      writeCookie,
+      readStored: key => storage.get(key),
+      store(key, value) {
+        if (value === undefined) storage.delete(key)
+        else storage.set(key, value)
+      },
+      openChannel(name, hear) {
+        const mine = { name, hear }
+        ears.add(mine)
+        return message => {
+          for (const ear of ears) if (ear !== mine && ear.name === name) ear.hear(message)
+        }
+      },
+      onWake(run) {
+        wakes.add(run)
+        return () => wakes.delete(run)
+      },
+      async openKeys() {
+        keys.opened += 1
+        return {
+          respond: async (challenge, purpose, host) => `${challenge}.${purpose}@${host}`,
+          publicKeyJwt: async ({ challenge, aud, purpose }) => `${challenge}.${purpose}@${aud}`,
+          close: () => {
+            keys.closed += 1
+          }
+        }
+      },
+      async hashFile(file) {
+        const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer())
+        return Buffer.from(digest).toString('hex')
+      }
+    }
+    return {
+      environment,
+      calls,
+      keys,
+      replaced,
+      wake() {
+        for (const run of [...wakes]) run()
+      }
+    }
+  }
+
+  return {
+    cookies,
+    storage,
+    openTab,
+    timers,
+    /** Moves the clock on and runs what falls due, in order. */
+    advance(ms: number): void {
+      const end = time + ms
+      for (;;) {
+        const [next] = [...timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)
+        if (!next) break
+        timers.delete(next)
+        time = Math.max(time, next.at)
+        next.run()
+      }
+      time = end
+    }
+  }
+}
+
+/** A token as the server makes them, less its signature. */
+export function makeToken(claims: Record<string, unknown>): string {
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  return `${encode({ alg: 'ES256', typ: 'JWT' })}.${encode(claims)}.${'s'.repeat(86)}`
+}
+
+function placeOf(url: string): Place {
+  const { protocol, host, hostname, pathname, search, hash } = new URL(url)
+  return { protocol, host, hostname, pathname, search, hash }
+}

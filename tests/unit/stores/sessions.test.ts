@@ -1,0 +1,337 @@
+import { expect, test, vi } from 'vitest'
+import { AppError, toProblem } from '../../../src/contract/errors.ts'
+import type { UserInfo } from '../../../src/contract/users.ts'
+import { makeBrowser, makeToken } from '../../helpers/browser.ts'
+
+const start = Date.parse('2026-05-03T12:00:00Z')
+const exp = start / 1000 + 3600
+
+const ada: UserInfo = {
+  id: '01978a5e-0000-7000-8000-000000000001',
+  email: 'ada@example.com',
+  username: 'Ada Lovelace',
+  initials: 'AL',
+  locale: 'en',
+  features: ['deposit'],
+  permissions: [],
+  company: { id: '01978a5e-0000-7000-8000-000000000002', name: 'Acme' },
+  usage_remaining: { requests: null, storage: null }
+}
+
+test('signs in with a signed challenge, keeps the token in the cookie and loads the person', async () => {
+  const token = makeToken({ sub: 'ada', exp })
+  const { browser, tab, sessions, users } = await open({ token })
+  await sessions.signIn({ email: 'ada@example.com', password: 'secret' })
+  expect(tab.calls).toEqual([
+    {
+      method: 'GET',
+      path: '/user/login/challenge?email=ada%40example.com&purpose=login',
+      body: undefined,
+      token: null
+    },
+    {
+      method: 'POST',
+      path: '/user/login',
+      body: { email: 'ada@example.com', challenge_response: 'login-challenge.login@localhost' },
+      token: null
+    },
+    { method: 'GET', path: '/user', body: undefined, token: `Bearer ${token}` }
+  ])
+  expect(browser.cookies.get('__Host-vidimus')).toEqual({
+    value: token,
+    attributes: ['Max-Age=3600', 'Path=/', 'Secure', 'SameSite=Lax']
+  })
+  expect(sessions.$session.get()).toEqual({ status: 'in', token, exp })
+  expect(users.$user.get()?.username).toBe('Ada Lovelace')
+  expect(browser.storage.get('vidimus:device')).toBe('device-mark')
+  expect(browser.storage.get('vidimus:user')).toBe('{"features":["deposit"],"permissions":[]}')
+  expect(tab.keys).toEqual({ opened: 1, closed: 1 })
+})
+
+test('signs up with the key of one derivation, which then signs in', async () => {
+  const { tab, sessions } = await open({})
+  const input = { email: 'ada@example.com', username: 'Ada', password: 'secret' }
+  await sessions.signUp({ ...input, locale: 'fr' })
+  expect(tab.calls.map(({ method, path }) => `${method} ${path.split('?')[0]}`)).toEqual([
+    'GET /user/login/challenge',
+    'POST /user',
+    'GET /user/login/challenge',
+    'POST /user/login',
+    'GET /user'
+  ])
+  expect(tab.calls[0]?.path).toContain('purpose=signup')
+  expect(tab.calls[1]?.body).toEqual({
+    email: 'ada@example.com',
+    username: 'Ada',
+    public_key_jwt: 'signup-challenge.signup@localhost',
+    locale: 'fr'
+  })
+  expect(tab.keys).toEqual({ opened: 1, closed: 1 })
+})
+
+test('stays signed out and closes the keys when the login fails', async () => {
+  const { browser, tab, sessions } = await open({
+    answers: { 'POST /user/login': () => problem('login_failed') }
+  })
+  const attempt = sessions.signIn({ email: 'ada@example.com', password: 'wrong' })
+  await expect(attempt).rejects.toMatchObject({ code: 'login_failed' })
+  expect(sessions.$session.get()).toEqual({ status: 'out' })
+  expect(browser.cookies.size).toBe(0)
+  expect(tab.keys).toEqual({ opened: 1, closed: 1 })
+})
+
+test('refuses a token that no cookie can hold', async () => {
+  const { browser, sessions } = await open({ token: makeToken({ exp, pad: 'x'.repeat(4096) }) })
+  const attempt = sessions.signIn({ email: 'ada@example.com', password: 'secret' })
+  await expect(attempt).rejects.toMatchObject({ code: 'unexpected_answer' })
+  expect(browser.cookies.size).toBe(0)
+})
+
+test('takes up the session of the cookie', async () => {
+  const token = makeToken({ sub: 'ada', exp })
+  const { sessions, users } = await open({ cookie: token })
+  sessions.startSession()
+  sessions.startSession()
+  expect(sessions.$session.get()).toEqual({ status: 'in', token, exp })
+  await vi.waitFor(() => expect(users.hasFeature('deposit')).toBe(true))
+  expect(users.hasPermission('admin')).toBe(false)
+})
+
+test.for([
+  ['ends in one second', makeToken({ exp: start / 1000 + 1 })],
+  ['has ended', makeToken({ exp: start / 1000 - 60 })],
+  ['says no end', makeToken({ sub: 'ada' })],
+  ['is no token', 'nonsense']
+] as const)(
+  'drops a cookie whose token %s, and what was kept of the person',
+  async ([, cookie]) => {
+    const { browser, tab, sessions } = await open({ cookie })
+    browser.storage.set('vidimus:user', '{}')
+    sessions.startSession()
+    expect(sessions.$session.get()).toEqual({ status: 'out' })
+    expect(browser.cookies.size).toBe(0)
+    expect(browser.storage.has('vidimus:user')).toBe(false)
+    expect(tab.calls).toEqual([])
+  }
+)
+
+test('signs out one second before the token ends', async () => {
+  const end = start / 1000 + 20
+  const { browser, sessions } = await open({ cookie: makeToken({ sub: 'ada', exp: end }) })
+  sessions.startSession()
+  browser.advance(18_000)
+  expect(sessions.$session.get().status).toBe('in')
+  browser.advance(1000)
+  expect(sessions.$session.get().status).toBe('out')
+  expect(browser.cookies.size).toBe(0)
+})
+
+test('loads the person every 30 seconds and as soon as one comes back', async () => {
+  const { browser, tab, sessions } = await open({ cookie: makeToken({ sub: 'ada', exp }) })
+  sessions.startSession()
+  await vi.waitFor(() => expect(tab.calls).toHaveLength(1))
+  browser.advance(29_000)
+  expect(tab.calls).toHaveLength(1)
+  browser.advance(1000)
+  await vi.waitFor(() => expect(tab.calls).toHaveLength(2))
+  tab.wake()
+  await vi.waitFor(() => expect(tab.calls).toHaveLength(3))
+  browser.advance(30_000)
+  await vi.waitFor(() => expect(tab.calls).toHaveLength(4))
+})
+
+test('replaces the token by the one that comes with the person', async () => {
+  const renewed = makeToken({ sub: 'ada', exp: exp + 1800 })
+  const { browser, sessions } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: { 'GET /user': () => Response.json({ ...ada, access_token: renewed }) }
+  })
+  sessions.startSession()
+  await vi.waitFor(() => expect(sessions.sessionToken()).toBe(renewed))
+  expect(browser.cookies.get('__Host-vidimus')?.value).toBe(renewed)
+})
+
+test('signs out on a 401 of any call', async () => {
+  const { browser, sessions, users } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: { 'PUT /user': () => problem('unauthenticated') }
+  })
+  sessions.startSession()
+  await vi.waitFor(() => expect(users.$user.get()).toBeDefined())
+  await expect(users.changeLocale('fr')).rejects.toMatchObject({ code: 'unauthenticated' })
+  expect(sessions.$session.get()).toEqual({ status: 'out' })
+  expect(users.$user.get()).toBeUndefined()
+  expect(browser.cookies.size).toBe(0)
+  expect(browser.storage.has('vidimus:user')).toBe(false)
+})
+
+test('stays signed in when the 401 answers a token that has been replaced', async () => {
+  const { sessions } = await open({ cookie: makeToken({ sub: 'ada', exp }) })
+  sessions.startSession()
+  const old = sessions.sessionToken()
+  sessions.renewToken(makeToken({ sub: 'ada', exp: exp + 1800 }))
+  sessions.heed(new AppError('unauthenticated', 'late'), old)
+  expect(sessions.$session.get().status).toBe('in')
+})
+
+test('leads a disabled person to the notice, with the details, but not from there', async () => {
+  const disabled = { scope: 'user', reason: 'left', since: '2026-05-01T00:00:00Z' } as const
+  const error = new AppError('account_disabled', 'off', { disabled })
+  const elsewhere = await open({ url: 'https://docs.example/fr/history' })
+  elsewhere.sessions.heed(error, undefined)
+  const target = new URL(elsewhere.tab.replaced[0] ?? '', 'https://docs.example')
+  expect(target.pathname).toBe('/fr/disabled')
+  expect(JSON.parse(target.searchParams.get('disabled') ?? '')).toEqual(disabled)
+  const there = await open({ url: 'https://docs.example/fr/disabled' })
+  there.sessions.heed(error, undefined)
+  expect(there.tab.replaced).toEqual([])
+})
+
+test('signs out here, in the other tab and on the server', async () => {
+  const token = makeToken({ sub: 'ada', exp })
+  const here = await open({ cookie: token })
+  const there = await open({ browser: here.browser })
+  here.sessions.startSession()
+  there.sessions.startSession()
+  await vi.waitFor(() => expect(there.users.$user.get()).toBeDefined())
+  await here.sessions.signOut()
+  expect(here.tab.calls.at(-1)).toMatchObject({ path: '/user/logout', token: `Bearer ${token}` })
+  for (const { sessions, users } of [here, there]) {
+    expect(sessions.$session.get()).toEqual({ status: 'out' })
+    expect(users.$user.get()).toBeUndefined()
+  }
+  expect(here.browser.cookies.size).toBe(0)
+  expect(here.browser.storage.has('vidimus:user')).toBe(false)
+})
+
+test('is signed out even when the server cannot be told', async () => {
+  const { sessions } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: { 'POST /user/logout': () => Promise.reject(new TypeError('no network')) }
+  })
+  sessions.startSession()
+  await sessions.signOut()
+  expect(sessions.$session.get()).toEqual({ status: 'out' })
+})
+
+test('follows a sign-in of another tab, and forgets the person before', async () => {
+  const here = await open({ cookie: makeToken({ sub: 'ada', exp }) })
+  here.sessions.startSession()
+  const departed = vi.fn()
+  here.sessions.onSignOut(departed)
+  const token = makeToken({ sub: 'bob', exp })
+  const there = await open({ browser: here.browser, token })
+  there.sessions.startSession()
+  await there.sessions.signIn({ email: 'bob@example.com', password: 'secret' })
+  expect(departed).toHaveBeenCalledOnce()
+  expect(here.sessions.sessionToken()).toBe(token)
+})
+
+test('keeps the session while another tab holds a fresher token', async () => {
+  const here = await open({ cookie: makeToken({ sub: 'ada', exp: start / 1000 + 20 }) })
+  here.sessions.startSession()
+  const fresher = makeToken({ sub: 'ada', exp })
+  here.browser.cookies.set('__Host-vidimus', { value: fresher, attributes: [] })
+  here.browser.advance(19_000)
+  expect(here.sessions.sessionToken()).toBe(fresher)
+})
+
+test('replaces the page once by the language of the person', async () => {
+  const { browser, tab, sessions } = await open({
+    url: 'https://docs.example/en/verify?a=1#b',
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: { 'GET /user': () => Response.json({ ...ada, locale: 'fr' }) }
+  })
+  sessions.startSession()
+  await vi.waitFor(() => expect(tab.replaced).toEqual(['/fr/verify?a=1#b']))
+  expect(browser.cookies.get('i18n_redirected')?.value).toBe('fr')
+  tab.wake()
+  await vi.waitFor(() => expect(tab.calls).toHaveLength(2))
+  expect(tab.replaced).toHaveLength(1)
+})
+
+test('saves the language of the page for a person who has none', async () => {
+  const { tab, sessions, users } = await open({
+    url: 'https://docs.example/fr/history',
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: {
+      'GET /user': () => Response.json({ ...ada, locale: 'und' }),
+      'PUT /user': () => Response.json({ ...ada, locale: 'fr' })
+    }
+  })
+  sessions.startSession()
+  await vi.waitFor(() => expect(users.$user.get()?.locale).toBe('fr'))
+  expect(tab.calls[1]).toMatchObject({ method: 'PUT', body: { locale: 'fr' } })
+  expect(tab.replaced).toEqual([])
+})
+
+test.for([
+  ['', '/en'],
+  [redirect('/en/history', '?a=1', '#b'), '/en/history?a=1#b'],
+  [redirect('/fr/verify'), '/en/verify'],
+  [redirect('/'), '/en'],
+  [redirect('/en/sign-up'), '/en'],
+  [redirect('/..//evil.example'), '/en'],
+  [redirect('//evil.example'), '/en'],
+  ['?redirect=nonsense', '/en']
+] as const)('leads back after signing in: %s → %s', async ([search, target]) => {
+  const { users } = await open({ url: `https://docs.example/en/sign-in${search}` })
+  expect(users.afterSignIn()).toBe(`https://docs.example${target}`)
+})
+
+test('leads back in the language of the person, without another change of page', async () => {
+  const { tab, sessions, users } = await open({
+    url: `https://docs.example/en/sign-in${redirect('/en/history')}`,
+    answers: { 'GET /user': () => Response.json({ ...ada, locale: 'fr' }) }
+  })
+  await sessions.signIn({ email: 'ada@example.com', password: 'secret' })
+  expect(users.afterSignIn()).toBe('https://docs.example/fr/history')
+  expect(tab.replaced).toEqual([])
+})
+
+interface Opening {
+  url?: string
+  browser?: ReturnType<typeof makeBrowser>
+  cookie?: string
+  /** What a login answers. */
+  token?: string
+  answers?: Record<string, () => Response | Promise<Response>>
+}
+
+/** A tab with modules of its own, on a browser that may be shared. */
+async function open(opening: Opening) {
+  const { url = 'http://localhost:4321/en', token = makeToken({ sub: 'ada', exp }) } = opening
+  const browser = opening.browser ?? makeBrowser({ now: start })
+  if (opening.cookie) {
+    browser.cookies.set('__Host-vidimus', { value: opening.cookie, attributes: [] })
+  }
+  const answers: Record<string, () => Response | Promise<Response>> = {
+    'POST /user': () => Response.json({ id: ada.id }, { status: 201 }),
+    'POST /user/login': () => Response.json({ access_token: token, device: 'device-mark' }),
+    'POST /user/logout': () => new Response(null, { status: 204 }),
+    'GET /user': () => Response.json(ada),
+    ...opening.answers
+  }
+  const tab = browser.openTab(url, request => {
+    const { pathname, searchParams } = new URL(request.url)
+    if (pathname === '/user/login/challenge') {
+      return Response.json({ challenge: `${searchParams.get('purpose')}-challenge`, kdf: 'a1' })
+    }
+    return answers[`${request.method} ${pathname}`]?.() ?? problem('not_found')
+  })
+  vi.resetModules()
+  const { setEnvironment } = await import('../../../src/stores/environment.ts')
+  setEnvironment(tab.environment)
+  const sessions = await import('../../../src/stores/sessions.ts')
+  const users = await import('../../../src/stores/users.ts')
+  return { browser, tab, sessions, users }
+}
+
+function redirect(path: string, query = '', hash = ''): string {
+  return `?${new URLSearchParams({ redirect: JSON.stringify({ path, query, hash }) })}`
+}
+
+function problem(code: 'login_failed' | 'unauthenticated' | 'not_found'): Response {
+  const body = toProblem(new AppError(code, 'test'))
+  return Response.json(body, { status: body.status })
+}
