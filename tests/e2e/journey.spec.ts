@@ -1,0 +1,189 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { type Browser, expect, type Locator, type Page, test } from '@playwright/test'
+import { makeJpeg, makePdf, makeRandomFile, sha256Of } from '../helpers/documents.ts'
+
+const password = 'a long sentence to keep'
+
+test('a stranger deposits documents and anyone verifies them', async ({
+  browser,
+  baseURL = ''
+}) => {
+  test.setTimeout(300_000)
+  const api = baseURL.replace('//', '//api.')
+  const demo = baseURL.replace('//', '//demo.')
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const violations = watchForViolations(page)
+
+  await test.step('signs up', async () => {
+    await page.goto('/en')
+    await page.getByRole('link', { name: 'Create an account' }).first().click()
+    await page.getByLabel('E-mail').fill('Clerk@Example.com')
+    await page.getByLabel('Username').fill('Camille Clerc')
+    await page.getByLabel('Password', { exact: true }).fill(password)
+    await page.getByLabel('Password, once more').fill(password)
+    await page.getByRole('button', { name: 'Create account' }).click()
+    await expect(page).toHaveURL(/\/en$/)
+    await page.getByRole('navigation').getByRole('link', { name: 'Deposit' }).click()
+    await expect(page).toHaveURL(/\/en\/deposit$/)
+  })
+
+  const pdf = await makePdf('lease.pdf', 'Lease of 3 May 2026')
+  const jpeg = await makeJpeg(page, 'facade.jpg')
+  const large = await makeRandomFile('plans.bin', 200_000_000)
+  expect((await stat(jpeg)).size).toBeGreaterThan(2_000_000)
+
+  // a second window watches
+  const window = await context.newPage()
+  await window.goto('/en/history')
+  await expect(window.getByRole('heading', { name: 'Every document you deposit' })).toBeVisible()
+
+  await test.step('deposits a PDF and a large picture, seen elsewhere within a second', async () => {
+    for (const path of [pdf, jpeg]) {
+      const name = path.split('/').at(-1) ?? ''
+      await page.locator('input[type=file]').first().setInputFiles(path)
+      await expect(rowOf(page, name).getByText('Recorded', { exact: true })).toBeVisible()
+      const shown = rowOf(window, name).getByText('Recorded', { exact: true })
+      await expect(shown).toBeVisible({ timeout: 1000 })
+    }
+  })
+
+  await test.step('goes on after the connection was cut', async () => {
+    await page.locator('input[type=file]').first().setInputFiles(large)
+    const row = rowOf(page, 'plans.bin')
+    await expect(row.getByText(/Uploading, [1-9]\d? ?%/)).toBeVisible({ timeout: 60_000 })
+    await context.setOffline(true)
+    await expect(row.getByText(/Connection lost/)).toBeVisible()
+    await context.setOffline(false)
+    await expect(row.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 120_000 })
+    await expect(rowOf(window, 'plans.bin').getByText('Recorded', { exact: true })).toBeVisible()
+  })
+
+  const copy = await test.step('gets the exact stored copy back', async () => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      rowOf(page, 'facade.jpg')
+        .getByRole('button', { name: /Save the exact file/ })
+        .click()
+    ])
+    const path = '.cache/e2e-documents/facade-copy.jpg'
+    await download.saveAs(path)
+    expect((await stat(path)).size).toBeLessThan(1_000_000)
+    return path
+  })
+
+  const changed = '.cache/e2e-documents/lease-changed.pdf'
+  const bytes = await readFile(pdf)
+  bytes.write('L', bytes.indexOf('Lease') + 4)
+  await writeFile(changed, bytes)
+  const unknown = await makeRandomFile('unknown.bin', 12_345)
+
+  const outcomes = {
+    en: [
+      [jpeg, 'Unchanged', /Vidimus recorded this exact file on/],
+      [copy, 'Unchanged copy', /This is Vidimus’s reduced copy of a picture/],
+      [changed, 'No record', /Vidimus has no record of this exact file/],
+      [unknown, 'No record', /Vidimus has no record of this exact file/]
+    ],
+    fr: [
+      [jpeg, 'Inchangé', /Vidimus a enregistré ce fichier exact/],
+      [copy, 'Copie inchangée', /Copie réduite, conservée par Vidimus/],
+      [changed, 'Aucune trace', /Vidimus n’a aucune trace de ce fichier exact/],
+      [unknown, 'Aucune trace', /Vidimus n’a aucune trace de ce fichier exact/]
+    ]
+  } as const
+  for (const locale of ['en', 'fr'] as const) {
+    await test.step(`anyone verifies, signed out, in ${locale}`, async () => {
+      await withStranger(browser, async stranger => {
+        const sent = watchBodies(stranger)
+        await stranger.goto(`/${locale}/verify`)
+        for (const [path, word, sentence] of outcomes[locale]) {
+          await stranger.locator('input[type=file]').first().setInputFiles(path)
+          const verdict = stranger.getByRole('heading', { name: sentence })
+          await expect(verdict).toBeVisible()
+          await expect(stranger.getByText(word, { exact: true }).first()).toBeVisible()
+          await expect(stranger.getByText('Camille')).toHaveCount(0)
+        }
+        // fingerprints left the device, files did not
+        expect(Math.max(...sent)).toBeLessThan(1000)
+      })
+    })
+  }
+
+  await test.step('the second company knows nothing of it', async () => {
+    await withStranger(browser, async stranger => {
+      await stranger.goto(`${demo}/en/verify`)
+      await stranger.locator('input[type=file]').first().setInputFiles(pdf)
+      await expect(
+        stranger.getByRole('heading', { name: /Étude Marchand has no record/ })
+      ).toBeVisible()
+      const answer = await stranger.evaluate(
+        async ([url, sha256]) => {
+          const response = await fetch(`${url}/verify`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({ items: [{ sha256 }] })
+          })
+          return response.json()
+        },
+        [demo.replace('//', '//api.'), await sha256Of(pdf)]
+      )
+      expect(answer.items[0]).toMatchObject({ verdict: 'not_found', findings: [] })
+    })
+  })
+
+  await test.step('signing out ends it in both windows', async () => {
+    const token = (await context.cookies(baseURL)).find(each =>
+      each.name.startsWith('__Host-')
+    )?.value
+    await page.getByRole('button', { name: /Camille Clerc/ }).click()
+    await page
+      .getByRole('menuitem', { name: 'Sign out' })
+      .or(page.getByRole('button', { name: 'Sign out' }))
+      .first()
+      .click()
+    await expect(page.getByRole('link', { name: 'Sign in' }).first()).toBeVisible()
+    await expect(window).toHaveURL(/\/en\/sign-in/)
+    const refused = await page.evaluate(
+      async ([url, bearer]) =>
+        (await fetch(`${url}/user`, { headers: { authorization: `Bearer ${bearer}` } })).status,
+      [api, token ?? '']
+    )
+    expect(refused).toBe(401)
+  })
+
+  expect(violations).toEqual([])
+  await context.close()
+})
+
+function rowOf(page: Page, name: string): Locator {
+  return page.getByRole('listitem').filter({ hasText: name }).first()
+}
+
+async function withStranger(browser: Browser, act: (page: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const violations = watchForViolations(page)
+  await act(page)
+  expect(violations).toEqual([])
+  await context.close()
+}
+
+/** Everything the policy of the page refuses, and every error it logs. */
+function watchForViolations(page: Page): string[] {
+  const seen: string[] = []
+  page.on('console', message => {
+    if (message.type() === 'error' && /Content Security Policy|Refused to/.test(message.text())) {
+      seen.push(message.text())
+    }
+  })
+  page.on('pageerror', error => seen.push(error.message))
+  return seen
+}
+
+/** Lengths of all request bodies. */
+function watchBodies(page: Page): number[] {
+  const sizes = [0]
+  page.on('request', request => sizes.push(request.postDataBuffer()?.length ?? 0))
+  return sizes
+}

@@ -1,0 +1,77 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Page } from '@playwright/test'
+
+const folder = join('.cache', 'e2e-documents')
+
+/** A page that says one line, as an office program would write it. */
+export async function makePdf(name: string, line: string): Promise<string> {
+  const content = `BT /F1 24 Tf 72 720 Td (${line}) Tj ET`
+  const objects = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>',
+    `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>'
+  ]
+  let text = '%PDF-1.4\n'
+  const offsets = objects.map((object, index) => {
+    const offset = text.length
+    text += `${index + 1} 0 obj\n${object}\nendobj\n`
+    return offset
+  })
+  const entries = offsets.map(offset => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')
+  text += `xref\n0 6\n0000000000 65535 f \n${entries}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`
+  return write(name, Buffer.from(text))
+}
+
+/** A photograph's worth of noise, about three megabytes, made by the browser's own encoder. */
+export async function makeJpeg(page: Page, name: string): Promise<string> {
+  const base64 = await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(2560, 1920)
+    const context = canvas.getContext('2d')
+    if (!context) throw new Error('no canvas')
+    const pixels = context.createImageData(canvas.width, canvas.height)
+    for (let at = 0; at < pixels.data.length; at += 65_536) {
+      crypto.getRandomValues(pixels.data.subarray(at, at + 65_536))
+    }
+    for (let at = 3; at < pixels.data.length; at += 4) pixels.data[at] = 255
+    context.putImageData(pixels, 0, 0)
+    const blob = await canvas.convertToBlob({ type: 'image/jpeg', quality: 0.8 })
+    const bytes = new Uint8Array(await blob.arrayBuffer())
+    let text = ''
+    for (let at = 0; at < bytes.length; at += 32_768) {
+      text += String.fromCharCode(...bytes.subarray(at, at + 32_768))
+    }
+    return btoa(text)
+  })
+  return write(name, Buffer.from(base64, 'base64'))
+}
+
+export async function makeRandomFile(name: string, bytes: number): Promise<string> {
+  await mkdir(folder, { recursive: true })
+  const path = join(folder, name)
+  const file = createWriteStream(path)
+  for (let left = bytes; left > 0; left -= 1_000_000) {
+    if (!file.write(randomBytes(Math.min(left, 1_000_000)))) await once(file, 'drain')
+  }
+  file.end()
+  await once(file, 'finish')
+  return path
+}
+
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+async function write(name: string, bytes: Uint8Array): Promise<string> {
+  await mkdir(folder, { recursive: true })
+  const path = join(folder, name)
+  await writeFile(path, bytes)
+  return path
+}
