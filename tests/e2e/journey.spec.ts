@@ -4,13 +4,11 @@ import { makeJpeg, makePdf, makeRandomFile, sha256Of } from '../helpers/document
 
 const password = 'a long sentence to keep'
 
-test('a stranger deposits documents and anyone verifies them', async ({
-  browser,
-  baseURL = ''
-}) => {
+test('a stranger deposits documents and anyone verifies them', async ({ browser, baseURL }) => {
   test.setTimeout(300_000)
-  const api = baseURL.replace('//', '//api.')
-  const demo = baseURL.replace('//', '//demo.')
+  const site = baseURL ?? ''
+  const api = site.replace('//', '//api.')
+  const demo = site.replace('//', '//demo.')
   const context = await browser.newContext()
   const page = await context.newPage()
   const violations = watchForViolations(page)
@@ -133,9 +131,7 @@ test('a stranger deposits documents and anyone verifies them', async ({
   })
 
   await test.step('signing out ends it in both windows', async () => {
-    const token = (await context.cookies(baseURL)).find(each =>
-      each.name.startsWith('__Host-')
-    )?.value
+    const token = (await context.cookies(site)).find(each => each.name.startsWith('__Host-'))?.value
     await page.getByRole('button', { name: /Camille Clerc/ }).click()
     await page
       .getByRole('menuitem', { name: 'Sign out' })
