@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { workerPolicy } from '../core/csp.ts'
-import type { Build, Locale } from './build.ts'
+import type { Build, BuiltFile, Locale } from './build.ts'
 import { type Encoded, encode, send } from './encoded.ts'
 import { PageCache, type RenderedPage } from './page-cache.ts'
 
@@ -38,12 +38,7 @@ export function createSite(options: SiteOptions): Site {
   const files = new Map<string, Encoded>()
   const security = securityHeaders(options.scheme)
   const known = new Set(build.routes.map(route => route.replace('/[locale]', '') || '/'))
-  const messages = new Map(
-    locales.map(locale => {
-      const text = JSON.stringify(build.messages[locale])
-      return [locale, encode(Buffer.from(text), 'application/json', { quality: fileQuality })]
-    })
-  )
+  const messages = { en: dictionary('en'), fr: dictionary('fr') }
 
   return { handle, stats: () => cache.stats() }
 
@@ -58,12 +53,13 @@ export function createSite(options: SiteOptions): Site {
       response.setHeader('allow', 'GET, HEAD')
       return plain(response, 405, 'Method Not Allowed')
     }
-    if (build.files.has(path)) return sendFile(request, response, path, query)
+    const file = build.files.get(path)
+    if (file) return sendFile(request, response, path, query, file)
     if (path.startsWith('/_astro/')) return plain(response, 404, 'Not Found')
     if (path === '/builds/latest.json') return sendBuildId(request, response)
-    const dictionary = /^\/_i18n\/([\w-]+)\/(en|fr)\/messages\.json$/.exec(path)
-    if (dictionary) {
-      const [, id, locale] = dictionary
+    const words = /^\/_i18n\/([\w-]+)\/(en|fr)\/messages\.json$/.exec(path)
+    if (words) {
+      const [, id, locale] = words
       return sendMessages(request, response, id === build.id, locale as Locale) // as: matched
     }
     await sendPage(request, response, host, path, query)
@@ -73,10 +69,9 @@ export function createSite(options: SiteOptions): Site {
     request: IncomingMessage,
     response: ServerResponse,
     path: string,
-    query: string
+    query: string,
+    file: BuiltFile
   ): void {
-    const file = build.files.get(path)
-    if (!file) return plain(response, 404, 'Not Found')
     const encoded = files.get(path) ?? encode(file.body, file.type, { quality: fileQuality })
     files.set(path, encoded)
     const isImmutable = path.startsWith('/_astro/') || query === `?${build.id}`
@@ -106,8 +101,6 @@ export function createSite(options: SiteOptions): Site {
     isCurrent: boolean,
     locale: Locale
   ): void {
-    const encoded = messages.get(locale)
-    if (!encoded) return plain(response, 404, 'Not Found')
     send(
       request,
       response,
@@ -117,8 +110,13 @@ export function createSite(options: SiteOptions): Site {
         'cache-control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache',
         vary: 'Accept-Encoding'
       },
-      encoded
+      messages[locale]
     )
+  }
+
+  function dictionary(locale: Locale): Encoded {
+    const text = JSON.stringify(build.messages[locale])
+    return encode(Buffer.from(text), 'application/json', { quality: fileQuality })
   }
 
   async function sendPage(
@@ -153,7 +151,8 @@ export function createSite(options: SiteOptions): Site {
         response.writeHead(page.status).end()
         return
       }
-      send(request, response, page.status, { ...page.headers, vary }, page.body)
+      const headers = { ...page.headers, vary, 'content-type': 'text/html; charset=utf-8' }
+      send(request, response, page.status, headers, page.body)
     } catch (cause) {
       fail(request, response, locale, { host, path: address, cause })
     }
@@ -206,7 +205,7 @@ export function createSite(options: SiteOptions): Site {
     }
     response.setHeader('content-security-policy', failurePolicy)
     response.writeHead(500, { 'content-type': 'text/html; charset=utf-8' })
-    response.end(request.method === 'HEAD' ? undefined : failurePage(build.messages, locale, id))
+    response.end(request.method === 'HEAD' ? undefined : failurePage(build, locale, id))
   }
 }
 
@@ -269,7 +268,6 @@ const off = [
   'screen-wake-lock',
   'serial',
   'usb',
-  'web-share',
   'xr-spatial-tracking'
 ]
 
@@ -287,11 +285,12 @@ function securityHeaders(scheme: 'http' | 'https'): Record<string, string> {
 }
 
 const failurePolicy =
-  "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** The meta line lets ClientRouter swap the page in, so that a failed navigation ends no upload. */
-function failurePage(messages: Build['messages'], locale: Locale, id: string): string {
-  const word = (key: string) => escapeHtml(wordOf(messages[locale], key))
+function failurePage(build: Build, locale: Locale, id: string): string {
+  const word = (key: string) => escapeHtml(wordOf(build.messages[locale], key))
+  const styles = [...build.files.keys()].filter(path => path.endsWith('.css'))
   return `<!doctype html>
 <html lang="${locale === 'fr' ? 'fr-FR' : 'en-US'}">
 <head>
@@ -300,13 +299,17 @@ function failurePage(messages: Build['messages'], locale: Locale, id: string): s
 <meta name="color-scheme" content="light dark">
 <meta name="astro-view-transitions-enabled" content="true">
 <title>${word('common.failure.title')}</title>
+${styles.map(path => `<link rel="stylesheet" href="${path}">`).join('\n')}
 </head>
 <body>
-<main>
-<h1>${word('common.failure.title')}</h1>
+<main id="main" class="page page-task">
+<div class="sheet">
+<h1 class="page-title">${word('common.failure.title')}</h1>
 <p>${word('common.failure.text')}</p>
-<p>${word('common.failure.request')} <code>${id}</code></p>
-<p><a href="/${locale}">${word('common.home')}</a> <a href="/${locale}/verify">${word('common.verify')}</a></p>
+<p class="meta">${word('common.failure.request')} <code class="fingerprint">${id}</code></p>
+<p><a href="/${locale}">${word('common.notFound.home')}</a></p>
+<p><a href="/${locale}/verify">${word('common.notFound.verify')}</a></p>
+</div>
 </main>
 </body>
 </html>

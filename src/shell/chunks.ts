@@ -24,14 +24,12 @@ export function guardAgainstLostFiles(): void {
 }
 
 function reloadOnce(): void {
-  const { pathname } = location
-  if (!mayReload(pathname, Date.now(), sessionStorage)) return
-  if (!isUploading()) return location.reload()
+  if (!mayReload(location.pathname, Date.now(), sessionStorage)) return
+  const reload = () => location.reload()
   const t = pageWords()
-  toast(t('shell.version.ready'), {
-    label: t('shell.version.reload'),
-    run: () => location.reload()
-  })
+  if (isUploading())
+    toast(t('shell.version.ready'), { label: t('shell.version.reload'), run: reload })
+  else reload()
 }
 
 /** Answers true once in ten seconds for a path, and remembers it. */

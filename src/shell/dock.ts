@@ -4,6 +4,7 @@ import type { DepositSummary } from '../stores/deposit-states.ts'
 import { onPage, pageLocale, pageWords } from './page.ts'
 
 let summary: DepositSummary | undefined
+let dismiss: () => void = () => {}
 let watching = false
 
 /** Whether leaving the document now would end an upload. */
@@ -23,8 +24,9 @@ export function startDock(): void {
 async function watch(): Promise<void> {
   if (watching) return
   watching = true
-  const { $depositSummary } = await import('../stores/deposits.ts')
-  $depositSummary.subscribe(value => {
+  const deposits = await import('../stores/deposits.ts')
+  dismiss = deposits.dismiss
+  deposits.$depositSummary.subscribe(value => {
     summary = value
     draw()
   })
@@ -36,18 +38,24 @@ function draw(): void {
   const isShown = summary !== undefined && summary.total > 0 && !isDepositPage()
   dock.hidden = !isShown
   if (!summary || !isShown) return
+  const t = pageWords()
   const words = dockWords(summary)
+  const hasEnded = summary.active + summary.paused === 0
   if (!dock.firstElementChild) dock.append(...parts())
-  const [text, bar, link] = dock.children
+  const [text, bar, link, close] = dock.children
   if (text && text.textContent !== words) text.textContent = words
   if (bar instanceof HTMLProgressElement) {
     bar.value = summary.percent
-    bar.hidden = summary.active + summary.paused === 0
-    bar.setAttribute('aria-label', pageWords()('shell.dock.label'))
+    bar.hidden = hasEnded
+    bar.setAttribute('aria-label', t('shell.dock.label'))
   }
   if (link instanceof HTMLAnchorElement) {
     link.href = localizedPath(pageLocale(), '/deposit')
-    link.textContent = pageWords()('shell.dock.show')
+    link.textContent = t('shell.dock.show')
+  }
+  if (close instanceof HTMLButtonElement) {
+    close.hidden = !hasEnded
+    close.textContent = t('shell.dismiss')
   }
 }
 
@@ -58,7 +66,11 @@ function parts(): HTMLElement[] {
   bar.max = 100
   const link = document.createElement('a')
   link.className = 'link'
-  return [text, bar, link]
+  const close = document.createElement('button')
+  close.type = 'button'
+  close.className = 'dock-close'
+  close.addEventListener('click', () => dismiss())
+  return [text, bar, link, close]
 }
 
 function dockWords({

@@ -19,7 +19,7 @@ export function startMenu(): void {
 
 function move(panel: Element, event: KeyboardEvent): void {
   const entries = entriesOf(panel)
-  const at = entries.findIndex(entry => entry === document.activeElement)
+  const at = entries.findIndex(entry => entry.matches(':focus'))
   const steps: Record<string, number> = {
     ArrowDown: at + 1,
     ArrowUp: at - 1,

@@ -13,7 +13,7 @@ export function pageLocale(): Locale {
   return isLocale(locale) ? locale : defaultLocale
 }
 
-/** The shell's words on the page that is shown now; they begin with `shell.` or `common.`. */
+/** The shell's words on the page that is shown now, each beginning with `shell.`. */
 export function pageWords(): T {
   const json = document.getElementById('shell')?.dataset['words'] ?? '{}'
   return translator(pageLocale(), JSON.parse(json) as Words) // as: written by the layout

@@ -1,0 +1,117 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { errorCodes } from '../../src/contract/errors.ts'
+import { localizedPath, translator, type Words } from '../../src/i18n/index.ts'
+
+const namespaces = readdirSync('src/i18n/en').map(file => file.replace('.json', ''))
+const en = Object.fromEntries(namespaces.map(name => [name, read('en', name)]))
+const fr = Object.fromEntries(namespaces.map(name => [name, read('fr', name)]))
+
+test('says everything in both languages', () => {
+  expect(readdirSync('src/i18n/fr')).toEqual(readdirSync('src/i18n/en'))
+  expect([...sentences(fr).keys()].sort()).toEqual([...sentences(en).keys()].sort())
+})
+
+test('leaves the same gaps to fill in both languages', () => {
+  const gaps = (text: string) => new Set(text.match(/\{\{\w+\}\}/g))
+  for (const [key, text] of sentences(en)) {
+    const other = sentences(fr).get(key) ?? ''
+    // "1 request left" may do without the number.
+    if (!key.endsWith('_one')) expect(gaps(other), key).toEqual(gaps(text))
+  }
+})
+
+test('has a sentence for every error code, and for every rule of a field', () => {
+  const rules = ['required', 'email', 'min', 'max', 'max_bytes', 'nfc', 'format', 'unknown', 'same']
+  for (const words of [en, fr]) {
+    const t = translator('en', words)
+    for (const code of Object.keys(errorCodes)) {
+      expect(t(`errors.${code}`)).not.toBe(`errors.${code}`)
+    }
+    for (const rule of rules) {
+      expect(t(`errors.fields.${rule}`)).not.toBe(`errors.fields.${rule}`)
+    }
+  }
+})
+
+test('has both plurals where it has one', () => {
+  for (const key of sentences(en).keys()) {
+    if (key.endsWith('_one'))
+      expect([...sentences(en).keys()]).toContain(key.replace(/one$/, 'other'))
+  }
+})
+
+test('writes French with its own signs and spaces', () => {
+  for (const [key, text] of sentences(fr)) {
+    expect(text, `${key}: apostrophe`).not.toMatch(/'/)
+    expect(text, `${key}: quotation marks`).not.toMatch(/["“”]/)
+    expect(text, `${key}: U+202F before ; ! ?`).not.toMatch(/(?<!\u202f)[;!?]/)
+    expect(text, `${key}: U+00A0 before :`).not.toMatch(/(?<!\u00a0):(?!\/\/)/)
+    expect(text, `${key}: U+00A0 inside « »`).not.toMatch(/«(?!\u00a0)|(?<!\u00a0)»/)
+    expect(text, `${key}: a space before %`).not.toMatch(/[^\s\u202f\u00a0]%/)
+  }
+})
+
+test('writes English with curly signs', () => {
+  for (const [key, text] of sentences(en)) expect(text, key).not.toMatch(/['"]/)
+})
+
+test('never shouts, in neither language, and never blames', () => {
+  for (const [key, text] of [...sentences(en), ...sentences(fr)]) {
+    expect(text, key).not.toMatch(/!|\boops\b|\bsorry\b|désolé/i)
+    expect(text.trim(), key).toBe(text)
+    expect(text, key).not.toBe('')
+  }
+})
+
+test('holds nothing that the catalogue loader cannot quote', () => {
+  // astro-i18next writes the catalogues into a script without escaping them.
+  for (const [key, text] of [...sentences(en), ...sentences(fr)]) {
+    expect(text, key).not.toMatch(/["\\\n\u2028\u2029]/)
+  }
+})
+
+test('never asks i18next for its one language a process', () => {
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  for (const path of sources.filter(path => /\.(?:ts|tsx|astro)$/.test(path))) {
+    const text = readFileSync(`src/${path}`, 'utf8')
+    expect(text, path).not.toMatch(/i18next\.(?:t\(|changeLanguage|language\b)/)
+    if (/from 'i18next'/.test(text)) expect(path).toBe('i18n/pages.ts')
+  }
+})
+
+test('fills gaps, chooses plurals and writes numbers the way of the locale', () => {
+  const words = { a: { left_one: '{{count}} left', left_other: '{{count}} left ({{who}})' } }
+  expect(translator('en', words)('a.left', { count: 1 })).toBe('1 left')
+  expect(translator('en', words)('a.left', { count: 1200, who: 'x' })).toBe('1,200 left (x)')
+  expect(translator('fr', words)('a.left', { count: 0 })).toBe('0 left')
+  expect(translator('fr', words)('a.left', { count: 1200, who: 'x' })).toBe('1\u202f200 left (x)')
+  expect(translator('en', words)('a.none')).toBe('a.none')
+  expect(translator('en', words)('toString')).toBe('toString')
+})
+
+test.each([
+  ['en', '/verify', '/en/verify'],
+  ['fr', '/en/verify', '/fr/verify'],
+  ['fr', '/', '/fr'],
+  ['fr', '/en', '/fr'],
+  ['fr', '/fr/a/b/', '/fr/a/b'],
+  ['en', '/english', '/en/english']
+] as const)('puts %s before %s', (locale, path, localized) => {
+  expect(localizedPath(locale, path)).toBe(localized)
+})
+
+function read(locale: string, namespace: string): Words {
+  return JSON.parse(readFileSync(`src/i18n/${locale}/${namespace}.json`, 'utf8')) as Words
+}
+
+/** `{ a: { b: 'c' } }` → `a.b` ⇒ `c` */
+function sentences(words: Words, prefix = ''): Map<string, string> {
+  return new Map(
+    Object.entries(words).flatMap(([key, value]) =>
+      typeof value === 'string'
+        ? [[prefix + key, value] as const]
+        : [...sentences(value, `${prefix}${key}.`)]
+    )
+  )
+}
