@@ -40,7 +40,7 @@ export const RequestRow = memo(
           </p>
           {items && items.asked > 1 && (
             <p className="text-ink-soft text-sm">
-              {t('history.counts', { authentic: items.authentic, not_found: items.not_found })}
+              {t('history.counts', { found: items.authentic, missing: items.not_found })}
             </p>
           )}
           {request.code && <p className="text-sm">{t(`errors.${request.code}`)}</p>}

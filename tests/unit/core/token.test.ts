@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { expiryOf, isUsable, readPayload } from '../../../src/core/token.ts'
+
+const payload = Buffer.from('{"sub":"é","exp":1777809600}').toString('base64url')
+
+test.for([
+  ['an empty token', ''],
+  ['one segment', 'abc'],
+  ['an empty second segment', 'abc..def'],
+  ['no base64url', 'abc.+/.def'],
+  ['no UTF-8', `abc.${Buffer.from([0xff, 0xff]).toString('base64url')}.def`],
+  ['no JSON', `abc.${Buffer.from('nope').toString('base64url')}.def`],
+  ['an array', `abc.${Buffer.from('[1]').toString('base64url')}.def`],
+  ['null', `abc.${Buffer.from('null').toString('base64url')}.def`]
+] as const)('reads nothing from %s', ([, token]) => {
+  expect(readPayload(token)).toBeUndefined()
+  expect(expiryOf(token)).toBeUndefined()
+})
+
+test('reads the payload of a token, signed or not', () => {
+  expect(readPayload(`abc.${payload}.def`)).toEqual({ sub: 'é', exp: 1777809600 })
+  expect(readPayload(`abc.${payload}`)).toEqual({ sub: 'é', exp: 1777809600 })
+  expect(expiryOf(`abc.${payload}.def`)).toBe(1777809600)
+})
+
+test.for([
+  [2000, true],
+  [1001, true],
+  [1000, false],
+  [0, false],
+  [-5000, false]
+] as const)('a token with %d ms left is usable: %s', ([left, usable]) => {
+  expect(isUsable(1777809600, 1777809600_000 - left)).toBe(usable)
+})
