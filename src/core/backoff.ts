@@ -6,5 +6,5 @@ const delaySeconds = [0, 1, 3, 5, 10, 20]
  */
 export function retryDelay(failures: number, random: number): number | undefined {
   const seconds = delaySeconds[failures - 1]
-  return seconds === undefined ? undefined : seconds * 1000 * (0.8 + 0.4 * random)
+  return seconds === undefined ? undefined : Math.round(seconds * 1000 * (0.8 + 0.4 * random))
 }

@@ -68,7 +68,7 @@ export function Deposit({ locale, words }: DepositProps) {
           multiple
           onFiles={take}
         >
-          <Seal state={{ kind: 'idle' }} label="" className="size-20" />
+          <Seal state={{ kind: 'idle' }} className="size-20" />
         </DropZone>
         {phone && <p className="text-ink-soft text-sm">{t('deposit.phone')}</p>}
         {turnedAway > 0 && (
@@ -100,7 +100,11 @@ function CategoryChoice({ t, locale, held }: { t: T; locale: Locale; held: numbe
     return (
       <div role="alert" className="flex flex-wrap items-center gap-3">
         <p className="text-error">{t('deposit.categories.failed')}</p>
-        <button type="button" className="btn btn-sm" onClick={() => void loadCategories()}>
+        <button
+          type="button"
+          className="btn btn-sm pointer-coarse:min-h-11"
+          onClick={() => void loadCategories()}
+        >
           {t('deposit.action.retry')}
         </button>
         {waiting}

@@ -1,11 +1,23 @@
-import { atom, type ReadableAtom, type WritableAtom } from 'nanostores'
+import { atom, type ReadableAtom } from 'nanostores'
 import type * as z from 'zod/mini'
-import { type createDeposit, FileName, MediaType, maxFileBytes } from '../contract/deposits.ts'
-import { AppError, type ErrorCode, errorCodes, fieldErrors } from '../contract/errors.ts'
+import type { createDeposit } from '../contract/deposits.ts'
+import { AppError } from '../contract/errors.ts'
 import type { ProcessedRequest } from '../contract/requests.ts'
 import { createPace } from '../core/pace.ts'
 import type { Reduction } from '../workers/image-client.ts'
 import type { AskOptions } from '../workers/pool.ts'
+import {
+  type Act,
+  appErrorOf,
+  codeOf,
+  createAct,
+  isLasting,
+  isOutdating,
+  mediaTypeOf,
+  type Prepared,
+  type QueuedDeposit,
+  refusalOf
+} from './deposit-acts.ts'
 import {
   type DepositState,
   type DepositSummary,
@@ -25,13 +37,6 @@ const progressMs = 100
 const lookMs = 2000
 const maxLooks = 4
 
-export interface QueuedDeposit {
-  id: string
-  file: File
-  name: string
-  $state: ReadableAtom<DepositState>
-}
-
 /** All that the queue needs of the world. */
 export interface DepositParts extends Uploads {
   hash: (file: Blob, options: AskOptions) => Promise<string>
@@ -44,25 +49,6 @@ export interface DepositParts extends Uploads {
   now: () => number
   random: () => number
   after: (ms: number, run: () => void) => () => void
-}
-
-/** A deposit on its way, with what has been reached so far: a retry goes on from there. */
-interface Act extends QueuedDeposit {
-  $state: WritableAtom<DepositState>
-  category: string
-  /** One per act of the person, kept over retries. */
-  key: string
-  prepared?: Prepared | undefined
-  reserved?: { request: ProcessedRequest; upload: string } | undefined
-  stop: AbortController
-  toldAt: number
-}
-
-interface Prepared {
-  original: string
-  stored: string
-  bytes: Blob
-  reduction: Reduction | undefined
 }
 
 export interface DepositQueue {
@@ -201,11 +187,11 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   }
 
   async function upload(act: Act, bytes: Blob, url: string, signal: AbortSignal): Promise<void> {
-    const paceAt = createPace()
     let reached = 0
     let ratio = 0
     change(act, { status: 'uploading', ratio, cut: false })
     const step = (advanced: () => void) => {
+      const paceAt = createPace() // the time without a connection says nothing about its speed
       const onProgress = (sent: number) => {
         if (signal.aborted) return
         if (sent > reached) advanced()
@@ -318,7 +304,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     const state = act.$state.get()
     if (state.status !== 'failed' || !state.retryable) return
     if (!isPassing(state.error)) startAnew(act)
-    if (outdating.has(state.error.code)) act.prepared = undefined
+    if (isOutdating(state.error)) act.prepared = undefined
     enqueue(act)
   }
 
@@ -343,7 +329,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   }
 
   function fail(act: Act, error: AppError): void {
-    change(act, { status: 'failed', error, retryable: !lasting.has(error.code) })
+    change(act, { status: 'failed', error, retryable: !isLasting(error) })
   }
 
   function progress(act: Act, state: DepositState): void {
@@ -423,64 +409,6 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
       publish()
     }
   }
-}
-
-/** Another try cannot help: the file itself, or the right to deposit it, would have to change. */
-const lasting: ReadonlySet<ErrorCode> = new Set([
-  'file_empty',
-  'too_large',
-  'invalid_input',
-  'category_unknown',
-  'type_not_allowed',
-  'forbidden',
-  'account_disabled'
-])
-
-/** The file is not what was fingerprinted. */
-const outdating: ReadonlySet<ErrorCode> = new Set([
-  'transfer_corrupt',
-  'fingerprint_invalid',
-  'file_unreadable'
-])
-
-function createAct(file: File, category: string): Act {
-  return {
-    id: crypto.randomUUID(),
-    file,
-    name: file.name.normalize('NFC'),
-    $state: atom<DepositState>({ status: 'waiting' }),
-    category,
-    key: crypto.randomUUID(),
-    stop: new AbortController(),
-    toldAt: 0
-  }
-}
-
-/** What the server would refuse is refused before a byte is read. */
-function refusalOf({ file, name }: Act): AppError | undefined {
-  if (file.size === 0) return new AppError('file_empty', 'The file has no bytes')
-  if (file.size > maxFileBytes) return new AppError('too_large', 'The file is over 5 GB')
-  const checked = FileName.safeParse(name)
-  if (checked.success) return undefined
-  const { '(body)': rule } = fieldErrors(checked.error)
-  return new AppError('invalid_input', 'The name cannot be stored', {
-    fields: { name: rule ?? { rule: 'format' } }
-  })
-}
-
-/** `Text/HTML; charset=utf-8` → `text/html` */
-function mediaTypeOf(file: Blob): string {
-  const type = (file.type.split(';')[0] ?? '').trim().toLowerCase()
-  return MediaType.safeParse(type).success ? type : 'application/octet-stream'
-}
-
-function appErrorOf(thrown: unknown): AppError {
-  if (thrown instanceof AppError) return thrown
-  return new AppError('internal', 'A deposit failed in the browser', { cause: thrown })
-}
-
-function codeOf({ code }: ProcessedRequest): ErrorCode {
-  return code !== undefined && code in errorCodes ? (code as ErrorCode) : 'internal' // as: just checked
 }
 
 function shift(acts: Set<Act>): Act | undefined {

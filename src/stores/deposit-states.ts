@@ -21,6 +21,8 @@ export interface DepositSummary {
   paused: number
   done: number
   failed: number
+  /** Of the failed, those that another try may help. */
+  retryable: number
   cancelled: number
   /** Of all bytes; 100 only once everything has ended. */
   percent: number
@@ -33,6 +35,7 @@ export const emptySummary: DepositSummary = {
   paused: 0,
   done: 0,
   failed: 0,
+  retryable: 0,
   cancelled: 0,
   percent: 0
 }
@@ -56,6 +59,7 @@ export function summarize(deposits: Iterable<{ file: Blob; state: DepositState }
   for (const { file, state } of deposits) {
     counted.total += 1
     counted[bucketOf(state)] += 1
+    if (state.status === 'failed' && state.retryable) counted.retryable += 1
     bytes += file.size
     bytesDone += file.size * shareOf(state)
     if (state.status === 'uploading') {

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useState } from 'react'
 import { formatPercent, timeLeft } from '../../core/format.ts'
 import { type Locale, languageTag, type T } from '../../i18n/index.ts'
-import type { QueuedDeposit } from '../../stores/deposit-queue.ts'
+import type { QueuedDeposit } from '../../stores/deposit-acts.ts'
 import type { DepositSummary } from '../../stores/deposit-states.ts'
 import {
   $depositSummary,
@@ -47,9 +47,9 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
           {!hasEnded && deposits.length > 1 && (
             <Action label={t('deposit.action.cancelAll')} onClick={cancelAll} />
           )}
-          {summary.failed > 0 && (
+          {summary.retryable > 0 && (
             <Action
-              label={t('deposit.action.retryFailed', { count: summary.failed })}
+              label={t('deposit.action.retryFailed', { count: summary.retryable })}
               onClick={retryAll}
             />
           )}
@@ -74,7 +74,7 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
 
 function Action({ label, onClick }: { label: string; onClick: () => void }) {
   return (
-    <button type="button" className="btn btn-sm" onClick={onClick}>
+    <button type="button" className="btn btn-sm pointer-coarse:min-h-11" onClick={onClick}>
       {label}
     </button>
   )

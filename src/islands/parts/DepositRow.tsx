@@ -5,7 +5,7 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes, formatPercent, formatSpeed, timeLeft } from '../../core/format.ts'
 import type { SealState } from '../../core/seal.ts'
 import type { Locale, T } from '../../i18n/index.ts'
-import type { QueuedDeposit } from '../../stores/deposit-queue.ts'
+import type { QueuedDeposit } from '../../stores/deposit-acts.ts'
 import { type DepositState, isInterruptible } from '../../stores/deposit-states.ts'
 import { cancel, isKeptReduced, pause, resume, retry } from '../../stores/deposits.ts'
 import { ErrorNote } from './ErrorNote.tsx'
@@ -84,7 +84,7 @@ function Verb({ name, run, deposit, t }: VerbProps) {
   return (
     <button
       type="button"
-      className="btn btn-sm"
+      className="btn btn-sm pointer-coarse:min-h-11"
       aria-label={t('deposit.action.ofFile', { action, name: deposit.name })}
       onClick={() => run(deposit.id)}
     >
@@ -119,7 +119,7 @@ function Save({ request, name, t, locale }: SaveProps) {
     <>
       <button
         type="button"
-        className="link link-secondary min-h-6 text-sm"
+        className="link link-secondary min-h-6 text-start text-sm pointer-coarse:min-h-11"
         aria-label={t('deposit.action.ofFile', { action, name })}
         disabled={state.status === 'saving'}
         onClick={() => void save()}

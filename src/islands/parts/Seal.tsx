@@ -3,8 +3,8 @@ import { type SealState, sealPath } from '../../core/seal.ts'
 
 interface SealProps {
   state: SealState
-  /** What the drawing says, for readers who cannot see it. */
-  label: string
+  /** What the drawing says, for readers who cannot see it; nothing where it only decorates. */
+  label?: string
   /** Sizes as classes: `size-12`. */
   className?: string
   /** Fewer ticks, for 32 px and below. */
@@ -50,6 +50,7 @@ export function Seal({ state, label, className, small }: SealProps) {
       viewBox="0 0 100 100"
       role="img"
       aria-label={label}
+      aria-hidden={label === undefined}
       className={`shrink-0 ${tone === 'wax' ? 'text-primary' : 'text-ink-soft'} ${className ?? 'size-12'}`}
       fill="none"
       stroke="currentColor"
