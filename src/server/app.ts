@@ -156,11 +156,10 @@ export function expectedError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const busy =
-    /^(57014|55P03|53\d{3}|57P\d{2}|08\d{3}|25P03|40001|40P01|ECONNREFUSED|ECONNRESET|ENOENT_POOL)$/
-  if (
-    busy.test(code) ||
-    (error instanceof Error && /timeout exceeded when trying to connect/.test(error.message))
-  ) {
+    /^(57014|55P03|53\d{3}|57P\d{2}|08\d{3}|25P03|40001|40P01|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT_POOL)$/
+  // the driver gives these no code
+  const lost = /timeout exceeded when trying to connect|Connection terminated|is not queryable/
+  if (busy.test(code) || (error instanceof Error && lost.test(error.message))) {
     return new AppError('unavailable', 'The database is busy', { cause: error, retryAfter: 2 })
   }
   return new AppError('internal', 'Something failed on our side', { cause: error })

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import type { Api } from './api/context.ts'
+import { apiHeaders, expectedError, problemResponse } from './app.ts'
 import type { Log } from './domain/deps.ts'
 import type { Tenants } from './domain/domains.ts'
 import { type AddressReader, hostOf, refuseHost } from './hosts.ts'
@@ -48,13 +49,22 @@ export function createListener(halves: Halves): Server {
       keepAliveTimeout: 75_000
     },
     (request, response) => {
-      answer(request, response).catch((error: unknown) => {
+      answer(request, response).catch(async (error: unknown) => {
         log.error({ err: error }, 'request failed')
         if (response.headersSent) response.destroy()
+        else if (hostOf(request)?.startsWith('api.')) await refuseCall(response, error)
         else refuseHost(response, 503)
       })
     }
   )
   server.maxConnections = 8000
   return server
+}
+
+/** What fails before it is known whose API is called still answers with a code. */
+async function refuseCall(response: ServerResponse, error: unknown): Promise<void> {
+  const problem = problemResponse(expectedError(error), '')
+  const headers = { ...apiHeaders, ...Object.fromEntries(problem.headers), connection: 'close' }
+  const body = await problem.text()
+  response.writeHead(problem.status, headers).end(body)
 }

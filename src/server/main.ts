@@ -14,7 +14,7 @@ import type { Deps } from './domain/deps.ts'
 import { openTenants } from './domain/domains.ts'
 import { recordedKekId, recordKekId, seedInstallation } from './domain/installation.ts'
 import { createAddressReader } from './hosts.ts'
-import { forgetUsedChallenges } from './jobs/forget-challenges.ts'
+import { forget } from './jobs/forget.ts'
 import { runJobs } from './jobs/run.ts'
 import { lapseStaleUploads, settleUploads } from './jobs/settle-uploads.ts'
 import { openKeys } from './keys.ts'
@@ -98,9 +98,7 @@ async function start(): Promise<void> {
     log,
     build: await readBuild(join(import.meta.dirname, '../../dist'))
   })
-  owned.use(
-    runJobs([settleUploads(deps), lapseStaleUploads(deps), forgetUsedChallenges(deps)], log)
-  )
+  owned.use(runJobs([settleUploads(deps), lapseStaleUploads(deps), forget(deps)], log))
   const server = createListener({
     tenants,
     site,

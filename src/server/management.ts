@@ -3,9 +3,8 @@ import { mkdir, open, rm } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { sql } from 'kysely'
-import { inPlatform } from './db/scope.ts'
 import type { Deps } from './domain/deps.ts'
+import { askDatabase } from './domain/installation.ts'
 
 const maxLagMs = 1000
 
@@ -58,7 +57,7 @@ async function checks(deps: Deps): Promise<Record<string, boolean>> {
     }
   }
   return {
-    database: await tried(() => inPlatform(deps.db, tx => sql`select 1`.execute(tx))),
+    database: await tried(() => askDatabase(deps)),
     documents: await tried(() => writeAndRemove(deps.blobs.stagingDirectory)),
     keys: await tried(() => signAndVerify(deps))
   }

@@ -2,6 +2,7 @@ import { createDeposit, getDeposit, getDepositContent } from '../../contract/dep
 import { AppError } from '../../contract/errors.ts'
 import * as deposits from '../domain/deposits.ts'
 import { type Api, type ApiContext, companyOf, person } from './context.ts'
+import { findIdempotencyKey } from './idempotency.ts'
 import { on, onStream } from './on.ts'
 
 export function mountDeposits(app: Api): void {
@@ -41,14 +42,9 @@ export function mountDeposits(app: Api): void {
 }
 
 function idempotencyKey(c: ApiContext): string {
-  const key = c.req.header('idempotency-key')
-  if (!key) throw new AppError('idempotency_key_missing', 'This call needs an Idempotency-Key')
-  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw new AppError('invalid_input', 'An Idempotency-Key has 1 to 255 printable characters', {
-      fields: { 'idempotency-key': { rule: 'format' } }
-    })
-  }
-  return key
+  const key = findIdempotencyKey(c)
+  if (key !== undefined) return key
+  throw new AppError('idempotency_key_missing', 'This call needs an Idempotency-Key')
 }
 
 const harmlessTypes = ['application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'text/plain']

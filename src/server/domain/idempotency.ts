@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
-import type { Tx } from '../db/scope.ts'
-import type { CompanyId } from './deps.ts'
+import { inCompany, type Tx } from '../db/scope.ts'
+import type { CompanyId, Deps } from './deps.ts'
+
+/** How long an answer can be asked for again. */
+const keptDays = 7
 
 /** One act of a caller, named by the `Idempotency-Key` it sent. */
 export interface Act {
@@ -38,6 +41,20 @@ export async function once<Body extends object>(
     .where('key', '=', act.key)
     .execute()
   return { body, replayed: false }
+}
+
+export async function forgetAnswers(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId
+): Promise<void> {
+  const before = new Date(deps.clock().getTime() - keptDays * 86_400_000)
+  await inCompany(deps.db, company_id, tx =>
+    tx
+      .deleteFrom('idempotency')
+      .where('company_id', '=', company_id)
+      .where('created_at', '<', before)
+      .execute()
+  )
 }
 
 async function claim(

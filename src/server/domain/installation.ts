@@ -25,6 +25,11 @@ export async function recordKekId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Pr
   )
 }
 
+/** Throws unless the database answers a request's own role. */
+export async function askDatabase(deps: Pick<Deps, 'db'>): Promise<void> {
+  await inPlatform(deps.db, tx => sql`select 1`.execute(tx))
+}
+
 /** Every company of the installation; their rows are then read one company at a time. */
 export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]> {
   const result = await inPlatform(deps.db, tx =>

@@ -5,7 +5,7 @@ import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
 /** Events older than this are gone; a reader that asks for one reloads its list. */
-export const eventDays = 90
+const eventDays = 90
 
 type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
 
@@ -210,4 +210,19 @@ export async function readEvents(
     const events = rows.map(row => ProcessedRequest.parse(row.payload))
     return { events, seen: last && rows.length === input.limit ? last.seq : head.event_seq }
   })
+}
+
+/** Forgets what no stream may resume from any more. */
+export async function forgetEvents(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId
+): Promise<void> {
+  const before = new Date(deps.clock().getTime() - eventDays * 86_400_000)
+  await inCompany(deps.db, company_id, tx =>
+    tx
+      .deleteFrom('event')
+      .where('company_id', '=', company_id)
+      .where('created_at', '<', before)
+      .execute()
+  )
 }

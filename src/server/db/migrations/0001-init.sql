@@ -301,7 +301,7 @@ grant select, insert, update on
   request, upload, blob, idempotency, used_challenge to vidimus_app;
 grant select, insert on log_leaf, event, deposit, deposit_opening, lookup_tag to vidimus_app;
 grant select, insert, delete on group_user, group_category to vidimus_app;
-grant delete on used_challenge, idempotency to vidimus_app;
+grant delete on used_challenge, idempotency, event to vidimus_app;
 
 -- Row-level security: without a company set, every tenant table is empty.
 do $$
