@@ -119,10 +119,15 @@ async function limitedText(request: Request): Promise<string> {
   if (declared > maxBodyBytes) throw tooLarge()
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of request.body ?? []) {
-    bytes += chunk.length
-    if (bytes > maxBodyBytes) throw tooLarge()
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request.body ?? []) {
+      bytes += chunk.length
+      if (bytes > maxBodyBytes) throw tooLarge()
+      chunks.push(chunk)
+    }
+  } catch (cause) {
+    // nobody is left to read it, and the caller's connection is no failure of ours
+    throw cause instanceof AppError ? cause : notJson('broke off', cause)
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
