@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { mkdir, open, stat } from 'node:fs/promises'
+import { mkdir, open } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname } from 'node:path'
 import { FileStore } from '@tus/file-store'
@@ -14,6 +14,7 @@ import {
   cancelUpload,
   getUpload,
   receiveUpload,
+  requireOpen,
   touchUpload,
   type Upload
 } from './domain/uploads.ts'
@@ -30,20 +31,19 @@ export interface Uploads {
  * Node's own request, because only that tells the library that a client has gone.
  */
 export function createUploads(deps: Deps): Uploads {
-  /** The upload of the request in hand: the library's callbacks know its id only. */
-  const current = new AsyncLocalStorage<Upload>()
+  const current = new AsyncLocalStorage<InHand>()
   const tus = new Server({
     path: '/uploads',
     datastore: new StagingStore(deps, current),
     relativeLocation: true,
     getFileIdFromRequest() {
-      const { company_id, id } = uploadOf(current)
+      const { company_id, id } = inHand(current).upload
       return `${company_id}/${id}`
     },
     allowedOrigins: () => false, // our own CORS headers are on every answer
     disableTerminationForFinishedUploads: false,
     async onUploadFinish() {
-      await receiveUpload(deps, uploadOf(current))
+      await receiveUpload(deps, inHand(current).upload)
       return {}
     },
     async onResponseError(_request, error) {
@@ -71,7 +71,7 @@ export function createUploads(deps: Deps): Uploads {
       id: id.data.id
     })
     requireOpen(upload)
-    if (request.method === 'HEAD' && (await isReceived(deps, upload))) {
+    if (request.method === 'HEAD' && upload.state !== 'uploading') {
       response.writeHead(200, {
         'tus-resumable': tusVersion,
         'upload-offset': String(upload.size),
@@ -83,8 +83,9 @@ export function createUploads(deps: Deps): Uploads {
     if (request.method === 'PATCH' && upload.state !== 'uploading') {
       throw new AppError('upload_state', 'The upload is complete')
     }
-    await current.run(upload, () => tus.handle(request, response))
-    if (request.method === 'PATCH') await touchUpload(deps, upload)
+    const { method } = request
+    await current.run({ upload, method }, () => tus.handle(request, response))
+    if (method === 'PATCH') await touchUpload(deps, upload)
   }
 
   return {
@@ -102,24 +103,6 @@ export function createUploads(deps: Deps): Uploads {
       }
     }
   }
-}
-
-function requireOpen(upload: Upload): void {
-  const state = upload.request_state
-  if (state === 'lapsed' || state === 'cancelled') {
-    throw new AppError(state, `The upload has been ${state}`)
-  }
-}
-
-/** Takes a complete file over whose last answer was lost, so that its length is a true promise. */
-async function isReceived(deps: Deps, upload: Upload): Promise<boolean> {
-  if (upload.state !== 'uploading') return true
-  const file = await stat(deps.blobs.stagingFile(upload.company_id, upload.id)).catch(
-    () => undefined
-  )
-  if (file?.size !== upload.size) return false
-  await receiveUpload(deps, upload)
-  return true
 }
 
 async function refuse(response: ServerResponse, error: AppError): Promise<void> {
@@ -152,18 +135,24 @@ function fromTus(error: unknown): AppError {
   return expectedError(error)
 }
 
-function uploadOf(current: AsyncLocalStorage<Upload>): Upload {
-  const upload = current.getStore()
-  if (!upload) throw new Error('tus ran outside of a request')
-  return upload
+/** What the request in hand is about: the library's callbacks know its id only. */
+interface InHand {
+  upload: Upload
+  method: string
+}
+
+function inHand(current: AsyncLocalStorage<InHand>): InHand {
+  const found = current.getStore()
+  if (!found) throw new Error('tus ran outside of a request')
+  return found
 }
 
 /** Files below the staging folder, sizes from the upload's row; the file is made by its first byte. */
 class StagingStore extends FileStore {
   readonly #deps: Deps
-  readonly #current: AsyncLocalStorage<Upload>
+  readonly #current: AsyncLocalStorage<InHand>
 
-  constructor(deps: Deps, current: AsyncLocalStorage<Upload>) {
+  constructor(deps: Deps, current: AsyncLocalStorage<InHand>) {
     super({
       directory: deps.blobs.stagingDirectory,
       configstore: { get: async () => undefined, set: async () => {}, delete: async () => {} }
@@ -173,13 +162,23 @@ class StagingStore extends FileStore {
     this.extensions = ['termination']
   }
 
+  /** Runs under the library's lock, so it reads again what a request before may have ended. */
   override async getUpload(id: string): Promise<TusUpload> {
-    const { company_id, id: upload, size } = uploadOf(this.#current)
-    const path = this.#deps.blobs.stagingFile(company_id, upload)
+    const { upload: before, method } = inHand(this.#current)
+    const upload = await getUpload(this.#deps, before)
+    requireOpen(upload)
+    const { company_id, size } = upload
+    if (upload.state !== 'uploading') {
+      if (method === 'PATCH') throw new AppError('upload_state', 'The upload is complete')
+      return new TusUpload({ id, size, offset: size })
+    }
+    const path = this.#deps.blobs.stagingFile(company_id, upload.id)
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     const file = await open(path, 'a', 0o600)
     try {
       const { size: offset } = await file.stat()
+      // the last answer was lost: a full length is the same promise
+      if (offset === size && method === 'HEAD') await receiveUpload(this.#deps, upload)
       return new TusUpload({ id, size, offset, storage: { type: 'file', path } })
     } finally {
       await file.close()
@@ -187,6 +186,6 @@ class StagingStore extends FileStore {
   }
 
   override async remove(): Promise<void> {
-    await cancelUpload(this.#deps, uploadOf(this.#current))
+    await cancelUpload(this.#deps, inHand(this.#current).upload)
   }
 }

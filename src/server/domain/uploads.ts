@@ -69,19 +69,37 @@ export async function touchUpload(deps: Pick<Deps, 'db' | 'clock'>, upload: Uplo
   )
 }
 
+/** Throws `cancelled` or `lapsed` for an upload that ended so. */
+export function requireOpen({ request_state: state }: Upload): void {
+  if (state === 'lapsed' || state === 'cancelled') {
+    throw new AppError(state, `The upload has been ${state}`)
+  }
+}
+
 /**
  * Takes over a complete upload: the bytes are made durable, then the request is queued. When this
- * returns, the service owes the deposit. Does nothing the second time.
+ * returns, the service owes the deposit. Does nothing the second time. A flush that fails ends the
+ * request for good: the system may have dropped the bytes, and a second flush would not tell.
  */
 export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
-  await deps.blobs.syncStaged(upload.company_id, upload.id)
+  const failure = await deps.blobs.syncStaged(upload.company_id, upload.id).then(
+    () => undefined,
+    (error: unknown) => ({ error, isFlush: Object(error).syscall === 'fsync' })
+  )
   await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
-    if (current?.state !== 'uploading') return
+    if (!current) throw new AppError('not_found', 'No such upload')
+    requireOpen(current)
+    if (current.state !== 'uploading') return
+    if (failure?.isFlush) return end(tx, deps, current, 'failed', 'internal')
+    if (failure) throw failure.error
     await setState(tx, upload, 'received')
     await publish(tx, deps, upload.company_id, draftOf(current, 'queued'))
     tx.afterCommit(() => deps.wakes.uploads.send(upload.company_id))
   })
+  if (!failure?.isFlush) return
+  await deps.blobs.discardStaged(upload.company_id, upload.id)
+  throw failure.error
 }
 
 /** Ends an upload at its person's wish and gives the reservation back. */
