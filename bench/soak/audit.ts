@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { leafHash } from '../../src/core/evidence/leaf.ts'
+import { connectionTo } from '../../src/server/db/postgres.ts'
+import type { ServiceProcess } from '../../tests/helpers/service.ts'
+import type { Remembered } from './depositors.ts'
+
+export interface Audit {
+  figures: Record<string, number>
+  /** One sentence each; none when everything agrees. */
+  faults: string[]
+}
+
+/** Statements about the database that hold at any quiet moment: each answers the rows that break it. */
+const invariants: Record<string, string> = {
+  'an acknowledged upload is not settled': `
+    select id from upload where state = 'received'`,
+  'a request is neither at its end nor waiting for bytes': `
+    select id, state from request where kind = 'deposit' and state in ('queued', 'processing')`,
+  'a done request has not exactly one deposit': `
+    select r.id from request r left join deposit d on (d.company_id, d.request_id) = (r.company_id, r.id)
+     where r.kind = 'deposit' group by r.company_id, r.id, r.state
+    having count(d.id) <> case when r.state = 'done' then 1 else 0 end`,
+  'an upload and its request disagree': `
+    select u.id from upload u join request r on (r.company_id, r.id) = (u.company_id, u.request_id)
+     where (u.state = 'uploading') <> (r.state = 'uploading')`,
+  'a deposit lacks its openings, its leaf or its tags': `
+    select d.id from deposit d
+     where not exists (select from deposit_opening o where (o.company_id, o.record_id) = (d.company_id, d.id))
+        or not exists (select from log_leaf l where (l.company_id, l.record_id) = (d.company_id, d.id))
+        or not exists (select from lookup_tag t where (t.company_id, t.record_ref) = (d.company_id, d.id))`,
+  'a leaf has no deposit': `
+    select l.record_id from log_leaf l
+     where not exists (select from deposit d where (d.company_id, d.id) = (l.company_id, l.record_id))`,
+  'a stored file is not counted right': `
+    select b.company_id, b.refs, count(d.id) from blob b
+      left join deposit d on (d.company_id, d.blob_tag) = (b.company_id, b.tag)
+     group by b.company_id, b.tag, b.refs having b.refs <> count(d.id)`,
+  'used is not the sum of deposits': `
+    with charged as (
+      select u.company_id, u.group_id, kind, case kind when 'requests' then u.period_start else 'epoch' end as period_start,
+             sum(case kind when 'requests' then 1 else u.size end) as amount
+        from upload u join deposit d on (d.company_id, d.request_id) = (u.company_id, u.request_id)
+       cross join (values ('requests'), ('storage')) kinds (kind) group by 1, 2, 3, 4
+    ) select company_id, kind, used, amount from usage full join charged using (company_id, group_id, kind, period_start)
+       where coalesce(used, 0) <> coalesce(amount, 0)`,
+  'reserved is not the sum of live uploads': `
+    with held as (
+      select u.company_id, u.group_id, kind, case kind when 'requests' then u.period_start else 'epoch' end as period_start,
+             sum(case kind when 'requests' then 1 else u.size end) as amount
+        from upload u cross join (values ('requests'), ('storage')) kinds (kind)
+       where u.state <> 'settled' group by 1, 2, 3, 4
+    ) select company_id, kind, reserved, amount from usage full join held using (company_id, group_id, kind, period_start)
+       where coalesce(reserved, 0) <> coalesce(amount, 0)`,
+  'the events of a company have a gap': `
+    select h.company_id, h.event_seq, count(e.seq) from log_head h
+      left join event e on e.company_id = h.company_id group by h.company_id, h.event_seq
+    having count(e.seq) <> h.event_seq or coalesce(min(e.seq), 1) <> 1 or coalesce(max(e.seq), 0) <> h.event_seq`,
+  'a request and its last event disagree': `
+    select r.id from request r left join lateral (
+      select seq, payload from event e where e.company_id = r.company_id and e.request_id = r.id
+       order by seq desc limit 1) last on true
+     where last.seq is distinct from r.seq or last.payload ->> 'state' is distinct from r.state`,
+  'a leaf is not at the event of its deposit': `
+    select l.record_id from log_leaf l join deposit d on (d.company_id, d.id) = (l.company_id, l.record_id)
+      join request r on (r.company_id, r.id) = (d.company_id, d.request_id) where r.seq <> l.seq`
+}
+
+/** Holds the service to what depositors remember and to what its own tables and files promise. */
+export async function audit(service: ServiceProcess, remembered: Remembered[]): Promise<Audit> {
+  const pool = new pg.Pool(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
+  try {
+    await waitForQuiet(pool)
+    const faults: string[] = []
+    for (const [name, text] of Object.entries(invariants)) {
+      const { rows } = await pool.query(text)
+      if (rows.length > 0) faults.push(`${name}: ${rows.length} ×, such as ${show(rows[0])}`)
+    }
+    faults.push(...(await compareWithMemory(pool, remembered)))
+    const files = await compareFiles(pool, service.documents)
+    faults.push(...files.faults, ...(await compareLeaves(pool)))
+    const counts = await pool.query(`select (select count(*)::int from deposit) as deposits,
+      (select count(*)::int from log_leaf) as leaves, (select count(*)::int from blob) as blobs,
+      (select count(*)::int from event) as events, (select count(*)::int from request) as requests,
+      (select count(*)::int from upload where attempts > 1) as settled_again`)
+    return { figures: { ...counts.rows[0], ...files.figures }, faults }
+  } finally {
+    await pool.end()
+  }
+}
+
+/** The jobs of the last start may still be at work. */
+async function waitForQuiet(pool: pg.Pool): Promise<void> {
+  for (const until = Date.now() + 60_000; Date.now() < until; await sleep(50)) {
+    const { rows } = await pool.query("select 1 from upload where state = 'received' limit 1")
+    if (rows.length === 0) return
+  }
+}
+
+async function compareWithMemory(pool: pg.Pool, remembered: Remembered[]): Promise<string[]> {
+  const faults: string[] = []
+  const { rows } = await pool.query<{ id: string; state: string; upload: string; size: string }>(
+    `select r.id, r.state, u.id as upload, u.size
+       from request r join upload u on (u.company_id, u.request_id) = (r.company_id, r.id)`
+  )
+  const byRequest = new Map(rows.map(row => [row.id, row]))
+  const expected = { acknowledged: 'done', abandoned: 'uploading', cancelled: 'cancelled' }
+  for (const { request, upload, size, end } of remembered) {
+    const row = byRequest.get(request)
+    if (!row) faults.push(`request ${request} (${end}) is lost`)
+    else if (row.state !== expected[end]) faults.push(`${end} request ${request} is ${row.state}`)
+    else if (row.upload !== upload || Number(row.size) !== size) {
+      faults.push(`request ${request} has another upload or size`)
+    }
+  }
+  if (rows.length !== remembered.length) {
+    faults.push(`${rows.length} requests were made for ${remembered.length} acts of people`)
+  }
+  return faults
+}
+
+async function compareFiles(pool: pg.Pool, documents: string) {
+  const faults: string[] = []
+  const { rows } = await pool.query<{ path: string; size: string }>(`
+    select company_id || '/' || left(encode(tag, 'hex'), 2) || '/' || encode(tag, 'hex') as path, size
+      from blob where refs > 0`)
+  const kept = new Map(rows.map(row => [row.path, Number(row.size)]))
+  const onDisk = await filesBelow(join(documents, 'blobs'))
+  let bytes = 0
+  for (const path of onDisk) {
+    if (!kept.has(path)) faults.push(`file ${path} has no row`)
+  }
+  for (const [path, size] of kept) {
+    const found = await stat(join(documents, 'blobs', path)).catch(() => undefined)
+    if (found?.size !== size) faults.push(`row ${path} has a file of ${found?.size} bytes`)
+    bytes += size
+  }
+
+  const uploads = await pool.query<{ path: string; state: string; ended: string }>(`
+    select u.company_id || '/' || u.id as path, u.state, r.state as ended
+      from upload u join request r on (r.company_id, r.id) = (u.company_id, u.request_id)`)
+  const byPath = new Map(uploads.rows.map(row => [row.path, row]))
+  let orphans = 0
+  for (const path of await filesBelow(join(documents, 'staging'))) {
+    const upload = byPath.get(path)
+    if (upload?.state === 'uploading') continue
+    // of a cancelled upload: a kill came between its commit and the removal of its file
+    if (upload?.ended === 'cancelled') orphans++
+    else faults.push(`staged file ${path} belongs to a request that is ${upload?.ended}`)
+  }
+  return { faults, figures: { files: onDisk.length, stored_bytes: bytes, orphans } }
+}
+
+async function compareLeaves(pool: pg.Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ leaf: string; hash: Buffer }>(
+    'select leaf, hash from log_leaf'
+  )
+  const wrong = rows.filter(({ leaf, hash }) => !hash.equals(leafHash(leaf)))
+  return wrong.length > 0 ? [`${wrong.length} leaves do not have the hash beside them`] : []
+}
+
+/** Reads every acknowledged document's stored file again; answers those whose bytes are not theirs. */
+export async function rehash(service: ServiceProcess, remembered: Remembered[]): Promise<string[]> {
+  const pool = new pg.Pool(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
+  try {
+    const { rows } = await pool.query<{ request: string; path: string }>(`
+      select d.request_id as request,
+             company_id || '/' || left(encode(blob_tag, 'hex'), 2) || '/' || encode(blob_tag, 'hex') as path
+        from deposit d`)
+    const pathOf = new Map(rows.map(row => [row.request, row.path]))
+    const digests = new Map<string, string>()
+    const faults: string[] = []
+    for (const { request, sha256, end } of remembered) {
+      if (end !== 'acknowledged') continue
+      const path = pathOf.get(request)
+      if (path === undefined) continue // told by the audit
+      const digest =
+        digests.get(path) ?? (await sha256Of(join(service.documents, 'blobs', path)).catch(String))
+      digests.set(path, digest)
+      if (digest !== sha256) faults.push(`the bytes of request ${request} are ${digest}`)
+    }
+    return faults
+  } finally {
+    await pool.end()
+  }
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path)) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => [])
+  return entries
+    .filter(entry => entry.isFile())
+    .map(entry => relative(folder, join(entry.parentPath, entry.name)))
+}
+
+function show(row: object): string {
+  return JSON.stringify(row)
+}

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createRandom } from '../../tests/helpers/random.ts'
+import { makeServiceProcess } from '../../tests/helpers/service.ts'
+import { audit, rehash } from './audit.ts'
+import { startDepositors } from './depositors.ts'
+
+export interface CrashReport {
+  seed: number
+  kills: number
+  /** Kills that took the database down as well. */
+  database_kills: number
+  acknowledged: number
+  abandoned: number
+  cancelled: number
+  first_start_ms: number
+  restart_ms: { least: number; median: number; most: number }
+  figures: Record<string, number>
+  /** Failures the depositors met and sat out. */
+  codes: Record<string, number>
+  /** Errors the service logged, with how often. */
+  logged: Record<string, number>
+  exit: number | string | null
+  faults: string[]
+}
+
+const depositorCount = 16
+const maxRestartMs = 5000
+
+/**
+ * C-01: people deposit while the service is killed at random moments and started again. Afterwards
+ * every acknowledged document must be there once, with its bytes, its charge, its event and its leaf.
+ */
+export async function crash(options: {
+  seed: number
+  kills: number
+  onKill?: (text: string) => void
+}): Promise<CrashReport> {
+  const { seed, kills, onKill = () => undefined } = options
+  const random = createRandom(seed)
+  await using service = await makeServiceProcess()
+  const firstStart = await service.start()
+  const crowd = await startDepositors({
+    port: service.port,
+    // the second company has limits, so its charges are counted against them
+    hosts: Array.from({ length: depositorCount }, (_, n) =>
+      n % 4 === 3 ? 'demo.localhost' : 'localhost'
+    ),
+    random: random.fork(),
+    patienceSeconds: 60
+  })
+
+  const restarts: number[] = []
+  let databaseKills = 0
+  for (let kill = 1; kill <= kills; kill++) {
+    await sleep(random.integer(50, 1500))
+    const both = random.chance(0.3)
+    const databaseFirst = random.chance(0.5)
+    if (both && databaseFirst) await service.killDatabase()
+    await service.kill()
+    if (both && !databaseFirst) await service.killDatabase()
+    if (both) databaseKills++
+    const ms = await service.start()
+    restarts.push(ms)
+    const what = both ? 'service and database' : 'service'
+    onKill(`kill ${kill} of ${kills}: ${what}, ready after ${Math.round(ms)} ms`)
+  }
+
+  await crowd.finish()
+  const { figures, faults } = await audit(service, crowd.remembered)
+  faults.push(...(await rehash(service, crowd.remembered)))
+  const slow = restarts.filter(ms => ms > maxRestartMs)
+  if (slow.length > 0) faults.push(`${slow.length} restarts took more than ${maxRestartMs} ms`)
+  const exit = await service.stop()
+  if (exit !== 0) faults.push(`the graceful stop ended with ${exit}`)
+
+  const ended = (end: string) => crowd.remembered.filter(each => each.end === end).length
+  return {
+    seed,
+    kills,
+    database_kills: databaseKills,
+    acknowledged: ended('acknowledged'),
+    abandoned: ended('abandoned'),
+    cancelled: ended('cancelled'),
+    first_start_ms: Math.round(firstStart),
+    restart_ms: spread(restarts),
+    figures,
+    codes: crowd.codes,
+    logged: errorsOf(service.log()),
+    exit,
+    faults
+  }
+}
+
+function spread(values: number[]) {
+  const sorted = values.map(Math.round).sort((a, b) => a - b)
+  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)] ?? 0
+  return { least: at(0), median: at(0.5), most: at(1) }
+}
+
+/** `{ 'api call failed: connect ENOENT': 3 }` */
+function errorsOf(log: string): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const line of log.split('\n').filter(each => each.startsWith('{'))) {
+    const { level, msg, err } = JSON.parse(line)
+    if (level < 50) continue
+    const text = `${msg}: ${String(err?.message).replace(/\/\S+/g, '<path>')}`
+    counts[text] = (counts[text] ?? 0) + 1
+  }
+  return counts
+}

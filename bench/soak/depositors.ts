@@ -1,0 +1,155 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError, fromProblem } from '../../src/contract/errors.ts'
+import { type Answer, type Client, signUpAt } from '../../tests/helpers/client.ts'
+import type { Random } from '../../tests/helpers/random.ts'
+
+/** A document as its depositor remembers it, which is what the service is held to. */
+export interface Remembered {
+  host: string
+  request: string
+  upload: string
+  sha256: string
+  size: number
+  /** `acknowledged`: the last PATCH was answered 204, so the service owes the deposit. */
+  end: 'acknowledged' | 'abandoned' | 'cancelled'
+}
+
+export interface Crowd {
+  remembered: Remembered[]
+  /** Codes of answers that were no success, with how often they came. */
+  codes: Record<string, number>
+  /** Lets everybody finish the document in hand. */
+  finish(): Promise<void>
+}
+
+/** Documents that several people deposit, so that they share one stored file. */
+const commonDocuments = 5
+
+/** People who deposit one document after the other, and go on where they were after every failure. */
+export async function startDepositors(options: {
+  port: number
+  hosts: string[]
+  random: Random
+  patienceSeconds: number
+}): Promise<Crowd> {
+  const { port, hosts, random, patienceSeconds } = options
+  const remembered: Remembered[] = []
+  const codes: Record<string, number> = {}
+  const common = Array.from({ length: commonDocuments }, () => random.bytes(sizeOf(random)))
+  const clients = await Promise.all(hosts.map(host => signUpAt(port, host)))
+  let finishing = false
+
+  /** Tries until it is answered; the person comes back after every failure that is not their own. */
+  async function insist<T>(client: Client, work: () => Promise<T>): Promise<T> {
+    const until = Date.now() + patienceSeconds * 1000
+    for (;;) {
+      try {
+        return await work()
+      } catch (error) {
+        const code = error instanceof AppError ? error.code : 'offline'
+        codes[code] = (codes[code] ?? 0) + 1
+        if (!passing.includes(code) || Date.now() > until) throw error
+        if (code === 'unauthenticated') await client.renew().catch(() => undefined)
+      }
+      await sleep(50)
+    }
+  }
+
+  async function deposit(client: Client, mine: Random): Promise<Remembered> {
+    const bytes = mine.chance(0.1) ? mine.pick(common) : mine.bytes(sizeOf(mine))
+    const key = randomUUID()
+    const { request, upload } = await insist(client, () => client.reserve(bytes, key))
+    const document = {
+      host: client.host,
+      request: request.id,
+      upload: upload.slice('/uploads/'.length),
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      size: bytes.length
+    }
+    const whim = mine.integer(1, 40)
+    const enough = whim <= 2 ? Math.floor(bytes.length / 2) : bytes.length
+    await insist(client, () => transfer(client, mine, upload, bytes.subarray(0, enough), bytes))
+    if (enough === bytes.length) return { ...document, end: 'acknowledged' }
+    if (whim === 1) return { ...document, end: 'abandoned' }
+    await insist(client, () => cancel(client, upload))
+    return { ...document, end: 'cancelled' }
+  }
+
+  async function depositAll(client: Client, mine: Random): Promise<void> {
+    while (!finishing) remembered.push(await deposit(client, mine))
+  }
+
+  const work = clients.map(client => depositAll(client, random.fork()))
+  const all = Promise.all(work)
+  all.catch(() => undefined) // told by finish()
+  return {
+    remembered,
+    codes,
+    async finish() {
+      finishing = true
+      await all
+    }
+  }
+}
+
+/** Failures that a person sits out. */
+const passing = ['offline', 'unavailable', 'unauthenticated', 'internal', 'idempotency_in_flight']
+
+/** From where the server stands to the end of `part`, in one to four PATCHes. */
+async function transfer(
+  client: Client,
+  random: Random,
+  upload: string,
+  part: Uint8Array,
+  whole: Uint8Array
+): Promise<void> {
+  const head = await client.tus('HEAD', upload)
+  requireStatus(head, 200)
+  let offset = Number(head.headers['upload-offset'])
+  if (offset === whole.length) {
+    // every byte is there, and whether that was ever promised is not known: asked for again
+    const answer = await client.tus('PATCH', upload, { offset, body: new Uint8Array() })
+    if (codeOf(answer) !== 'upload_state') requireStatus(answer, 204)
+    return
+  }
+  const step = Math.max(1, Math.ceil(part.length / random.integer(1, 4)))
+  while (offset < part.length) {
+    const body = part.subarray(offset, offset + step)
+    requireStatus(await client.tus('PATCH', upload, { offset, body }), 204)
+    offset += body.length
+  }
+}
+
+async function cancel(client: Client, upload: string): Promise<void> {
+  const answer = await client.tus('DELETE', upload)
+  if (codeOf(answer) !== 'cancelled') requireStatus(answer, 204)
+}
+
+function requireStatus(answer: Answer, status: number): void {
+  if (answer.status === status) return
+  // a HEAD has no body, and its failures are passing ones here
+  if (answer.body.length === 0 && answer.status >= 500) {
+    throw new AppError('unavailable', `answered ${answer.status}`)
+  }
+  throw fromProblem(answer.status, bodyOf(answer))
+}
+
+function codeOf(answer: Answer): unknown {
+  const body = bodyOf(answer)
+  return typeof body === 'object' && body !== null && 'code' in body ? body.code : undefined
+}
+
+function bodyOf(answer: Answer): unknown {
+  try {
+    return JSON.parse(answer.body.toString())
+  } catch {
+    return undefined
+  }
+}
+
+/** Mostly small, at times up to 3 MB, at least one byte. */
+function sizeOf(random: Random): number {
+  const most = random.pick([16, 4000, 60_000, 60_000, 400_000, 3_000_000])
+  return random.integer(1, most)
+}

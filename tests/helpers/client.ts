@@ -1,0 +1,141 @@
+import { createHash, randomUUID } from 'node:crypto'
+import http from 'node:http'
+import type * as z from 'zod/mini'
+import { call } from '../../src/contract/call.ts'
+import { listCategories } from '../../src/contract/categories.ts'
+import { createDeposit } from '../../src/contract/deposits.ts'
+import type { Endpoint } from '../../src/contract/endpoint.ts'
+import { getChallenge, logIn } from '../../src/contract/sessions.ts'
+import { createUser } from '../../src/contract/users.ts'
+import { makeKeys } from './keys.ts'
+
+export interface Sent {
+  method?: string
+  path: string
+  headers?: Record<string, string>
+  body?: Uint8Array
+  agent?: http.Agent
+}
+
+export interface Answer {
+  status: number
+  headers: http.IncomingHttpHeaders
+  body: Buffer
+}
+
+export type Client = Awaited<ReturnType<typeof signUpAt>>
+
+/** One HTTP request to a port of this machine under any host name; rejects when the connection ends early. */
+export function send(port: number, host: string, sent: Sent): Promise<Answer> {
+  const { method = 'GET', path, headers = {}, body, agent } = sent
+  return new Promise((resolve, reject) => {
+    const outgoing = http.request({
+      host: '127.0.0.1',
+      port,
+      method,
+      path,
+      agent: agent ?? false,
+      headers: { host, ...headers, ...(body ? { 'content-length': String(body.length) } : {}) }
+    })
+    outgoing.once('error', reject)
+    outgoing.once('response', response => {
+      const chunks: Buffer[] = []
+      response.on('data', chunk => chunks.push(chunk))
+      response.once('error', reject)
+      response.once('close', () => {
+        const { statusCode = 0, headers } = response
+        if (response.complete) resolve({ status: statusCode, headers, body: Buffer.concat(chunks) })
+        else reject(new Error('the answer was cut'))
+      })
+    })
+    outgoing.end(body)
+  })
+}
+
+/** Node's own `fetch` ignores a Host header of ours, and `*.localhost` need not resolve. */
+export function fetchAt(port: number): typeof fetch {
+  return async (input, init) => {
+    const request = new Request(input, init)
+    const { host, pathname, search } = new URL(request.url)
+    const body = Buffer.from(await request.arrayBuffer())
+    const answer = await send(port, host, {
+      method: request.method,
+      path: pathname + search,
+      headers: Object.fromEntries(request.headers),
+      ...(body.length > 0 ? { body } : {})
+    })
+    return new Response(answer.status === 204 ? null : answer.body.toString(), {
+      status: answer.status,
+      // as: single values, none of which this needs to keep apart
+      headers: answer.headers as Record<string, string>
+    })
+  }
+}
+
+/** A person who signs up and in over a real port, and acts as their browser would. */
+export async function signUpAt(port: number, host: string) {
+  const keys = makeKeys()
+  const email = `person-${randomUUID()}@example.com`
+  const options = { base: `http://api.${host}`, fetch: fetchAt(port) }
+  const { challenge: nonce } = await call(getChallenge, { email, purpose: 'signup' }, options)
+  const public_key_jwt = keys.publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
+  const { id } = await call(createUser, { email, username: 'Ada', public_key_jwt }, options)
+  let token = await signIn()
+
+  async function signIn(): Promise<string> {
+    const { challenge } = await call(getChallenge, { email }, options)
+    const challenge_response = keys.respond(challenge)
+    return (await call(logIn, { email, challenge_response }, options)).access_token
+  }
+
+  function callAt<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
+    endpoint: Endpoint<Input, Output>,
+    input: z.input<Input>,
+    more: { idempotencyKey?: string; fetch?: typeof fetch } = {}
+  ): Promise<z.output<Output>> {
+    return call(endpoint, input, { ...options, token, ...more })
+  }
+
+  const [category] = await callAt(listCategories, {})
+  if (!category) throw new Error('the default group allows no category')
+
+  return {
+    id,
+    host,
+    call: callAt,
+    token: () => token,
+    async renew() {
+      token = await signIn()
+    },
+    /** `POST /deposit` for these bytes. */
+    reserve(bytes: Uint8Array, key: string, more: { fetch?: typeof fetch; name?: string } = {}) {
+      const { name = 'document.pdf', ...rest } = more
+      const sha256 = createHash('sha256').update(bytes).digest('hex')
+      const { length: size } = bytes
+      const declared = { name, size, original: sha256, stored: sha256 }
+      const input = { ...declared, media_type: 'application/pdf', category: category.id }
+      return callAt(createDeposit, input, { idempotencyKey: key, ...rest })
+    },
+    /** A tus request for an upload, through `at` where that is another port. */
+    tus(method: 'HEAD' | 'PATCH' | 'DELETE', upload: string, sent: Tus = {}): Promise<Answer> {
+      const { offset, body, at = port } = sent
+      return send(at, `api.${host}`, {
+        method,
+        path: upload,
+        headers: {
+          authorization: `Bearer ${token}`,
+          'tus-resumable': '1.0.0',
+          ...(offset === undefined ? {} : { 'upload-offset': String(offset) }),
+          ...(body ? { 'content-type': 'application/offset+octet-stream' } : {})
+        },
+        ...(body ? { body } : {})
+      })
+    }
+  }
+}
+
+interface Tus {
+  offset?: number
+  body?: Uint8Array
+  at?: number
+}

@@ -1,0 +1,110 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** Where a connection breaks, counted in bytes of one direction. */
+export interface Cut {
+  side: 'request' | 'response'
+  /** This many bytes pass; with 0 none do. */
+  at: number
+  /**
+   * `reset` and `close` tell both ends. `silence` tells the client alone, as a lost network does: the
+   * server still waits, and what it was not sent is kept for `deliverLate()`.
+   */
+  how: 'reset' | 'close' | 'silence'
+}
+
+export type FaultProxy = Awaited<ReturnType<typeof startFaultProxy>>
+
+interface Pair {
+  client: Socket
+  server: Socket
+}
+
+/** Passes TCP connections on to a port of this machine and breaks those it is told to. */
+export async function startFaultProxy(target: number) {
+  const planned: Cut[] = []
+  const pairs = new Set<Pair>()
+  const withheld: { server: Socket; bytes: Buffer }[] = []
+  let cuts = 0
+
+  const proxy = createServer(client => {
+    const server = connect(target, '127.0.0.1')
+    const pair = { client, server }
+    pairs.add(pair)
+    const cut = planned.shift()
+    pass(pair, 'request', cut)
+    pass(pair, 'response', cut)
+  })
+  await new Promise<void>(resolve => proxy.listen(0, '127.0.0.1', resolve))
+
+  function pass(pair: Pair, side: Cut['side'], cut: Cut | undefined): void {
+    const [from, to] = side === 'request' ? [pair.client, pair.server] : [pair.server, pair.client]
+    let passed = 0
+    let broken = false
+    const mine = cut?.side === side ? cut : undefined
+    from.on('data', (bytes: Buffer) => {
+      if (broken) return
+      const left = mine ? mine.at - passed : Number.POSITIVE_INFINITY
+      passed += bytes.length
+      if (!mine || passed < mine.at) {
+        to.write(bytes)
+        return
+      }
+      broken = true
+      cuts++
+      const sent = bytes.subarray(0, left)
+      if (side === 'request') withheld.push({ server: pair.server, bytes: bytes.subarray(left) })
+      // what was let through has to leave before the connection breaks
+      if (sent.length > 0) to.write(sent, () => breakUp(pair, mine.how))
+      else breakUp(pair, mine.how)
+    })
+    from.on('error', () => undefined)
+    from.on('end', () => {
+      if (!broken) to.end()
+    })
+    from.on('close', () => {
+      pairs.delete(pair)
+      if (!broken || mine?.how !== 'silence') to.destroy()
+    })
+  }
+
+  return {
+    // as: a TCP server has such an address
+    port: (proxy.address() as AddressInfo).port,
+    /** The next connection breaks there; called twice, the one after it too. */
+    cutNext(cut: Cut) {
+      planned.push(cut)
+    },
+    /** Plans that met no connection are dropped. */
+    forget() {
+      planned.length = 0
+    },
+    /** Connections broken so far. */
+    cuts: () => cuts,
+    /** Bytes of silenced requests arrive after all. */
+    deliverLate() {
+      for (const { server, bytes } of withheld.splice(0)) {
+        if (server.writable) server.write(bytes)
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      for (const { client, server } of pairs) {
+        client.destroy()
+        server.destroy()
+      }
+      for (const { server } of withheld) server.destroy()
+      await new Promise(resolve => proxy.close(resolve))
+    }
+  }
+}
+
+function breakUp({ client, server }: Pair, how: Cut['how']): void {
+  if (how === 'close') {
+    client.end()
+    server.end()
+    client.destroySoon()
+    server.destroySoon()
+    return
+  }
+  client.resetAndDestroy()
+  if (how === 'reset') server.resetAndDestroy()
+}

@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findPostmaster, isAlive } from '../../src/server/db/postmaster.ts'
+
+const root = join(import.meta.dirname, '../..')
+const readySeconds = 60
+
+export type ServiceProcess = Awaited<ReturnType<typeof makeServiceProcess>>
+
+/**
+ * The product as an operator runs it: `node src/server/main.ts` on a folder and ports of its own, to
+ * be killed and started again. It is not running before the first `start()`.
+ */
+export async function makeServiceProcess(settings: Record<string, string> = {}) {
+  if (!existsSync(join(root, 'dist/build.json'))) build()
+  const folder = mkdtempSync(join(tmpdir(), 'vidimus-service-'))
+  chmodSync(folder, 0o711) // as root the database runs as somebody else
+  const dataDir = join(folder, 'data')
+  const databaseDir = join(dataDir, 'pg')
+  const logFile = join(folder, 'service.log')
+  const port = await freePort()
+  const managementPort = await freePort()
+  let running: ChildProcess | undefined
+
+  /** Answers the milliseconds from the start of the process to its first `/readyz` 200. */
+  async function start(): Promise<number> {
+    const output = openSync(logFile, 'a', 0o600)
+    const started = performance.now()
+    const child = spawn(process.execPath, ['src/server/main.ts'], {
+      cwd: root,
+      stdio: ['ignore', output, output],
+      env: {
+        PATH: process.env.PATH ?? '',
+        HOME: folder,
+        DATA_DIR: dataDir,
+        PORT: String(port),
+        MANAGEMENT_PORT: String(managementPort),
+        LIMIT_SIGN_IN_PER_ADDRESS_MINUTE: '1000000',
+        LOG_LEVEL: 'warn',
+        ...settings
+      }
+    })
+    running = child
+    while (performance.now() - started < readySeconds * 1000) {
+      if (child.exitCode !== null || child.signalCode !== null) {
+        throw new Error(`the service ended while starting: ${readFileSync(logFile, 'utf8')}`)
+      }
+      if (await isReady()) return performance.now() - started
+      await sleep(5)
+    }
+    throw new Error(`the service was not ready in ${readySeconds} s`)
+  }
+
+  async function isReady(): Promise<boolean> {
+    const answer = await fetch(`http://127.0.0.1:${managementPort}/readyz`).catch(() => undefined)
+    await answer?.arrayBuffer()
+    return answer?.status === 200
+  }
+
+  /** Ends the process with a signal and answers how it ended. */
+  async function end(signal: NodeJS.Signals): Promise<number | string | null> {
+    const child = running
+    running = undefined
+    if (!child) return null
+    const ended = new Promise<number | string | null>(resolve => {
+      child.once('exit', (code, by) => resolve(by ?? code))
+    })
+    child.kill(signal)
+    return ended
+  }
+
+  async function killDatabase(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const found = await findPostmaster(databaseDir)
+    if (!('socketDir' in found)) return
+    process.kill(found.pid, signal)
+    while (isAlive(found.pid)) await sleep(5)
+  }
+
+  return {
+    folder,
+    dataDir,
+    port,
+    /** Where documents lie: `staging/…` and `blobs/…`. */
+    documents: join(dataDir, 'documents'),
+    start,
+    /** `kill -9`. */
+    kill: () => end('SIGKILL'),
+    /** What a supervisor does; answers the exit code. */
+    stop: () => end('SIGTERM'),
+    killDatabase,
+    async socketDir(): Promise<string> {
+      const found = await findPostmaster(databaseDir)
+      if (!('socketDir' in found)) throw new Error('the database is not running')
+      return found.socketDir
+    },
+    log: () => readFileSync(logFile, 'utf8'),
+    async [Symbol.asyncDispose]() {
+      await end('SIGKILL')
+      await killDatabase('SIGQUIT')
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+function build(): void {
+  const { status } = spawnSync('npm', ['run', 'build'], { cwd: root, stdio: 'inherit' })
+  if (status !== 0) throw new Error('the build failed, and the service serves nothing without one')
+}
+
+/**
+ * Below the range the system gives to outgoing connections: a client that keeps trying a port of that
+ * range while nobody listens there may connect to itself.
+ */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000)
+    const server = createServer()
+    const free = await new Promise<boolean>(resolve => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => resolve(true))
+    })
+    await new Promise(resolve => server.close(resolve))
+    if (free) return port
+  }
+}
