@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { crash } from '../../bench/soak/crash.ts'
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000)
+
+test(`loses and doubles nothing when it is killed under sixteen depositors (SEED=${seed})`, async () => {
+  const report = await crash({ seed, kills: 5 })
+  expect(report.faults).toEqual([])
+  expect(report.acknowledged).toBeGreaterThan(16)
+  expect(report.figures).toMatchObject({
+    deposits: report.acknowledged,
+    leaves: report.acknowledged
+  })
+}, 180_000)
