@@ -24,6 +24,8 @@ export function DepositRow({ t, locale, deposit }: DepositRowProps) {
   const words = wordsOf(state, t, locale)
   const { name, file } = deposit
   const isDone = state.status === 'done'
+  const isLost = state.status === 'failed' || state.status === 'cancelled'
+  const isReduced = isKeptReduced(file) && !isLost
   const label = isDone
     ? t('deposit.sealed', { name })
     : t('deposit.unsealed', { name, state: words })
@@ -53,7 +55,7 @@ export function DepositRow({ t, locale, deposit }: DepositRowProps) {
         {(state.status === 'hashing' || state.status === 'uploading') && (
           <Progress label={t('deposit.progressOf', { name })} ratio={state.ratio} />
         )}
-        {isKeptReduced(file) && <p className="text-ink-soft text-sm">{t('deposit.picture')}</p>}
+        {isReduced && <p className="text-ink-soft text-sm">{t('deposit.picture')}</p>}
         <div className="flex flex-wrap gap-2 empty:hidden">
           {isInterruptible(state) && <Verb name="pause" run={pause} deposit={deposit} t={t} />}
           {state.status === 'paused' && state.by === 'person' && (
