@@ -14,7 +14,7 @@ export async function saveContent(request: ProcessedRequest): Promise<void> {
 }
 
 /** A picture that is kept as a JPEG is saved as one: `scan.png` → `scan.png.jpg` */
-export function downloadName({ name, media_type }: ProcessedRequest): string {
+function downloadName({ name, media_type }: ProcessedRequest): string {
   const known = name ?? 'document'
   return media_type === 'image/jpeg' && !/\.jpe?g$/i.test(known) ? `${known}.jpg` : known
 }
