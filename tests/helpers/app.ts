@@ -21,11 +21,11 @@ import { createAddressReader, refuseHost } from '../../src/server/hosts.ts'
 import { runJobs } from '../../src/server/jobs/run.ts'
 import { settleUploads } from '../../src/server/jobs/settle-uploads.ts'
 import { openKeys } from '../../src/server/keys.ts'
-import { createListener } from '../../src/server/listener.ts'
+import { createListener, type Halves } from '../../src/server/listener.ts'
 import { createUploads } from '../../src/server/uploads.ts'
 import { createWakes } from '../../src/server/wakes.ts'
 import { makeDb } from './database.ts'
-import { makeKeys } from './keys.ts'
+import { makeKeys, type TestKeys } from './keys.ts'
 
 type Limits = NewCompany['limits']
 
@@ -36,7 +36,20 @@ export interface CallOptions {
 }
 
 /** A person with a session, calling as their browser would. */
-export type TestPerson = Awaited<ReturnType<TestApp['signUp']>>
+export interface TestPerson {
+  id: string
+  host: string
+  email: string
+  keys: TestKeys
+  token: string
+  /** The category that the default group allows. */
+  category: string
+  call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
+    endpoint: Endpoint<Input, Output>,
+    input: z.input<Input>,
+    options?: CallOptions
+  ): Promise<z.output<Output>>
+}
 export type TestApp = Awaited<ReturnType<typeof makeApp>>
 
 const unlimited: Limits = { max_requests: null, max_requests_interval: null, max_storage: null }
@@ -46,7 +59,13 @@ const unlimited: Limits = { max_requests: null, max_requests_interval: null, max
  * `beta.localhost`, a clock that the test moves, and on demand a port of its own.
  */
 export async function makeApp(
-  options: { limits?: Partial<Limits>; settings?: Partial<Settings> } = {}
+  options: {
+    limits?: Partial<Limits>
+    settings?: Partial<Settings>
+    trustedProxies?: string[]
+    /** Stands in for the pages; without it every page host is refused. */
+    site?: Halves['site']
+  } = {}
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-app-'))
   const database = await makeDb()
@@ -91,10 +110,10 @@ export async function makeApp(
   const jobs = runJobs([settleUploads(deps)], deps.log)
   const server = createListener({
     tenants,
-    site: { handle: async (_request, response) => refuseHost(response, 421) },
+    site: options.site ?? { handle: async (_request, response) => refuseHost(response, 421) },
     app,
     uploads: createUploads(deps),
-    addressOf: createAddressReader([]),
+    addressOf: createAddressReader(options.trustedProxies ?? []),
     log: deps.log
   })
   let port: number | undefined
@@ -124,7 +143,7 @@ export async function makeApp(
   }
 
   /** Signs a new person up and in. */
-  async function signUp(host = 'acme.localhost') {
+  async function signUp(host = 'acme.localhost'): Promise<TestPerson> {
     const keys = makeKeys()
     const email = `person-${randomUUID()}@example.com`
     const { challenge: nonce } = await callAt(host, getChallenge, { email, purpose: 'signup' })
@@ -134,11 +153,7 @@ export async function makeApp(
       username: 'Ada Lovelace',
       public_key_jwt
     })
-    const { challenge } = await callAt(host, getChallenge, { email })
-    const { access_token: token } = await callAt(host, logIn, {
-      email,
-      challenge_response: keys.respond(challenge)
-    })
+    const token = await signIn({ host, email, keys })
     const asPerson = <Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
       endpoint: Endpoint<Input, Output>,
       input: z.input<Input>,
@@ -149,7 +164,18 @@ export async function makeApp(
     return { id, host, email, keys, token, category: category.id, call: asPerson }
   }
 
-  /** A request over the real port; `*.localhost` need not resolve for that. */
+  /** One more session of somebody who has signed up; answers its token. */
+  async function signIn(who: { host: string; email: string; keys: TestKeys }): Promise<string> {
+    const { host, email, keys } = who
+    const { challenge } = await callAt(host, getChallenge, { email })
+    const challenge_response = keys.respond(challenge)
+    return (await callAt(host, logIn, { email, challenge_response })).access_token
+  }
+
+  /**
+   * A request over the real port; `*.localhost` need not resolve for that. Of an event stream the
+   * first piece is the answer, and the stream is left.
+   */
   async function request(
     host: string,
     { method = 'GET', path = '/', headers = {}, body }: RawRequest
@@ -166,7 +192,11 @@ export async function makeApp(
       outgoing.once('error', reject)
       outgoing.once('response', async response => {
         const chunks: Buffer[] = []
-        for await (const chunk of response) chunks.push(chunk)
+        const endless = response.headers['content-type']?.startsWith('text/event-stream')
+        for await (const chunk of response) {
+          chunks.push(chunk)
+          if (endless) break
+        }
         resolve({
           status: response.statusCode ?? 0,
           headers: response.headers,
@@ -250,6 +280,7 @@ export async function makeApp(
     call: callAt,
     fetch: fetchApp,
     signUp,
+    signIn,
     request,
     listen,
     reserve,

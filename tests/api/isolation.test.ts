@@ -1,0 +1,602 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pathParameters } from '../../src/contract/endpoint.ts'
+import { type ErrorCode, errorCodes } from '../../src/contract/errors.ts'
+import { getUser } from '../../src/contract/users.ts'
+import { verify } from '../../src/contract/verifications.ts'
+import { poolOf } from '../../src/server/db/open.ts'
+import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../helpers/app.ts'
+import {
+  addTwin,
+  codeOf,
+  comparable,
+  digestRows,
+  dropRowSecurity,
+  type IdKind,
+  idFieldsOf,
+  idKinds,
+  isUpload,
+  makeThings,
+  requestOf,
+  routeOf,
+  routes,
+  rowOf,
+  rows,
+  stripPredicates,
+  type Things,
+  tablesOf,
+  uploadBytes,
+  withoutPredicates
+} from '../helpers/matrix.ts'
+
+// B-01, B-02
+
+const actors = [
+  'no token',
+  'a garbage token',
+  'a cookie only',
+  'the owner',
+  'a colleague',
+  'somebody of another company',
+  'the owner on the other company’s host',
+  'a signed-out session',
+  'a disabled person',
+  'somebody of a suspended company',
+  'an expired token'
+] as const
+type Actor = (typeof actors)[number]
+
+const refusals: Partial<Record<Actor, ErrorCode>> = {
+  'a garbage token': 'unauthenticated',
+  'somebody of another company': 'unauthenticated',
+  'the owner on the other company’s host': 'unauthenticated',
+  'a signed-out session': 'unauthenticated',
+  'an expired token': 'unauthenticated',
+  'a disabled person': 'account_disabled',
+  'somebody of a suspended company': 'account_disabled'
+}
+
+interface Cell {
+  route: string
+  actor: Actor
+  /** What each id field of the call names; one of them is not the caller's own. */
+  field: string | undefined
+  kind: IdKind
+}
+
+const names = Object.keys(routes)
+const cells: Cell[] = names.flatMap(route => {
+  const fields = Object.keys(rows[route]?.ids ?? {})
+  const asked = fields.flatMap(field => idKinds.map(kind => ({ field, kind })))
+  const each = asked.length > 0 ? asked : [{ field: undefined, kind: 'own' as const }]
+  return actors.flatMap(actor => each.map(ids => ({ route, actor, ...ids })))
+})
+
+type World = Awaited<ReturnType<typeof makeWorld>>
+
+/** Three companies, one person for each actor, and of every thing one for each kind of id. */
+async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
+  const app = await makeApp({ limits: { max_requests: 100_000, max_storage: 1_000_000_000 } })
+  const suspended = await app.addCompany('BETA suspended', 'gamma.localhost')
+  const late = await app.signUp()
+  app.wait(3601)
+  const owner = await app.signUp()
+  const people = {
+    owner,
+    colleague: await app.signUp(),
+    bystander: await app.signUp(),
+    foreigner: await app.signUp('beta.localhost'),
+    signedOut: await app.signUp(),
+    disabled: await app.signUp(),
+    suspended: await app.signUp('gamma.localhost'),
+    late
+  }
+  await app.owner.query(
+    `insert into domain (company_id, id, host, name, title, public, locale, theme, verified_at)
+     select company_id, gen_random_uuid(), 'second.localhost', name, title, public, locale, theme,
+            verified_at from domain where host = 'acme.localhost'`
+  )
+  const own = await makeThings(app, owner, 'own.pdf')
+  const person = await makeThings(app, people.bystander, 'BETA colleague.pdf')
+  const company = await makeThings(app, people.foreigner, 'BETA foreigner.pdf')
+  const none = { malformed: 'not an id', empty: '' }
+  const things: Things = {
+    record: {
+      own: own.record,
+      person: person.record,
+      company: company.record,
+      ...none,
+      missing: anId()
+    },
+    request: {
+      own: own.request,
+      person: person.request,
+      company: company.request,
+      ...none,
+      missing: randomUUID()
+    },
+    upload: {
+      own: own.upload,
+      person: person.upload,
+      company: company.upload,
+      ...none,
+      missing: anId()
+    },
+    category: {
+      own: owner.category,
+      person: await addCategory(app),
+      company: people.foreigner.category,
+      missing: randomUUID(),
+      ...none
+    },
+    host: {
+      own: 'acme.localhost',
+      person: 'second.localhost',
+      company: 'beta.localhost',
+      missing: 'nobody.localhost',
+      ...none
+    }
+  }
+  const signOut = requestOf(routeOf('logOut'), {}, bearerOf(people.signedOut.token))
+  await app.request('api.acme.localhost', signOut)
+  const mark = { reason: 'abuse', since: '2026-01-01T00:00:00.000Z' }
+  await app.owner.query('update "user" set disabled = $2 where id = $1', [people.disabled.id, mark])
+  await app.owner.query('update company set disabled = $2 where id = $1', [suspended, mark])
+  app.deps.wakes.domains.send('gamma.localhost')
+
+  const acme = app.companies['acme.localhost'] ?? ''
+  await addTwin(app.owner, acme)
+  const tenantTables = (await tablesOf(app.owner)).tenant
+  const others = async () => ({
+    companies: await digestRows(app.owner, tenantTables, `company_id <> '${acme}'`),
+    bystander: await digestRows(
+      app.owner,
+      ['user_key', 'session', 'request', 'event', 'upload', 'deposit'],
+      `company_id = '${acme}' and user_id = '${people.bystander.id}'`
+    )
+  })
+  const before = await others()
+  if (weaken === 'row security' || weaken === 'both') await dropRowSecurity(app.owner)
+  const layer =
+    weaken === 'predicates' || weaken === 'both' ? stripPredicates(app.deps.db) : undefined
+  return {
+    app,
+    people,
+    things,
+    others,
+    before,
+    layer,
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]()
+  }
+}
+
+describe.each([
+  ['with every layer', undefined],
+  ['without row-level security', 'row security'],
+  ['without company_id in the queries', 'predicates']
+] as const)('%s', (_title, weaken) => {
+  let world: World
+  const answers = new Map<Cell, RawResponse>()
+  beforeAll(async () => {
+    world = await makeWorld(weaken)
+  })
+  afterAll(() => world[Symbol.asyncDispose]())
+
+  test.each(names)('%s answers each actor for each kind of id', async route => {
+    for (const cell of cells.filter(each => each.route === route)) {
+      const response = await ask(world, cell)
+      answers.set(cell, response)
+      const name = `${cell.route} by ${cell.actor} with ${cell.kind} ${cell.field ?? ''}`
+      expect.soft(outcomeOf(response), name).toEqual(expectedOf(cell))
+      expect.soft(foreignIn(response), name).toBeUndefined()
+    }
+  })
+
+  test('refuses what is another’s and what is not there byte for byte alike', () => {
+    const asked = cells.filter(({ kind }) => ['person', 'company', 'missing'].includes(kind))
+    const groups = Map.groupBy(asked, ({ route, field, actor }) => `${route} ${field} ${actor}`)
+    for (const [name, group] of groups) {
+      const seen = group.map(cell => answers.get(cell)).filter(each => each !== undefined)
+      expect(new Set(seen.map(comparable)).size, name).toBe(1)
+      expect(seen).toHaveLength(3)
+    }
+    // a colleague, who knows the owner's id, learns no more than from one that is not there
+    for (const cell of cells.filter(each => each.actor === 'a colleague' && each.kind === 'own')) {
+      if (cell.field === undefined || rowOf(cell.route).shared) continue
+      const missing = asked.find(
+        each => each.route === cell.route && each.actor === cell.actor && each.kind === 'missing'
+      )
+      const [one, other] = [answers.get(cell), missing && answers.get(missing)]
+      expect(one && comparable(one), cell.route).toBe(other && comparable(other))
+    }
+  })
+
+  test('leaves every row of the others as it was', async () => {
+    expect(await world.others()).toEqual(world.before)
+  })
+
+  test('counts the caller’s own company only', async () => {
+    const { rows: sums } = await world.app.owner.query(
+      `select kind, sum(used + reserved)::int as taken from usage where company_id = $1 group by kind`,
+      [world.app.companies['acme.localhost']]
+    )
+    const takenOf = (kind: string) => sums.find(row => row.kind === kind)?.taken ?? 0
+    const { usage_remaining } = await world.people.owner.call(getUser, {})
+    expect(usage_remaining).toEqual({
+      requests: 100_000 - takenOf('requests'),
+      storage: 1_000_000_000 - takenOf('storage')
+    })
+  })
+
+  test('finds no file of another company, and tells it from no file by nothing', async () => {
+    const { app, people } = world
+    const bytes = randomBytes(50)
+    const fingerprint = Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex')
+    const other = fingerprint.replace(/^./, digit => (digit === '0' ? '1' : '0'))
+    await app.deposit(people.foreigner, bytes)
+    for (const token of [undefined, people.owner.token]) {
+      const input = { items: [{ sha256: fingerprint }, { sha256: other }] }
+      const { items } = await app.call('acme.localhost', verify, input, token ? { token } : {})
+      const [foreign, missing] = items.map(({ sha256: _, ...facts }) => facts)
+      expect(foreign).toMatchObject({ verdict: 'not_found', findings: [] })
+      expect(foreign).toEqual(missing)
+    }
+  })
+
+  if (weaken !== 'predicates') return
+
+  test('has sent no predicate on company_id', () => {
+    expect(world.layer?.stripped()).toBeGreaterThan(400)
+    for (const sql of world.layer?.texts ?? []) {
+      expect(withoutPredicates(sql)).not.toMatch(/company_id"?\s*(=|in\b|any\b|is\b)/i)
+    }
+  })
+
+  test('names the company for every tenant table of a statement', async () => {
+    const { tenant } = await tablesOf(world.app.owner)
+    const texts = [...(world.layer?.texts ?? [])]
+    const ofTenants = texts.filter(sql => tablesIn(sql, tenant).length > 0)
+    expect(ofTenants.length).toBeGreaterThan(40)
+    for (const sql of ofTenants) {
+      const named = sql.match(/company_id/g)?.length ?? 0
+      expect(named, sql).toBeGreaterThanOrEqual(tablesIn(sql, tenant).length)
+    }
+  })
+})
+
+test('leaks without both layers, so that the matrix proves something', async () => {
+  await using world = await makeWorld('both')
+  const reading = ['getUser', 'listCategories', 'listRequests', 'getRequest', 'headUpload']
+  const leaking = new Set<string>()
+  const asked = cells.filter(({ route, actor, kind }) => {
+    return reading.includes(route) && actor === 'the owner' && kind === 'own'
+  })
+  for (let round = 0; round < 3; round++) {
+    for (const cell of asked) {
+      const response = await ask(world, cell)
+      const isWrong = JSON.stringify(outcomeOf(response)) !== JSON.stringify(expectedOf(cell))
+      if (isWrong || foreignIn(response)) leaking.add(cell.route)
+    }
+  }
+  expect([...leaking]).toEqual(reading)
+})
+
+test('has a row for every route and a thing for every id', () => {
+  expect(Object.keys(rows).sort()).toEqual(names.toSorted())
+  for (const name of names) {
+    expect(Object.keys(rowOf(name).ids ?? {}).sort(), name).toEqual(idFieldsOf(routeOf(name)))
+  }
+  expect(actors).toHaveLength(11)
+  expect(cells.length).toBeGreaterThan(600)
+})
+
+describe('the application role', () => {
+  let world: World
+  beforeAll(async () => {
+    world = await makeWorld()
+  })
+  afterAll(() => world[Symbol.asyncDispose]())
+
+  test('sees no row of any tenant table with no company set, and none of others with one', async () => {
+    const { app } = world
+    const { tenant } = await tablesOf(app.owner)
+    const company = app.companies['acme.localhost']
+    const client = await poolOf(app.deps.db).connect()
+    try {
+      expect((await client.query('select current_user as name')).rows[0].name).toBe('vidimus_app')
+      for (const name of [...tenant, 'company']) {
+        const key = name === 'company' ? 'id' : 'company_id'
+        const countOf = async (where: string) => {
+          const text = `select count(*)::int as count from "${name}" where ${where}`
+          return (await client.query(text)).rows[0].count
+        }
+        await client.query('begin')
+        expect(await countOf('true'), name).toBe(0)
+        await client.query(`select set_config('app.company_id', '', true)`)
+        expect(await countOf('true'), name).toBe(0)
+        await client.query(`select set_config('app.company_id', '${company}', true)`)
+        expect(await countOf(`${key} <> '${company}'`), name).toBe(0)
+        expect(await countOf('true'), name).toBeGreaterThan(0)
+        await client.query('rollback')
+        const { rows: all } = await app.owner.query(
+          `select count(*)::int as count from "${name}" where ${key} <> $1`,
+          [company]
+        )
+        expect(all[0].count, `${name} of others`).toBeGreaterThan(0)
+      }
+    } finally {
+      client.release()
+    }
+  })
+
+  test.each([
+    ['row_security off', `set local row_security = off; select * from "user"`],
+    ['the owner’s role', 'set role postgres'],
+    ['the resolver’s role', 'set role vidimus_resolver'],
+    ['a policy of its own', `create policy mine on "user" using (true)`],
+    ['a change of policies', `alter table "user" disable row level security`],
+    ['a table of its own', 'create table mine (id int)'],
+    ['a function of its own', `create function mine() returns int language sql as 'select 1'`],
+    ['deleting people', `delete from "user"`],
+    ['changing the record', `update log_leaf set leaf = ''`],
+    ['deleting the record', 'delete from log_leaf'],
+    ['changing events', `update event set payload = '{}'`],
+    ['changing deposits', `update deposit set visibility = 'public'`],
+    ['files of the server', `copy "user" to '/tmp/people'`],
+    ['programs of the server', `copy "user" to program 'cat'`],
+    ['loading of libraries', `load 'auto_explain'`]
+  ])('is refused %s', async (_title, sql) => {
+    const client = await poolOf(world.app.deps.db).connect()
+    try {
+      await client.query('begin')
+      await expect(client.query(sql)).rejects.toMatchObject({ code: '42501' })
+    } finally {
+      await client.query('rollback')
+      client.release()
+    }
+  })
+
+  test('moves no row into another company', async () => {
+    const { app } = world
+    const [acme, beta] = [app.companies['acme.localhost'], app.companies['beta.localhost']]
+    const client = await poolOf(app.deps.db).connect()
+    try {
+      for (const sql of [
+        `update category set company_id = '${beta}'`,
+        `update session set company_id = '${beta}'`,
+        `insert into category (company_id, id, names, visibility, created_at)
+         values ('${beta}', gen_random_uuid(), '{}', 'public', now())`
+      ]) {
+        await client.query(`begin; select set_config('app.company_id', '${acme}', true)`)
+        await expect(client.query(sql), sql).rejects.toMatchObject({ code: '42501' })
+        await client.query('rollback')
+      }
+    } finally {
+      client.release()
+    }
+  })
+})
+
+describe('the catalogue', () => {
+  let world: { app: TestApp }
+  beforeAll(async () => {
+    world = { app: await makeApp() }
+  })
+  afterAll(() => world.app[Symbol.asyncDispose]())
+
+  const platformTables = ['company', 'installation', 'schema_lock', 'schema_migration']
+  const query = async (sql: string) => (await world.app.owner.query(sql)).rows
+
+  test('forces row-level security with the one policy on every table of a company', async () => {
+    const { all, tenant } = await tablesOf(world.app.owner)
+    expect(all.filter(name => !tenant.includes(name) && !platformTables.includes(name))).toEqual([])
+    const mine = `(company_id = (NULLIF(current_setting('app.company_id'::text, true), ''::text))::uuid)`
+    const found = await query(
+      `select c.relname as name, c.relrowsecurity and c.relforcerowsecurity as forced,
+              pg_get_expr(polqual, polrelid) as reads, pg_get_expr(polwithcheck, polrelid) as writes,
+              polcmd as command, polpermissive as permissive, polroles = '{0}' as everybody
+         from pg_class c left join pg_policy p on p.polrelid = c.oid and p.polname = 'tenant'
+        where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`
+    )
+    for (const name of [...tenant, 'company']) {
+      const own = name === 'company' ? mine.replace('(company_id', '(id') : mine
+      const policies = found.filter(row => row.name === name)
+      const policy = { forced: true, reads: own, writes: own, command: '*' }
+      expect(policies, name).toEqual([{ name, ...policy, permissive: true, everybody: true }])
+    }
+    const others = await query(
+      `select polrelid::regclass::text as name, polcmd as command, polroles::regrole[]::text as roles
+         from pg_policy where polname <> 'tenant' order by 1`
+    )
+    expect(others).toEqual([
+      { name: 'company', command: 'r', roles: '{vidimus_resolver}' },
+      { name: 'domain', command: 'r', roles: '{vidimus_resolver}' }
+    ])
+  })
+
+  test('leads every unique key with company_id, but for the two that must be unique everywhere', async () => {
+    const { tenant } = await tablesOf(world.app.owner)
+    const found = await query(
+      `select i.indexrelid::regclass::text as index, t.relname as table, a.attname as first
+         from pg_index i
+         join pg_class t on t.oid = i.indrelid and t.relnamespace = 'public'::regnamespace
+         join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+        where i.indisunique`
+    )
+    const keys = found.filter(row => tenant.includes(row.table))
+    const loose = keys.filter(row => row.first !== 'company_id').map(row => row.index)
+    expect(loose.sort()).toEqual(['domain_host', 'log_head_origin_key'])
+    expect(new Set(keys.map(row => row.table))).toEqual(new Set(tenant))
+  })
+
+  test('joins tables by foreign keys that carry the company', async () => {
+    const { tenant } = await tablesOf(world.app.owner)
+    const found = await query(
+      `select conrelid::regclass::text as from, confrelid::regclass::text as to,
+              pg_get_constraintdef(oid) as text
+         from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`
+    )
+    const plain = (name: string) => name.replaceAll('"', '')
+    for (const { from, to, text } of found) {
+      expect(text, from).toMatch(
+        to === 'company'
+          ? /^FOREIGN KEY \(company_id\) REFERENCES company\(id\)/
+          : /^FOREIGN KEY \(company_id, \w+\) REFERENCES "?\w+"?\(company_id, \w+\)/
+      )
+    }
+    const joined = new Set(found.map(row => plain(row.from)))
+    expect(tenant.filter(name => !joined.has(name))).toEqual([])
+  })
+
+  test('has two functions that look across companies, and no view', async () => {
+    const definers = await query(
+      `select proname as name, proowner::regrole::text as owner, proconfig as config,
+              has_function_privilege('public', oid, 'execute') as everybody
+         from pg_proc where prosecdef and pronamespace = 'public'::regnamespace order by 1`
+    )
+    const pinned = { config: ['search_path=pg_catalog, pg_temp'], everybody: false }
+    expect(definers).toEqual([
+      { name: 'list_companies', owner: 'vidimus_resolver', ...pinned },
+      { name: 'resolve_host', owner: 'vidimus_resolver', ...pinned }
+    ])
+    const views = await query(
+      `select relname from pg_class where relkind in ('v', 'm') and relnamespace = 'public'::regnamespace`
+    )
+    expect(views).toEqual([])
+    const roles = await query(
+      `select rolname as name, rolcanlogin as login from pg_roles
+        where rolname like 'vidimus%' and not (rolsuper or rolbypassrls or rolcreaterole or rolcreatedb)
+        order by 1`
+    )
+    expect(roles).toEqual([
+      { name: 'vidimus_app', login: true },
+      { name: 'vidimus_resolver', login: false }
+    ])
+  })
+})
+
+async function ask(world: World, cell: Cell): Promise<RawResponse> {
+  const { app, people, things } = world
+  const route = routeOf(cell.route)
+  const row = rowOf(cell.route)
+  const { host, person, headers } = await actorOf(world, cell)
+  const input: Record<string, unknown> = { ...(await row.input?.(app, people.owner)) }
+  for (const [field, thing] of Object.entries(row.ids ?? {})) {
+    input[field] = things[thing][field === cell.field ? cell.kind : 'own']
+    if (row.spends === 'upload' && cell.kind === 'own' && person === people.owner) {
+      const { upload } = await app.reserve(people.owner, uploadBytes, 'spent.pdf')
+      input[field] = upload.slice('/uploads/'.length)
+    }
+  }
+  const request = requestOf(
+    route,
+    input,
+    { ...row.headers?.(app, people.owner), ...headers },
+    row.body
+  )
+  return app.request(`api.${host}`, request)
+}
+
+interface Standing {
+  host: string
+  person: TestPerson | undefined
+  headers: Record<string, string>
+}
+
+async function actorOf({ app, people }: World, { actor, route }: Cell): Promise<Standing> {
+  const home = 'acme.localhost'
+  const as = async (person: TestPerson, host = home): Promise<Standing> => {
+    const isFresh =
+      rowOf(route).spends === 'session' && ['the owner', 'a colleague'].includes(actor)
+    const token = isFresh ? await app.signIn(person) : person.token
+    return { host, person, headers: bearerOf(token) }
+  }
+  switch (actor) {
+    case 'no token':
+      return { host: home, person: undefined, headers: {} }
+    case 'a garbage token':
+      return { host: home, person: undefined, headers: bearerOf('garbage') }
+    case 'a cookie only':
+      return {
+        host: home,
+        person: undefined,
+        headers: { cookie: `__Host-vidimus=${people.owner.token}` }
+      }
+    case 'the owner':
+      return as(people.owner)
+    case 'a colleague':
+      return as(people.colleague)
+    case 'somebody of another company':
+      return as(people.foreigner)
+    case 'the owner on the other company’s host':
+      return as(people.owner, 'beta.localhost')
+    case 'a signed-out session':
+      return as(people.signedOut)
+    case 'a disabled person':
+      return as(people.disabled)
+    case 'somebody of a suspended company':
+      return as(people.suspended, 'gamma.localhost')
+    case 'an expired token':
+      return as(people.late)
+  }
+}
+
+interface Outcome {
+  status: number
+  code: ErrorCode | undefined
+}
+
+function outcomeOf(response: RawResponse): Outcome {
+  return { status: response.status, code: codeOf(response) }
+}
+
+function expectedOf({ route: name, actor, field, kind }: Cell): Outcome {
+  const route = routeOf(name)
+  const row = rowOf(name)
+  const refusal = (code: ErrorCode): Outcome => ({
+    status: errorCodes[code],
+    code: route.method === 'HEAD' ? undefined : code // HEAD has no body
+  })
+  // without its last segment a path is another one, which nobody has
+  const isCut = kind === 'empty' && pathParameters(route.path).includes(field ?? '')
+  if (isCut && !isUpload(route)) return refusal('not_found')
+  const refused = refusals[actor]
+  if (refused) return refusal(refused)
+  const isStranger = actor === 'no token' || actor === 'a cookie only'
+  if (isStranger && route.access !== 'public') return refusal('unauthenticated')
+  if (kind === 'malformed' || kind === 'empty') return refusal(row.malformed ?? 'invalid_input')
+  const isOthers = kind !== 'own' || (actor === 'a colleague' && !row.shared && field !== undefined)
+  if (isOthers) return refusal(row.refusal ?? 'not_found')
+  const success = route.kind === 'endpoint' ? route.status : 200
+  return { status: row.status ?? success, code: undefined }
+}
+
+/** What an answer shows of another company or person; ids in it would be the caller's guess. */
+function foreignIn({ headers, body }: RawResponse): string | undefined {
+  const text = `${JSON.stringify(headers)}${body}`
+  return /TWIN|BETA|"seq":7\d{6}\b|7777777777/.exec(text)?.[0]
+}
+
+async function addCategory(app: TestApp): Promise<string> {
+  const id = randomUUID()
+  await app.owner.query(
+    `insert into category (company_id, id, names, visibility, created_at)
+     values ($1, $2, '{"en": "BETA", "fr": "BETA"}', 'public', now())`,
+    [app.companies['acme.localhost'], id]
+  )
+  return id
+}
+
+/** `'select … from "request" where …'` → `['request']` */
+function tablesIn(sql: string, tenant: string[]): string[] {
+  const named = [...sql.matchAll(/\b(?:from|join|update|into)\s+"?(\w+)"?/gi)]
+  return named.map(match => match[1] ?? '').filter(name => tenant.includes(name))
+}
+
+function bearerOf(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}` }
+}
+
+function anId(): string {
+  return randomBytes(16).toString('base64url')
+}
