@@ -90,9 +90,6 @@ function draw(): void {
       element.textContent = user[name]
     }
   }
-  document
-    .getElementById('user')
-    ?.setAttribute('aria-label', t('shell.account', { username: user.username }))
   const { requests, storage } = user.usage_remaining
   const usage = document.querySelector<HTMLElement>('[data-usage]')
   if (!usage) return
