@@ -47,7 +47,7 @@ export function createApp(deps: Deps, tenants: Tenants): Api {
   })
 
   app.use(async (c, next) => {
-    const name = new URL(c.req.url).hostname
+    const name = c.env?.host ?? new URL(c.req.url).hostname
     const tenant = name.startsWith('api.') ? await tenants.resolve(name.slice(4)) : undefined
     if (!tenant) throw new AppError('unknown_host', 'No company answers on this host')
     c.set('tenant', tenant)

@@ -1,18 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
+import { HostName } from '../contract/domains.ts'
 
 /**
  * The one reading of a request's host, on which the company depends: `undefined` for more than one
- * Host header, an absolute or otherwise odd target, or a name with other than host characters.
+ * Host header, an absolute or otherwise odd target, or a name or port that cannot be one.
  * `'Docs.Acme.fr:443'` → `'docs.acme.fr'`
  */
 export function hostOf(request: IncomingMessage): string | undefined {
   const names = request.rawHeaders.filter((_each, index) => index % 2 === 0)
   if (names.filter(name => name.toLowerCase() === 'host').length !== 1) return undefined
   if (!request.url?.startsWith('/')) return undefined
-  const match = /^([a-z0-9.-]+?)\.?(?::\d{1,5})?$/.exec((request.headers.host ?? '').toLowerCase())
-  const host = match?.[1]
-  if (!host || host.length > 253 || host.includes('..') || host.startsWith('.')) return undefined
+  const match = /^([a-z0-9.-]{1,253}?)\.?(?::(\d{1,5}))?$/.exec(
+    (request.headers.host ?? '').toLowerCase()
+  )
+  const [, host, port = '0'] = match ?? []
+  if (Number(port) > 65_535 || !HostName.safeParse(host).success) return undefined
   return host
 }
 

@@ -21,9 +21,10 @@ export interface Halves {
 export function createListener(halves: Halves): Server {
   const { tenants, site, app, uploads, addressOf, log } = halves
   const api = getRequestListener(
-    // as: the server speaks HTTP/1.1 only
-    (request, { incoming }) =>
-      app.fetch(request, { remoteAddress: addressOf(incoming as IncomingMessage) }),
+    (request, { incoming }) => {
+      const message = incoming as IncomingMessage // as: the server speaks HTTP/1.1 only
+      return app.fetch(request, { remoteAddress: addressOf(message), host: hostOf(message) })
+    },
     { overrideGlobalObjects: false }
   )
 

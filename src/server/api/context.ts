@@ -11,7 +11,13 @@ export interface Variables {
   requestId: string
   person: Person | undefined
 }
-export type ApiEnv = { Variables: Variables; Bindings: { remoteAddress?: string } }
+/** What the listener has read of the connection; a call within the process has neither. */
+interface Bindings {
+  remoteAddress?: string
+  host?: string | undefined
+}
+
+export type ApiEnv = { Variables: Variables; Bindings: Bindings }
 export type Api = Hono<ApiEnv>
 export type ApiContext = Context<ApiEnv>
 
