@@ -52,7 +52,7 @@ export async function startDepositors(options: {
         if (!passing.includes(code) || Date.now() > until) throw error
         if (code === 'unauthenticated') await client.renew().catch(() => undefined)
       }
-      await sleep(50)
+      await sleep(100)
     }
   }
 

@@ -7,7 +7,7 @@ import { crash } from './crash.ts'
  */
 const scenarios: Record<string, (options: Options) => Promise<{ faults: string[] }>> = {
   'C-01': ({ seed, kills, scale }) =>
-    crash({ seed, kills: Math.max(1, Math.round(kills * scale)), onKill: say })
+    crash({ seed, kills: Math.max(1, Math.round(kills * scale)), maxRestartMs: 5000, onKill: say })
 }
 
 interface Options {

@@ -1,0 +1,89 @@
+import http from 'node:http'
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+
+export type OpenStream = Awaited<ReturnType<typeof openStream>>
+
+interface Reader {
+  host: string
+  token: string
+}
+
+const patienceMs = 10_000
+
+/** `GET /process/sse` over a real port, as far as the connection carries. */
+export async function openStream(port: number, reader: Reader, lastEventId?: number) {
+  const heard: EventSourceMessage[] = []
+  const parser = createParser({ onEvent: event => heard.push(event) })
+  let wake = () => {}
+  let isOver = false
+  let taken = 0
+
+  const outgoing = http.request({
+    host: '127.0.0.1',
+    port,
+    path: '/process/sse',
+    agent: false,
+    headers: {
+      host: `api.${reader.host}`,
+      authorization: `Bearer ${reader.token}`,
+      ...(lastEventId === undefined ? {} : { 'last-event-id': String(lastEventId) })
+    }
+  })
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    outgoing.once('response', resolve)
+    outgoing.once('error', reject)
+    outgoing.end()
+  })
+  outgoing.on('error', () => undefined) // a cut, which `next()` tells
+  response.on('error', () => undefined)
+  let body = ''
+  response.setEncoding('utf8')
+  response.on('data', (text: string) => {
+    body += text
+    if (response.statusCode === 200) parser.feed(text)
+    wake()
+  })
+  response.once('close', () => {
+    isOver = true
+    wake()
+  })
+
+  /** Waits until `ready` or the end of the stream. */
+  async function until(ready: () => boolean): Promise<void> {
+    const giveUpAt = Date.now() + patienceMs
+    while (!ready() && !isOver) {
+      if (Date.now() > giveUpAt) throw new Error('the stream stayed silent')
+      await new Promise<void>(resolve => {
+        const timer = setTimeout(resolve, 100)
+        wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+  }
+
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    /** All that came so far. */
+    heard,
+    /** The next event, or `undefined` at the end of the stream. */
+    async next(): Promise<EventSourceMessage | undefined> {
+      await until(() => heard.length > taken)
+      return heard[taken++]
+    },
+    /** The body of a refusal. */
+    async refusal(): Promise<unknown> {
+      await until(() => false)
+      return JSON.parse(body)
+    },
+    /** Milliseconds until the server ends the stream. */
+    async ended(): Promise<number> {
+      const from = performance.now()
+      await until(() => false)
+      return performance.now() - from
+    },
+    close: () => outgoing.destroy()
+  }
+}
