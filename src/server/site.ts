@@ -303,7 +303,7 @@ ${styles.map(path => `<link rel="stylesheet" href="${path}">`).join('\n')}
 </head>
 <body>
 <main id="main" class="page page-task">
-<div class="sheet">
+<div class="sheet grid gap-3">
 <h1 class="page-title">${word('common.failure.title')}</h1>
 <p>${word('common.failure.text')}</p>
 <p class="meta">${word('common.failure.request')} <code class="fingerprint">${id}</code></p>

@@ -10,7 +10,7 @@ export function carryLinks(): void {
 
 function carry(): void {
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-carries]')) {
-    link.href = carried(link.href, location)
+    link.setAttribute('href', carried(link.href, location))
   }
 }
 
@@ -24,5 +24,5 @@ export function carried(href: string, place: Pick<Location, 'search' | 'hash'>):
     else url.searchParams.set(name, value)
   }
   url.hash = place.hash
-  return url.href
+  return url.pathname + url.search + url.hash
 }
