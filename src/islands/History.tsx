@@ -13,7 +13,7 @@ import {
   retryRequests
 } from '../stores/requests.ts'
 import { $session } from '../stores/sessions.ts'
-import { $user } from '../stores/users.ts'
+import { $user, can } from '../stores/users.ts'
 import { EmptyState } from './parts/EmptyState.tsx'
 import { ErrorNote } from './parts/ErrorNote.tsx'
 import { RequestRow, type RowProps } from './parts/RequestRow.tsx'
@@ -35,6 +35,7 @@ export function History({ locale, words }: HistoryProps) {
   const status = useStore($historyStatus, { ssr: 'initial' })
   const stream = useStore($streamState, { ssr: 'initial' })
   const now = useNow(30_000)
+  const asOf = useLastTime(stream !== 'offline', now)
   const isLoading = status.status === 'idle' || status.status === 'loading'
   const waiting = useWaiting(isLoading)
 
@@ -105,7 +106,7 @@ export function History({ locale, words }: HistoryProps) {
 
   function streamText(state: StreamState): string {
     if (state !== 'offline') return t(`history.${state}`)
-    const time = new Date(now ?? Date.now())
+    const time = new Date(asOf ?? Date.now())
     const shown = { hour: 'numeric', minute: '2-digit' } as const
     return t('history.offline', { time: time.toLocaleTimeString(languageTag(locale), shown) })
   }
@@ -193,7 +194,7 @@ function Rows({
 function Empty({ locale, words }: HistoryProps) {
   const t = translator(locale, words)
   const user = useStore($user, { ssr: 'initial' })
-  const mayDeposit = user?.features.includes('deposit') === true
+  const mayDeposit = user !== undefined && can('deposit')
   const verify = mayDeposit ? 'link link-secondary' : 'btn btn-primary'
   return (
     <div data-state="empty">
@@ -222,6 +223,15 @@ function Skeleton() {
       ))}
     </div>
   )
+}
+
+/** When something last held. */
+function useLastTime(holds: boolean, now: number | undefined): number | undefined {
+  const [time, setTime] = useState(now)
+  useEffect(() => {
+    if (holds) setTime(now)
+  }, [holds, now])
+  return time
 }
 
 function useScrolled(): boolean {

@@ -1,5 +1,5 @@
 import { navigate } from 'astro:transitions/client'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, useEffect, useMemo, useState } from 'react'
 import { AppError } from '../contract/errors.ts'
 import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
 import { signIn } from '../stores/sessions.ts'
@@ -49,10 +49,11 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
     } catch (cause) {
       setError(asAppError(cause))
       setWorking(false)
+      form.focus('password')
     }
   }
 
-  const until = error && retryTime(error, locale)
+  const until = useMemo(() => error && retryTime(error, locale), [error, locale])
   const note = obstacle && t(`account.${obstacle}`)
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">

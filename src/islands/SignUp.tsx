@@ -1,5 +1,5 @@
 import { navigate } from 'astro:transitions/client'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, useEffect, useMemo, useState } from 'react'
 import { AppError, type FieldErrors, fieldErrors } from '../contract/errors.ts'
 import { Username } from '../contract/users.ts'
 import { newPasswordFault } from '../core/password.ts'
@@ -66,7 +66,7 @@ function Form({ locale, t }: { locale: Locale; t: T }) {
   }
 
   const bad = Object.keys(form.errors).length
-  const until = failure && retryTime(failure.error, locale)
+  const until = useMemo(() => failure && retryTime(failure.error, locale), [failure, locale])
   const note = obstacle && t(`account.${obstacle}`)
   const signInPath = localizedPath(locale, '/sign-in')
   return (
@@ -177,7 +177,7 @@ function check({ email, username = '', password = '', repeat = '' }: Values): Fi
     ...emailErrors(email),
     ...(name.success ? {} : { username: fieldErrors(name.error)['(body)'] ?? { rule: 'format' } }),
     ...(fault ? { password: fault } : {}),
-    ...(repeat === password ? {} : { repeat: { rule: repeat ? 'same' : 'required' } })
+    ...(repeat && repeat === password ? {} : { repeat: { rule: repeat ? 'same' : 'required' } })
   }
 }
 

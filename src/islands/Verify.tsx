@@ -9,6 +9,7 @@ import {
   checkFiles,
   checkFingerprint,
   forgetChecks,
+  mayRetry,
   retryChecks,
   takeOfferedFiles
 } from '../stores/verifications.ts'
@@ -82,7 +83,7 @@ export function Verify({ locale, words, company }: VerifyProps) {
               {t('verify.forget')}
             </button>
           </div>
-          <CheckList checks={earlier} locale={locale} t={t} isSignedIn={isSignedIn} />
+          <CheckList checks={earlier} locale={locale} t={t} />
         </section>
       )}
     </div>
@@ -114,7 +115,7 @@ function Paste({ t }: { t: T }) {
           mono
         />
       </div>
-      <button type="submit" className="btn btn-outline mt-6">
+      <button type="submit" className="btn btn-outline mt-5.25">
         {t('verify.paste.submit')}
       </button>
     </form>
@@ -189,7 +190,7 @@ function Single({ check, locale, t, isSignedIn }: ResultProps & { check: Check }
   if (check.state.step === 'failed') {
     return (
       <CheckFailure error={check.state.error} locale={locale} t={t} isSignedIn={isSignedIn}>
-        <Retry t={t} />
+        {mayRetry(check) && <Retry t={t} />}
       </CheckFailure>
     )
   }
@@ -228,6 +229,8 @@ function Batch({
 }: ResultProps & { checks: readonly Check[]; isSettled: boolean }) {
   const heading = useFocusOnce(isSettled)
   const counts = count(checks)
+  // one reason for all: they were asked together
+  const failed = checks.find(mayRetry)
   const settled = counts.found + counts.missing + counts.failed
   const summary = counts.failed > 0 ? 'verify.summaryFailed' : 'verify.summary'
   return (
@@ -243,8 +246,12 @@ function Batch({
           ratio={settled / checks.length}
         />
       )}
-      {isSettled && counts.failed > 0 && <Retry t={t} />}
-      <CheckList checks={checks} locale={locale} t={t} isSignedIn={isSignedIn} />
+      {isSettled && failed?.state.step === 'failed' && (
+        <CheckFailure error={failed.state.error} locale={locale} t={t} isSignedIn={isSignedIn}>
+          <Retry t={t} />
+        </CheckFailure>
+      )}
+      <CheckList checks={checks} locale={locale} t={t} />
     </section>
   )
 }

@@ -35,6 +35,8 @@ export interface Environment {
   openChannel(name: string, hear: (message: unknown) => void): (message: unknown) => void
   /** Runs when the person comes back: page shown, network back, page restored. The answer ends it. */
   onWake(run: () => void): () => void
+  /** Runs when the device loses its network. The answer ends it. */
+  onOffline(run: () => void): () => void
   openKeys(email: string, password: string): Promise<Keys>
   /** Hex SHA-256, computed on this device. */
   hashFile(file: Blob, options: AskOptions): Promise<string>
@@ -110,6 +112,10 @@ function browser(): Environment {
         removeEventListener('online', run)
         removeEventListener('pageshow', run)
       }
+    },
+    onOffline(run) {
+      addEventListener('offline', run)
+      return () => removeEventListener('offline', run)
     },
     async openKeys(email, password) {
       // Loaded at the first use: most visits need no key.

@@ -8,7 +8,7 @@ export type StreamState = 'connecting' | 'live' | 'polling' | 'offline'
 
 interface EventStreamOptions {
   url: string
-  environment: Pick<Environment, 'fetch' | 'now' | 'random' | 'after' | 'onWake'>
+  environment: Pick<Environment, 'fetch' | 'now' | 'random' | 'after' | 'onWake' | 'onOffline'>
   /** Asked at each connection, because tokens are renewed. */
   token: () => string | undefined
   onState: (state: StreamState) => void
@@ -141,6 +141,13 @@ export function openEventStream(options: EventStreamOptions): () => void {
     if (!connection) connect()
     else if (isSilent()) replace()
   })
+  // A lost network keeps the connection open for as long as nobody asks for an answer.
+  const stopOffline = environment.onOffline(() => {
+    const lost = connection
+    if (!lost) return
+    lost.abort()
+    settle(lost, new Error('no network'))
+  })
 
   onState('connecting')
   connect()
@@ -148,6 +155,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
     closed = true
     stopTimer()
     stopWake()
+    stopOffline()
     connection?.abort()
   }
 }

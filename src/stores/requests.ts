@@ -77,7 +77,7 @@ export async function loadMoreRequests(): Promise<void> {
 }
 
 /** Takes up what is newer than what is known, by id and sequence. */
-export function addRequests(incoming: readonly ProcessedRequest[]): void {
+function addRequests(incoming: readonly ProcessedRequest[]): void {
   const { requests, changed } = mergeRequests(known, incoming)
   if (changed.length === 0) return
   known = requests

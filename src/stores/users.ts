@@ -24,12 +24,10 @@ let stopWake: () => void = () => {}
 onSignIn(begin)
 onSignOut(end)
 
-export function hasFeature(feature: string): boolean {
-  return $user.get()?.features.includes(feature) ?? false
-}
-
-export function hasPermission(permission: string): boolean {
-  return $user.get()?.permissions.includes(permission) ?? false
+/** Whether the person has a feature or permission of this name: `deposit`, `admin`. */
+export function can(name: string): boolean {
+  const user = $user.get()
+  return user !== undefined && (user.features.includes(name) || user.permissions.includes(name))
 }
 
 /** Saves the language of a signed-in person; signed out there is nobody to save it for. */

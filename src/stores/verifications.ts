@@ -80,9 +80,15 @@ function newCheck(known: { name?: string; size?: number; sha256?: string }): Che
   return { id: lastId, batch: lastBatch, name, size, sha256, state: { step: 'waiting' } }
 }
 
-/** Tries all that failed again, as one batch. */
+/** A file that is empty or cannot be read stays so. */
+export function mayRetry({ state }: Check): boolean {
+  if (state.step !== 'failed') return false
+  return state.error.code !== 'file_empty' && state.error.code !== 'file_unreadable'
+}
+
+/** Tries all that failed and may succeed again, as one batch. */
 export async function retryChecks(): Promise<void> {
-  const failed = $checks.get().filter(({ state }) => state.step === 'failed')
+  const failed = $checks.get().filter(mayRetry)
   for (const { id } of failed) change(id, { state: { step: 'waiting' } })
   await run(failed)
 }
@@ -101,14 +107,18 @@ async function run(batch: readonly Check[]): Promise<void> {
   const limit = $session.get().status === 'in' ? maxItemsSignedIn : maxItemsSignedOut
   const hashing = batch.map(fingerprint)
   let group: Question[] = []
-  for (const hashed of hashing) {
+  let limited: AppError | undefined
+  for (const [index, hashed] of hashing.entries()) {
     const question = await hashed
-    if (question) group.push(question)
-    if (group.length < limit) continue
-    await ask(group)
+    if (question && limited) fail(question.id, limited)
+    else if (question) group.push(question)
+    const isLast = index === hashing.length - 1
+    if (group.length === 0 || (group.length < limit && !isLast)) continue
+    const error = await ask(group)
     group = []
+    // the other groups would be refused as well
+    if (error?.status === 429) limited = error
   }
-  if (group.length > 0) await ask(group)
 }
 
 interface Question {
@@ -142,10 +152,11 @@ async function fingerprint({ id, sha256 }: Check): Promise<Question | undefined>
   }
 }
 
-async function ask(group: readonly Question[]): Promise<void> {
+/** Answers the error that left the group without answers. */
+async function ask(group: readonly Question[]): Promise<AppError | undefined> {
   const kept = new Set($checks.get().map(({ id }) => id))
   const questions = group.filter(({ id }) => kept.has(id))
-  if (questions.length === 0) return
+  if (questions.length === 0) return undefined
   for (const { id } of questions) change(id, { state: { step: 'asking' } })
   try {
     const { items } = await api(verify, { items: questions.map(({ sha256 }) => ({ sha256 })) })
@@ -154,8 +165,11 @@ async function ask(group: readonly Question[]): Promise<void> {
       if (answer) settle(id, answer)
       else fail(id, new AppError('unexpected_answer', 'A fingerprint without an answer'))
     }
-  } catch (error) {
-    for (const { id } of questions) fail(id, asAppError(error))
+    return undefined
+  } catch (cause) {
+    const error = asAppError(cause)
+    for (const { id } of questions) fail(id, error)
+    return error
   }
 }
 

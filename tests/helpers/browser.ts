@@ -21,6 +21,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
   function openTab(url: string, handle: Handler) {
     const place = placeOf(url)
     const wakes = new Set<() => void>()
+    const losses = new Set<() => void>()
     const replaced: string[] = []
     const calls: { method: string; path: string; body: unknown; token: string | null }[] = []
     const keys = { opened: 0, closed: 0 }
@@ -65,6 +66,10 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
         wakes.add(run)
         return () => wakes.delete(run)
       },
+      onOffline(run) {
+        losses.add(run)
+        return () => losses.delete(run)
+      },
       async openKeys() {
         keys.opened += 1
         return {
@@ -87,6 +92,9 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
       replaced,
       wake() {
         for (const run of [...wakes]) run()
+      },
+      loseNetwork() {
+        for (const run of [...losses]) run()
       }
     }
   }

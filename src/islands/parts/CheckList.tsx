@@ -1,9 +1,10 @@
-import type { ReactNode } from 'react'
+import { ChevronRight } from 'lucide-react'
+import { type ReactNode, useMemo } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import { formatPercent } from '../../core/format.ts'
 import { tell } from '../../core/verdict.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
-import { type Check, cancelCheck } from '../../stores/verifications.ts'
+import { type Check, cancelCheck, mayRetry } from '../../stores/verifications.ts'
 import { ErrorNote } from './ErrorNote.tsx'
 import { Seal } from './Seal.tsx'
 import { retryTime } from './time.ts'
@@ -13,7 +14,6 @@ interface CheckListProps {
   checks: readonly Check[]
   locale: Locale
   t: T
-  isSignedIn: boolean
 }
 
 /** Many checks, a line each; what is answered opens. */
@@ -29,25 +29,24 @@ export function CheckList({ checks, ...rest }: CheckListProps) {
   )
 }
 
-function CheckLine({
-  check,
-  locale,
-  t,
-  isSignedIn
-}: Omit<CheckListProps, 'checks'> & { check: Check }) {
+function CheckLine({ check, locale, t }: Omit<CheckListProps, 'checks'> & { check: Check }) {
   const { state } = check
   const name = check.name ?? t('verify.pasted')
   if (state.step === 'done') {
     const { answer } = state
     const telling = tell(answer)
     return (
-      <details>
-        <summary className="flex cursor-pointer items-center gap-4">
+      <details className="group">
+        <summary className="flex cursor-pointer list-none items-center gap-3">
+          <ChevronRight
+            aria-hidden="true"
+            className="size-4 shrink-0 text-ink-soft transition-transform group-open:rotate-90"
+          />
           <VerdictSeal telling={telling} t={t} small className="size-8" />
           <span className="min-w-0 grow truncate font-medium">{name}</span>
           <Word telling={telling} t={t} />
         </summary>
-        <div className="flex flex-col gap-4 pt-3 sm:ps-12">
+        <div className="flex flex-col gap-4 pt-3 sm:ps-18">
           <p className="font-serif text-lg">
             <Sentence telling={telling} company={answer.company} locale={locale} t={t} />
           </p>
@@ -61,9 +60,11 @@ function CheckLine({
   }
   if (state.step === 'failed') {
     return (
-      <div className="flex flex-col gap-2">
-        <p className="truncate font-medium">{name}</p>
-        <CheckFailure error={state.error} locale={locale} t={t} isSignedIn={isSignedIn} />
+      <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
+        <p className="min-w-0 grow truncate font-medium">{name}</p>
+        <p className="text-error text-sm">
+          {mayRetry(check) ? t('verify.failed') : t(`verify.errors.${state.error.code}`)}
+        </p>
       </div>
     )
   }
@@ -97,11 +98,12 @@ interface CheckFailureProps {
   children?: ReactNode
 }
 
-/** A check that has no answer, in the words of this screen where it has some. */
+/** Why there is no answer, in the words of this screen where it has some. */
 export function CheckFailure({ error, locale, t, isSignedIn, children }: CheckFailureProps) {
+  const time = useMemo(() => retryTime(error, locale), [error, locale])
   const isLimited = error.code === 'lookup_limited'
   return (
-    <ErrorNote error={error} locale={locale} t={t} text={textFor(error, locale, t, isSignedIn)}>
+    <ErrorNote error={error} locale={locale} t={t} text={textFor(error, time, t, isSignedIn)}>
       {isLimited && !isSignedIn && (
         <a className="link link-secondary" href={localizedPath(locale, '/sign-in')}>
           {t('verify.signIn')}
@@ -112,11 +114,15 @@ export function CheckFailure({ error, locale, t, isSignedIn, children }: CheckFa
   )
 }
 
-function textFor(error: AppError, locale: Locale, t: T, isSignedIn: boolean): string | undefined {
+function textFor(
+  error: AppError,
+  time: string | undefined,
+  t: T,
+  isSignedIn: boolean
+): string | undefined {
   if (error.code === 'file_empty' || error.code === 'file_unreadable') {
     return t(`verify.errors.${error.code}`)
   }
-  const time = retryTime(error, locale)
   if (error.code !== 'lookup_limited' || !time) return undefined
   return t(isSignedIn ? 'verify.errors.lookup_limited_in' : 'verify.errors.lookup_limited', {
     time

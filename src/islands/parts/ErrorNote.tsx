@@ -30,7 +30,7 @@ export function ErrorNote({ error, locale, t, text, children }: ErrorNoteProps) 
 }
 
 /** The sentence of a code, with the figures of a limit that was met. */
-export function sentenceFor(error: AppError, locale: Locale, t: T): string {
+function sentenceFor(error: AppError, locale: Locale, t: T): string {
   const { used, limit, resets_at } = error.figures ?? {}
   const sentence = t(`errors.${error.code}`, { used: used ?? '', limit: limit ?? '' })
   if (!resets_at) return sentence

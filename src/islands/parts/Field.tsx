@@ -35,20 +35,20 @@ export function Field({
       <label htmlFor={id} className="label-text">
         {label}
       </label>
-      <div className={`input w-full ${error ? 'input-error' : ''}`}>
+      <div className="relative">
         <input
           ref={ref}
           id={id}
           name={name}
           type={type}
-          className={mono ? 'grow font-mono' : 'grow'}
+          className={`input w-full ${mono ? 'font-mono' : ''} ${action ? 'pe-20' : ''} ${error ? 'border-error' : ''}`}
           autoComplete={autoComplete}
           spellCheck={spellCheck}
           autoCapitalize={type === 'text' ? undefined : 'none'}
           aria-invalid={error !== undefined}
           aria-describedby={described || undefined}
         />
-        {action}
+        {action && <div className="absolute inset-y-0 end-1 z-1 flex items-center">{action}</div>}
       </div>
       {hint && (
         <p id={`${id}-hint`} className="text-ink-soft text-sm">

@@ -18,7 +18,7 @@ export function PasswordField({ t, ...field }: PasswordFieldProps) {
   const toggle = (
     <button
       type="button"
-      className="-me-2 min-h-8 cursor-pointer px-2 font-medium text-secondary text-sm"
+      className="min-h-8 cursor-pointer px-2 font-medium text-secondary text-sm"
       aria-label={t(isShown ? 'account.hidePassword' : 'account.showPassword')}
       aria-pressed={isShown}
       onClick={() => setShown(!isShown)}

@@ -129,7 +129,11 @@ export function Sentence({
   const time = new Date(telling.time)
   return (
     <Around text={t(`verify.sentence.${telling.key}`, { company, time: marker })}>
-      <time dateTime={telling.time} title={`${formatDateTime(time, locale, 'UTC')} UTC`}>
+      <time
+        className="sm:whitespace-nowrap"
+        dateTime={telling.time}
+        title={`${formatDateTime(time, locale, 'UTC')} UTC`}
+      >
         {formatDateTime(time, locale)}
       </time>
     </Around>

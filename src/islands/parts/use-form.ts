@@ -24,18 +24,23 @@ export function useForm(check: (values: Values) => FieldErrors) {
     setErrors(Object.fromEntries(found))
   }
 
-  const refuse = (found: FieldErrors) => {
-    setErrors(found)
+  const focus = (...names: string[]) => {
     const first = [...(form.current?.elements ?? [])].find(
-      element => element instanceof HTMLInputElement && element.name in found
+      element => element instanceof HTMLInputElement && names.includes(element.name)
     )
     if (first instanceof HTMLInputElement) first.focus()
+  }
+
+  const refuse = (found: FieldErrors) => {
+    setErrors(found)
+    focus(...Object.keys(found))
   }
 
   return {
     errors,
     /** Shows what the server found, too. */
     refuse,
+    focus,
     /** The values, if all of them are right. */
     submit(): Values | undefined {
       const values = read()

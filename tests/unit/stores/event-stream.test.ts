@@ -142,6 +142,22 @@ test('connects at once when the person comes back', async () => {
   expect(connections.count()).toBe(2)
 })
 
+test('is offline as soon as the device is, and comes back with it', async () => {
+  const { told, connections, wake, loseNetwork } = await follow()
+  const first = await connections(1)
+  first.send('event: tick\nid: 6\ndata: {}\n\n')
+  await vi.waitFor(() => expect(told.states.at(-1)).toBe('live'))
+  loseNetwork()
+  expect(told).toMatchObject({ errors: ['offline'], states: ['connecting', 'live', 'offline'] })
+  await first.closed
+  wake()
+  const second = await connections(2)
+  expect(second.headers['last-event-id']).toBe('6')
+  second.send('event: tick\nid: 6\ndata: {}\n\n')
+  await vi.waitFor(() => expect(told.states.at(-1)).toBe('live'))
+  expect(told.errors).toHaveLength(1)
+})
+
 test('ends for good when it is closed', async () => {
   const { told, connections, browser, close, wake } = await follow()
   const first = await connections(1)
@@ -208,7 +224,7 @@ async function follow({ status = 200, random = 0 } = {}) {
   const setToken = (next: string) => {
     token = next
   }
-  return { told, connections, browser, close, wake: tab.wake, setToken }
+  return { told, connections, browser, close, setToken, ...tab }
 }
 
 interface Connection {

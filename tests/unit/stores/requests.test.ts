@@ -67,13 +67,15 @@ test('loads the list from the first tick on and takes up what comes live', async
 })
 
 test('tells listeners what is new or changed, and nothing twice', async () => {
-  const { store } = await open()
+  const { store, stream } = await open()
   const heard: number[] = []
   const stop = store.onRequest(({ seq }) => heard.push(seq))
-  store.addRequests([makeRequest(1, 5)])
-  store.addRequests([makeRequest(1, 4), makeRequest(1, 5), makeRequest(1, 6)])
+  store.loadRequests()
+  for (const seq of [5, 4, 5, 6]) stream.send(event(makeRequest(1, seq)))
+  await vi.waitFor(() => expect(store.$requests.get()[0]?.seq).toBe(6))
   stop()
-  store.addRequests([makeRequest(1, 7)])
+  stream.send(event(makeRequest(1, 7)))
+  await vi.waitFor(() => expect(store.$requests.get()[0]?.seq).toBe(7))
   expect(heard).toEqual([5, 6])
 })
 

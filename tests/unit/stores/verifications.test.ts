@@ -79,6 +79,14 @@ test('tries again what failed, without reading the file again', async () => {
   expect(tab.calls).toHaveLength(2)
 })
 
+test('asks no further once the limit is reached', async () => {
+  const { store, tab, fail } = await open()
+  fail('lookup_limited')
+  await store.checkFiles(Array.from({ length: 45 }, (_, index) => fileOf(`file ${index}`)))
+  expect(tab.calls.map(({ body }) => itemCount(body))).toEqual([20])
+  expect(store.$checks.get().every(({ state }) => codeOf(state) === 'lookup_limited')).toBe(true)
+})
+
 test('does not ask about a check that was stopped', async () => {
   const { store, tab } = await open()
   const running = store.checkFiles([fileOf('stopped'), fileOf('kept')])
