@@ -52,6 +52,7 @@ export async function crash(options: {
     patienceSeconds: 60
   })
 
+  const faults: string[] = []
   const restarts: number[] = []
   let databaseKills = 0
   for (let kill = 1; kill <= kills; kill++) {
@@ -59,7 +60,8 @@ export async function crash(options: {
     const both = random.chance(0.3)
     const databaseFirst = random.chance(0.5)
     if (both && databaseFirst) await service.killDatabase()
-    await service.kill()
+    const end = await service.kill()
+    if (end !== 'SIGKILL') faults.push(`the service ended by itself with ${end}`)
     if (both && !databaseFirst) await service.killDatabase()
     if (both) databaseKills++
     const ms = await service.start()
@@ -69,8 +71,8 @@ export async function crash(options: {
   }
 
   await crowd.finish()
-  const { figures, faults } = await audit(service, crowd.remembered)
-  faults.push(...(await rehash(service, crowd.remembered)))
+  const { figures, faults: found } = await audit(service, crowd.remembered)
+  faults.push(...found, ...(await rehash(service, crowd.remembered)))
   const slow = restarts.filter(ms => ms > maxRestartMs)
   if (slow.length > 0) faults.push(`${slow.length} restarts took more than ${maxRestartMs} ms`)
   const watcher = await signUpAt(service.port, 'localhost')

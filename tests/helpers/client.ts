@@ -26,7 +26,7 @@ export interface Answer {
 export type Client = Awaited<ReturnType<typeof signUpAt>>
 
 /** One HTTP request to a port of this machine under any host name; rejects when the connection ends early. */
-export function send(port: number, host: string, sent: Sent): Promise<Answer> {
+function send(port: number, host: string, sent: Sent): Promise<Answer> {
   const { method = 'GET', path, headers = {}, body, agent } = sent
   return new Promise((resolve, reject) => {
     const outgoing = http.request({

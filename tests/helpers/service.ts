@@ -24,7 +24,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
   const logFile = join(folder, 'service.log')
   const port = await freePort()
   const managementPort = await freePort()
-  let running: ChildProcess | undefined
+  let running: { child: ChildProcess; ended: Promise<number | string | null> } | undefined
 
   /** Answers the milliseconds from the start of the process to its first `/readyz` 200. */
   async function start(): Promise<number> {
@@ -44,10 +44,14 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
         ...settings
       }
     })
-    running = child
+    const ended = new Promise<number | string | null>(resolve => {
+      child.once('exit', (code, signal) => resolve(signal ?? code))
+    })
+    running = { child, ended }
     while (performance.now() - started < readySeconds * 1000) {
       if (child.exitCode !== null || child.signalCode !== null) {
-        throw new Error(`the service ended while starting: ${readFileSync(logFile, 'utf8')}`)
+        const said = readFileSync(logFile, 'utf8').trim().split('\n').at(-1)
+        throw new Error(`the service ended while starting: ${said}`)
       }
       if (await isReady()) return performance.now() - started
       await sleep(5)
@@ -63,14 +67,10 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
 
   /** Ends the process with a signal and answers how it ended. */
   async function end(signal: NodeJS.Signals): Promise<number | string | null> {
-    const child = running
+    const process = running
     running = undefined
-    if (!child) return null
-    const ended = new Promise<number | string | null>(resolve => {
-      child.once('exit', (code, by) => resolve(by ?? code))
-    })
-    child.kill(signal)
-    return ended
+    process?.child.kill(signal)
+    return process ? process.ended : null
   }
 
   async function killDatabase(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
