@@ -39,6 +39,7 @@ function draw(): void {
   dock.hidden = !isShown
   if (!summary || !isShown) return
   const t = pageWords()
+  dock.setAttribute('aria-label', t('shell.dock.label'))
   const words = dockWords(summary)
   const hasEnded = summary.active + summary.paused === 0
   if (!dock.firstElementChild) dock.append(...parts())
