@@ -2,6 +2,7 @@ import { ChevronRight } from 'lucide-react'
 import { type ReactNode, useMemo } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import { formatPercent } from '../../core/format.ts'
+import { buildRedirect } from '../../core/redirect.ts'
 import { tell } from '../../core/verdict.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { type Check, cancelCheck, mayRetry } from '../../stores/verifications.ts'
@@ -101,11 +102,14 @@ interface CheckFailureProps {
 /** Why there is no answer, in the words of this screen where it has some. */
 export function CheckFailure({ error, locale, t, isSignedIn, children }: CheckFailureProps) {
   const time = useMemo(() => retryTime(error, locale), [error, locale])
+  // the checks of this visit are still there afterwards
+  const redirect = buildRedirect({ path: localizedPath(locale, '/verify'), query: '', hash: '' })
+  const back = new URLSearchParams({ redirect })
   const isLimited = error.code === 'lookup_limited'
   return (
     <ErrorNote error={error} locale={locale} t={t} text={textFor(error, time, t, isSignedIn)}>
       {isLimited && !isSignedIn && (
-        <a className="link link-secondary" href={localizedPath(locale, '/sign-in')}>
+        <a className="link link-secondary" href={`${localizedPath(locale, '/sign-in')}?${back}`}>
           {t('verify.signIn')}
         </a>
       )}
