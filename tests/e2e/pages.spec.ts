@@ -1,0 +1,195 @@
+import AxeBuilder from '@axe-core/playwright'
+import { type BrowserContext, expect, type Page, test } from '@playwright/test'
+
+const locales = ['en', 'fr'] as const
+const schemes = ['light', 'dark'] as const
+const widths = [320, 1280] as const
+const publicPages = ['', '/verify', '/sign-in', '/sign-up', '/nowhere']
+const ownPages = ['/deposit', '/history']
+
+for (const host of ['localhost', 'demo.localhost']) {
+  test(`every page of ${host} is accessible, keeps its policy and fits its window`, async ({
+    browser
+  }) => {
+    test.setTimeout(240_000)
+    const site = address().replace('localhost', host)
+    for (const locale of locales) {
+      const stranger = await browser.newContext()
+      await visitAll(stranger, `${site}/${locale}`, publicPages)
+      await stranger.close()
+
+      // the interface follows the language a person has chosen, so each language has its own
+      const person = await browser.newContext()
+      await signUp(await person.newPage(), site, locale)
+      await visitAll(person, `${site}/${locale}`, ownPages)
+      if (locale === 'en') await fillScreens(await person.newPage(), site)
+      await person.close()
+    }
+  })
+}
+
+test('a page that needs a person leads through sign-in and back', async ({ page, browser }) => {
+  const site = address()
+  const email = await signUp(page, site)
+  const other = await (await browser.newContext()).newPage()
+  await other.goto(`${site}/fr/history?kind=deposit`)
+  await expect(other).toHaveURL(/\/fr\/sign-in\?redirect=/)
+  await other.getByLabel('Adresse e-mail').or(other.getByLabel('E-mail')).first().fill(email)
+  await other.locator('input[type=password]').fill(password)
+  await other.keyboard.press('Enter')
+  // their own language is English
+  await expect(other).toHaveURL(/\/en\/history\?kind=deposit$/)
+})
+
+test('a wrong password says so in words and keeps the e-mail', async ({ page, browser }) => {
+  const site = address()
+  const email = await signUp(page, site)
+  const other = await (await browser.newContext()).newPage()
+  await other.goto(`${site}/en/sign-in`)
+  await other.getByLabel('E-mail').fill(email)
+  await other.locator('input[type=password]').fill('another long sentence')
+  await other.getByRole('button', { name: 'Sign in' }).click()
+  await expect(
+    other.getByText('That e-mail and password do not match an account here.')
+  ).toBeVisible()
+  await expect(other.getByLabel('E-mail')).toHaveValue(email)
+})
+
+test('the bare address shows home in the language of cookie, then browser', async ({ browser }) => {
+  const site = address()
+  const french = await browser.newContext({ locale: 'fr-FR' })
+  const page = await french.newPage()
+  await page.goto(site)
+  await expect(page.locator('html')).toHaveAttribute('lang', 'fr-FR')
+  expect(new URL(page.url()).pathname).toBe('/')
+  await french.addCookies([{ name: 'i18n_redirected', value: 'en', url: site }])
+  await page.goto(site)
+  await expect(page.locator('html')).toHaveAttribute('lang', 'en-US')
+  await page.goto(`${site}/verify?x=1`)
+  expect(page.url()).toBe(`${site}/en/verify?x=1`)
+  await french.close()
+})
+
+test('main journey with the keyboard alone', async ({ page }) => {
+  const site = address()
+  await page.goto(`${site}/en`)
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('link', { name: 'Skip to content' })).toBeFocused()
+  await tabTo(page, 'link', 'Sign up')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/sign-up/)
+  await tabTo(page, 'textbox', 'E-mail')
+  await page.keyboard.type(`keys-${Date.now()}@example.com`)
+  await tabTo(page, 'textbox', 'Username')
+  await page.keyboard.type('Keyboard Only')
+  await tabTo(page, 'textbox', 'Password')
+  await page.keyboard.type(password)
+  await tabTo(page, 'textbox', 'Password, once more')
+  await page.keyboard.type(password)
+  await page.keyboard.press('Enter')
+  await expect(page.locator('html')).toHaveAttribute('data-session', 'in')
+  await expect(page).toHaveURL(/\/en$/)
+  await tabTo(page, 'link', 'History')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name: 'History' })).toBeFocused()
+})
+
+const password = 'a long sentence to keep'
+
+function address(): string {
+  return test.info().project.use.baseURL ?? ''
+}
+
+async function visitAll(context: BrowserContext, site: string, paths: string[]): Promise<void> {
+  const page = await context.newPage()
+  const faults = watch(page)
+  const policies = new Set<string>()
+  for (const path of paths) {
+    for (const colorScheme of schemes) {
+      await page.emulateMedia({ colorScheme })
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: 800 })
+        const answer = await page.goto(`${site}${path}`)
+        policies.add((await answer?.headerValue('content-security-policy')) ?? '')
+        await inspect(page)
+      }
+    }
+  }
+  expect(faults).toEqual([])
+  expect([...policies]).toHaveLength(1)
+  expect([...policies][0]).not.toContain('unsafe')
+  await page.close()
+}
+
+/** The states that only use brings: a recorded deposit, a history with rows, both verdicts. */
+async function fillScreens(page: Page, site: string): Promise<void> {
+  const faults = watch(page)
+  const file = {
+    name: 'Lease 2026.pdf',
+    mimeType: 'application/pdf',
+    buffer: Buffer.from('a lease')
+  }
+  const other = { ...file, name: 'Other 2026.pdf', buffer: Buffer.from(`other ${Math.random()}`) }
+  await page.goto(`${site}/en/deposit`)
+  await page.locator('input[type=file]').first().setInputFiles(file)
+  await expect(page.getByText('Recorded', { exact: true }).first()).toBeVisible()
+  await inspect(page)
+  await page.goto(`${site}/en/history`)
+  await expect(page.getByText('Lease 2026.pdf').first()).toBeVisible()
+  await inspect(page)
+  for (const [chosen, word] of [
+    [file, 'Unchanged'],
+    [other, 'No record']
+  ] as const) {
+    await page.goto(`${site}/en/verify`)
+    await page.locator('input[type=file]').first().setInputFiles(chosen)
+    await expect(page.getByText(word, { exact: true }).first()).toBeVisible()
+    await inspect(page)
+  }
+  expect(faults).toEqual([])
+}
+
+async function inspect(page: Page): Promise<void> {
+  await expect(page.locator('h1')).toHaveCount(1)
+  const overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth
+  )
+  expect(overflow, `${page.url()} scrolls sideways`).toBeLessThanOrEqual(0)
+  const html = await page.content()
+  expect(html, 'the policy blocks style attributes').not.toMatch(/<[^>]+\sstyle="/)
+  // a raw key such as "verify.title" is a missing translation
+  expect(await page.locator('body').innerText()).not.toMatch(/(^|\n)[a-z]+(\.[a-zA-Z_]+)+(\n|$)/)
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  expect(violations.map(each => `${page.url()}: ${each.id} ${each.nodes[0]?.html}`)).toEqual([])
+}
+
+async function signUp(page: Page, site: string, locale: 'en' | 'fr' = 'en'): Promise<string> {
+  const email = `person-${Date.now()}-${Math.random().toString(36).slice(2)}@example.com`
+  await page.goto(`${site}/${locale}/sign-up`)
+  await page.locator('input[type=email]').fill(email)
+  await page.locator('input[autocomplete=username], input[name=username]').first().fill('Camille')
+  for (const field of await page.locator('input[type=password]').all()) await field.fill(password)
+  await page.locator('main form [type=submit]').click()
+  await expect(page.locator('html')).toHaveAttribute('data-session', 'in')
+  await expect(page).toHaveURL(new RegExp(`/${locale}$`))
+  return email
+}
+
+async function tabTo(page: Page, role: 'link' | 'textbox', name: string): Promise<void> {
+  const target = page.getByRole(role, { name, exact: true }).first()
+  for (let presses = 0; presses < 40; presses++) {
+    if (await target.evaluate(element => element === document.activeElement)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`${role} "${name}" is not reached by the Tab key`)
+}
+
+function watch(page: Page): string[] {
+  const faults: string[] = []
+  page.on('console', message => {
+    const isMissingPage = /status of 404/.test(message.text())
+    if (message.type() === 'error' && !isMissingPage) faults.push(message.text())
+  })
+  page.on('pageerror', error => faults.push(error.message))
+  return faults
+}
