@@ -165,8 +165,8 @@ test('ends for good when it is closed', async () => {
   await vi.waitFor(() => expect(told.states.at(-1)).toBe('live'))
   close()
   await first.closed
-  wake()
   browser.advance(120_000)
+  wake()
   expect(connections.count()).toBe(1)
   expect(told.errors).toEqual([])
 })

@@ -95,6 +95,21 @@ test('pages on after the last request of the pages, not after one that came live
   expect(store.$historyStatus.get()).toMatchObject({ hasMore: false })
 })
 
+test('goes on paging where it was after the first page has come again', async () => {
+  const { store, stream, list, tab } = await open()
+  for (let nr = 1; nr <= 120; nr += 1) list.unshift(makeRequest(nr, nr))
+  store.loadRequests()
+  stream.send('event: tick\nid: 120\ndata: {}\n\n')
+  await vi.waitFor(() => expect(idsOf(store)).toHaveLength(50))
+  await store.loadMoreRequests()
+  list.unshift(makeRequest(121, 121))
+  stream.send('event: reset\nid: 121\ndata: {}\n\n')
+  await vi.waitFor(() => expect(idsOf(store)).toHaveLength(101))
+  await store.loadMoreRequests()
+  expect(tab.calls.at(-1)?.path).toBe(`/process?limit=50&cursor=${makeRequest(21, 21).id}`)
+  expect(idsOf(store)).toHaveLength(121)
+})
+
 test('closes the gap that a long absence leaves', async () => {
   const { store, stream, list } = await open()
   for (let nr = 1; nr <= 10; nr += 1) list.unshift(makeRequest(nr, nr))
