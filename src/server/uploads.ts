@@ -21,6 +21,13 @@ import {
 
 const methods = ['HEAD', 'PATCH', 'DELETE']
 const tusVersion = '1.0.0'
+const patchType = 'application/offset+octet-stream'
+
+/** Of creations that we do not take; the library would give each its own meaning. */
+const creationHeaders = ['upload-length', 'upload-defer-length', 'upload-metadata', 'upload-concat']
+
+/** All the library gets to see: it also judges what proxies write. */
+const tusHeaders = ['host', 'tus-resumable', 'upload-offset', 'content-type', 'content-length']
 
 export interface Uploads {
   handle(request: IncomingMessage, response: ServerResponse, tenant: Tenant): Promise<void>
@@ -46,11 +53,8 @@ export function createUploads(deps: Deps): Uploads {
       await receiveUpload(deps, inHand(current).upload)
       return {}
     },
-    async onResponseError(_request, error) {
-      const told = fromTus(error)
-      if (told.status >= 500) deps.log.error({ err: error }, 'upload failed')
-      const response = problemResponse(told, '')
-      return { status_code: told.status, body: await response.text() }
+    onResponseError(_request, error) {
+      throw fromTus(error) // told like every other failure, by refuse()
     }
   })
 
@@ -70,6 +74,7 @@ export function createUploads(deps: Deps): Uploads {
       user_id: person.id,
       id: id.data.id
     })
+    requireForm(request)
     requireOpen(upload)
     if (request.method === 'HEAD' && upload.state !== 'uploading') {
       response.writeHead(200, {
@@ -84,8 +89,13 @@ export function createUploads(deps: Deps): Uploads {
       throw new AppError('upload_state', 'The upload is complete')
     }
     const { method } = request
-    await current.run({ upload, method }, () => tus.handle(request, response))
-    if (method === 'PATCH') await touchUpload(deps, upload)
+    request.rawHeaders = only(tusHeaders, request.rawHeaders)
+    try {
+      await current.run({ upload, method }, () => tus.handle(request, response))
+    } finally {
+      // a connection that broke has brought bytes too
+      if (method === 'PATCH') await touchUpload(deps, upload)
+    }
   }
 
   return {
@@ -103,6 +113,32 @@ export function createUploads(deps: Deps): Uploads {
       }
     }
   }
+}
+
+/** The protocol's own demands; the library's refusals are no problem documents. */
+function requireForm({ method, headers }: IncomingMessage): void {
+  if (headers['tus-resumable'] !== tusVersion) throw badHeader('tus-resumable')
+  if (method !== 'PATCH') return
+  if (headers['content-type'] !== patchType || headers['content-encoding'] !== undefined) {
+    throw new AppError('unsupported_media_type', `The body must be plain ${patchType}`)
+  }
+  const offset = String(headers['upload-offset'])
+  if (!/^(0|[1-9]\d{0,15})$/.test(offset)) throw badHeader('upload-offset')
+  const unknown = creationHeaders.find(name => headers[name] !== undefined)
+  if (unknown !== undefined) throw badHeader(unknown)
+}
+
+function badHeader(name: string): AppError {
+  return new AppError('invalid_input', `${name} is missing or not as tus ${tusVersion} has it`, {
+    fields: { [name]: { rule: 'format' } }
+  })
+}
+
+/** `(['host'], ['Host', 'a', 'Accept', '*'])` → `['Host', 'a']` */
+function only(names: string[], rawHeaders: string[]): string[] {
+  return rawHeaders.filter((_each, index) =>
+    names.includes((rawHeaders[index - (index % 2)] ?? '').toLowerCase())
+  )
 }
 
 async function refuse(response: ServerResponse, error: AppError): Promise<void> {
