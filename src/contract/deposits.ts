@@ -37,7 +37,7 @@ export const MediaType = z
   .string()
   .check(z.maxLength(127), z.regex(/^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/))
 
-const PictureSize = z.object({
+const PictureSize = z.strictObject({
   bytes: z.number().check(z.int(), z.gte(1)),
   w: z.number().check(z.int(), z.gte(1)),
   h: z.number().check(z.int(), z.gte(1)),
@@ -45,10 +45,10 @@ const PictureSize = z.object({
 })
 
 /** How a picture was reduced before the upload. */
-export const Transform = z.object({
+export const Transform = z.strictObject({
   kind: z.literal('image-recompress'),
   quality: z.literal(70),
-  tool: z.string().check(z.minLength(1), z.maxLength(80)),
+  tool: z.string().check(z.minLength(1), z.maxLength(80), z.regex(/^\P{C}*$/u)),
   from: PictureSize,
   to: PictureSize
 })

@@ -216,16 +216,17 @@ interface IssueLike {
 
 /** `{ issues: [{ path: ['email'], format: 'email', … }] }` → `{ email: { rule: 'email' } }`; first rule per field. */
 export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldErrors {
-  const fields: FieldErrors = {}
+  // a map, because the names are the caller's: `constructor` is one of every plain object
+  const fields = new Map<string, FieldError>()
+  const add = (field: string, error: FieldError) => {
+    if (!fields.has(field)) fields.set(field, error)
+  }
   for (const issue of error.issues) {
     if (issue.code === 'unrecognized_keys' && Array.isArray(issue.keys)) {
-      for (const key of issue.keys) fields[String(key)] ??= { rule: 'unknown' }
-      continue
-    }
-    const field = issue.path.map(String).join('.') || '(body)'
-    fields[field] ??= ruleOf(issue)
+      for (const key of issue.keys) add([...issue.path, key].join('.'), { rule: 'unknown' })
+    } else add(issue.path.map(String).join('.') || '(body)', ruleOf(issue))
   }
-  return fields
+  return Object.fromEntries(fields)
 }
 
 function ruleOf(issue: IssueLike): FieldError {

@@ -35,7 +35,7 @@ export const verify = endpoint({
   access: 'public',
   input: z.strictObject({
     items: z
-      .array(z.object({ sha256: Sha256 }))
+      .array(z.strictObject({ sha256: Sha256 }))
       .check(z.minLength(1), z.maxLength(maxItemsSignedIn))
   }),
   output: z.object({ items: z.array(Answer), request_id: z.optional(z.uuid()) }),

@@ -83,16 +83,16 @@ async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string
 }
 
 function query(c: Context<ApiEnv>): Record<string, string> {
-  const values: Record<string, string> = {}
+  const values = new Map<string, string>()
   for (const [name, value] of new URL(c.req.url).searchParams) {
-    if (Object.hasOwn(values, name)) {
+    if (values.has(name)) {
       throw new AppError('invalid_input', `${name} stands twice in the query`, {
         fields: { [name]: { rule: 'format' } }
       })
     }
-    values[name] = value
+    values.set(name, value)
   }
-  return values
+  return Object.fromEntries(values)
 }
 
 async function jsonBody(c: ApiContext): Promise<Record<string, unknown>> {
