@@ -4,6 +4,14 @@ import { environment } from './environment.ts'
 const cookieName = 'i18n_redirected'
 const cookieSeconds = 365 * 86_400
 
+/** Remembers the language in this browser, and answers the address of this page in it. */
+export function rememberLanguage(locale: Locale): string {
+  const { place, writeCookie } = environment()
+  writeCookie(`${cookieName}=${locale}; Max-Age=${cookieSeconds}; Path=/; Secure; SameSite=Lax`)
+  const { pathname, search, hash } = place()
+  return `${localizedPath(locale, pathname)}${search}${hash}`
+}
+
 /**
  * Remembers the language, for a signed-in person on the server too, and answers the address of this
  * page in it, query and hash kept. `save` fails silently: the page then still changes.
@@ -12,9 +20,7 @@ export async function changeLanguage(
   locale: Locale,
   save: (locale: Locale) => Promise<void>
 ): Promise<string> {
-  const { place, writeCookie } = environment()
-  writeCookie(`${cookieName}=${locale}; Max-Age=${cookieSeconds}; Path=/; Secure; SameSite=Lax`)
+  const address = rememberLanguage(locale)
   await save(locale).catch(() => {})
-  const { pathname, search, hash } = place()
-  return `${localizedPath(locale, pathname)}${search}${hash}`
+  return address
 }

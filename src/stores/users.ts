@@ -3,6 +3,7 @@ import { getUser, type UserInfo, updateUser } from '../contract/users.ts'
 import { parseRedirect } from '../core/redirect.ts'
 import { isLocale, type Locale, localizedPath } from '../i18n/index.ts'
 import { environment, pageLocale } from './environment.ts'
+import { rememberLanguage } from './locale.ts'
 import { $session, type Arrival, api, onSignIn, onSignOut, renewToken } from './sessions.ts'
 
 /** Who is signed in; nothing while signed out and until the first answer. */
@@ -11,8 +12,6 @@ export const $user = atom<UserInfo | undefined>(undefined)
 const refreshMs = 30_000
 /** What `boot.js` reads before the first paint, so that the right entries of the drawer show. */
 const snapshotKey = 'vidimus:user'
-const localeCookie = 'i18n_redirected'
-const localeCookieSeconds = 365 * 86_400
 
 /** Counts sessions, so that an answer of an ended one is dropped. */
 let visit = 0
@@ -76,13 +75,8 @@ async function settleLocale(user: UserInfo): Promise<void> {
 
 /** A sign-in screen leaves for its target anyway, and does so in the person's language. */
 function speak(locale: Locale, arrival: Arrival): void {
-  const { place, replacePage, writeCookie } = environment()
-  writeCookie(
-    `${localeCookie}=${locale}; Max-Age=${localeCookieSeconds}; Path=/; Secure; SameSite=Lax`
-  )
-  if (arrival === 'signed-in') return
-  const { pathname, search, hash } = place()
-  replacePage(`${localizedPath(locale, pathname)}${search}${hash}`)
+  const address = rememberLanguage(locale)
+  if (arrival === 'restored') environment().replacePage(address)
 }
 
 function refreshNow(): void {
