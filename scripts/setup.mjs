@@ -1,4 +1,4 @@
-// Makes a clone ready for `npm start`, `npm run dev` or `npm test`, and does nothing when it already
+// Makes a clone ready for `npm start` or `npm test`, and does nothing when it already
 // is. The first run happens on whatever Node came with npm, so: plain ESM and `node:` built-ins only.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -19,15 +19,15 @@ const env = {
 }
 
 const mode = process.argv[2]
-if (!['start', 'dev', 'test'].includes(mode)) {
-  stop('usage: node scripts/setup.mjs start|dev|test')
+if (!['start', 'test'].includes(mode)) {
+  stop('usage: node scripts/setup.mjs start|test')
 }
 if (process.env.SETUP !== 'skip') setUp()
 
 function setUp() {
   ensure(isInstalled, install)
   requireNode24()
-  if (mode !== 'dev') ensure(isBuilt, build)
+  ensure(isBuilt, build)
   if (mode === 'test' && process.env.SKIP_E2E !== '1') provideChromium()
 }
 

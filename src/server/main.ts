@@ -58,6 +58,8 @@ async function start(): Promise<void> {
   )
   const faults = await databaseFaults(db)
   if (faults.length > 0) throw new Error(faults.join('\n'))
+  const documents = join(config.dataDir, 'documents')
+  await mkdir(documents, { recursive: true, mode: 0o700 })
   const clock = () => new Date()
   const stopping = new AbortController()
   const keys = await openKeys({
@@ -68,7 +70,7 @@ async function start(): Promise<void> {
   const deps: Deps = {
     db,
     keys,
-    blobs: openBlobs(join(config.dataDir, 'documents')),
+    blobs: openBlobs(documents),
     clock,
     random: length => new Uint8Array(randomBytes(length)),
     log,

@@ -80,14 +80,6 @@ test('serves no build that failed', async () => {
   expect(calls(clone)).toEqual(['ci', 'run', 'run', 'run'])
 })
 
-test('builds nothing for the development server', async () => {
-  const clone = makeClone()
-
-  expect(await run(clone, 'dev')).toBe(0)
-
-  expect(calls(clone)).toEqual(['ci'])
-})
-
 test('does nothing when told to skip', async () => {
   const clone = makeClone()
 
