@@ -39,5 +39,5 @@ export const verify = endpoint({
       .check(z.minLength(1), z.maxLength(maxItemsSignedIn))
   }),
   output: z.object({ items: z.array(Answer), request_id: z.optional(z.uuid()) }),
-  errors: ['too_many_items', 'lookup_limited']
+  errors: ['too_many_items', 'lookup_limited', 'request_limit_reached']
 })
