@@ -1,0 +1,431 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as z from 'zod/mini'
+import type { Endpoint, Stream } from '../../src/contract/endpoint.ts'
+import {
+  AppError,
+  commonErrors,
+  type ErrorCode,
+  errorCodes,
+  fromProblem,
+  toProblem
+} from '../../src/contract/errors.ts'
+import { endpoints, type streams } from '../../src/contract/index.ts'
+import { getChallenge } from '../../src/contract/sessions.ts'
+import en from '../../src/i18n/en/errors.json' with { type: 'json' }
+import fr from '../../src/i18n/fr/errors.json' with { type: 'json' }
+import { companyId } from '../../src/server/db/scope.ts'
+import { lapseUploads } from '../../src/server/domain/uploads.ts'
+import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../helpers/app.ts'
+import { makeKeys } from '../helpers/keys.ts'
+import {
+  codeOf,
+  isUpload,
+  requestOf,
+  routeOf,
+  routes,
+  rowOf,
+  uploadBytes
+} from '../helpers/matrix.ts'
+
+const root = join(import.meta.dirname, '../..')
+const names = Object.keys(routes)
+const honoPath = (path: string) => path.replace(/\{(\w+)\}/g, ':$1')
+
+let app: TestApp
+let ada: TestPerson
+beforeAll(async () => {
+  app = await makeApp({ limits: { max_requests: 200, max_storage: 100_000 } })
+  ada = await app.signUp()
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+describe('the routes', () => {
+  test('are mounted once each, and nothing else is', () => {
+    const mounted = app.app.routes
+      .filter(({ method }) => method !== 'ALL')
+      .map(({ method, path }) => `${method} ${path}`)
+    const listed = Object.values(routes)
+      .filter(route => !isUpload(route))
+      .map(({ method, path }) => `${method} ${honoPath(path)}`)
+    expect(mounted.toSorted()).toEqual(listed.toSorted())
+    expect(new Set(listed).size).toBe(listed.length)
+    expect(mounted.at(-1), 'the path of any one segment').toBe('GET /:domain')
+  })
+
+  test.each(names)(
+    '%s is mounted under its method and wears the headers of the API',
+    async name => {
+      const route = routeOf(name)
+      const request = requestOf(
+        route,
+        idsOf(route),
+        rowOf(name).headers?.(app, ada),
+        rowOf(name).body
+      )
+      const response = await app.request('api.acme.localhost', request)
+      expect(response.status).not.toBe(405)
+      if (route.access !== 'public') expect(response.status).toBe(401)
+      expect(response.headers).toMatchObject({
+        'content-security-policy': expect.stringContaining("default-src 'none'"),
+        'x-content-type-options': 'nosniff',
+        'cross-origin-resource-policy': 'same-site',
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+        vary: expect.stringContaining('Origin')
+      })
+      expect(response.headers).not.toHaveProperty('x-powered-by')
+      expect(response.headers).not.toHaveProperty('set-cookie')
+      expect(response.headers).not.toHaveProperty('server')
+    }
+  )
+
+  test('are tested by name or path', () => {
+    const folder = join(root, 'tests/api')
+    const generated = [
+      'contract.test.ts',
+      'isolation.test.ts',
+      'bad-input.test.ts',
+      'tokens.test.ts'
+    ]
+    const texts = readdirSync(folder)
+      .filter(file => file.endsWith('.test.ts') && !generated.includes(file))
+      .map(file => readFileSync(join(folder, file), 'utf8'))
+      .concat(readFileSync(join(root, 'tests/helpers/app.ts'), 'utf8'))
+      .join('\n')
+    for (const name of names) {
+      const { path } = routeOf(name)
+      const written = path
+        .split(/\{\w+\}/)
+        .map(part => RegExp.escape(part))
+        .join('(\\{\\w+\\}|\\$\\{[^}]+\\})')
+      const isKnown = new RegExp(`\\b${name}\\b`).test(texts) || new RegExp(written).test(texts)
+      expect(isKnown || isUpload(routeOf(name)), name).toBe(true)
+    }
+  })
+
+  test('are open to strangers only where that is meant', () => {
+    const open = names.filter(name => routeOf(name).access === 'public')
+    expect(open.sort()).toEqual([
+      'createUser',
+      'getChallenge',
+      'getDomainConfig',
+      'getHealth',
+      'logIn',
+      'verify'
+    ])
+    const pending = Object.entries<Endpoint>(endpoints).filter(([, route]) => route.pending)
+    expect(pending.map(([name]) => name).sort()).toEqual(['getUser', 'logOut', 'updateUser'])
+  })
+
+  test('honour an idempotency key wherever something is created', () => {
+    for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {
+      if (endpoint.status === 201) expect(endpoint.idempotency, name).toBeDefined()
+    }
+  })
+
+  test('take known fields only, in snake_case but for path parameters', () => {
+    for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {
+      for (const object of objectsOf(endpoint.input)) {
+        expect(object.additionalProperties, name).toBe(false)
+        for (const field of Object.keys(object.properties)) {
+          const isParameter = endpoint.path.includes(`{${field}}`)
+          if (!isParameter) expect(field, name).toMatch(/^[a-z]+\d*(_[a-z0-9]+)*$/)
+        }
+      }
+      for (const object of objectsOf(endpoint.output)) {
+        for (const field of Object.keys(object.properties)) {
+          expect(field, name).toMatch(/^[a-z]+\d*(_[a-z0-9]+)*$/)
+        }
+      }
+    }
+  })
+})
+
+describe('the error codes', () => {
+  const codes = Object.keys(errorCodes) as ErrorCode[] // as: the keys of a constant
+  /** Made by the browser itself and never sent. */
+  const ofBrowser = ['offline', 'unexpected_answer', 'file_unreadable']
+  /** For categories that restrict media types, which come with their administration. */
+  const reserved = ['type_not_allowed']
+
+  test('are each made somewhere, on the side that may make them', () => {
+    const server = sourceOf('src/server')
+    const browser = ['src/stores', 'src/workers', 'src/contract'].map(sourceOf).join('\n')
+    for (const code of codes) {
+      if (reserved.includes(code)) continue
+      const source = ofBrowser.includes(code) ? browser : server
+      const isMade = new RegExp(`(AppError\\(|[?,:=])\\s*'${code}'`).test(source)
+      const isState = ['cancelled', 'lapsed'].includes(code) // named by the state of the request
+      expect(isMade || isState, code).toBe(true)
+    }
+    for (const code of [...ofBrowser, ...reserved]) expect(server).not.toContain(`'${code}'`)
+  })
+
+  test('stand once in a route’s list: the common ones are not repeated', () => {
+    for (const name of names) {
+      const { errors } = routeOf(name)
+      expect(new Set(errors).size, name).toBe(errors.length)
+      expect(
+        errors.filter(code => commonErrors.some(common => common === code)),
+        name
+      ).toEqual([])
+    }
+  })
+
+  test('are listed by a route, are common, or belong to hosts and requests', () => {
+    const listed = new Set<string>(Object.values(routes).flatMap(route => [...route.errors]))
+    const elsewhere = ['unknown_host', 'transfer_corrupt', ...ofBrowser, ...reserved]
+    for (const code of codes) {
+      const isCommon = commonErrors.some(common => common === code)
+      expect([listed.has(code), isCommon, elsewhere.includes(code)].filter(Boolean), code).toEqual([
+        true
+      ])
+    }
+  })
+
+  test.each(codes)('%s survives the wire and has its words in both languages', code => {
+    const sent = new AppError(code, 'why', {
+      fields: { name: { rule: 'max', limit: 3 } },
+      disabled: { scope: 'user', reason: 'abuse', since: '2026-01-01T00:00:00.000Z' },
+      figures: { used: 1, limit: 2, resets_at: null }
+    })
+    const problem = toProblem(sent, 'AAAAAAAAAAAA')
+    if (errorCodes[code] > 0) expect(problem.title).not.toBe('Error')
+    const got = fromProblem(sent.status, JSON.parse(JSON.stringify(problem)), 7)
+    expect(got).toMatchObject({
+      code,
+      status: errorCodes[code],
+      message: 'why',
+      fields: sent.fields,
+      disabled: sent.disabled,
+      figures: sent.figures,
+      retryAfter: 7,
+      instance: 'AAAAAAAAAAAA'
+    })
+    const sentences = [en[code], fr[code]]
+    for (const sentence of sentences) {
+      expect(sentence.length).toBeGreaterThan(10)
+      const gaps = [...sentence.matchAll(/\{\{(\w+)\}\}/g)].map(match => match[1])
+      expect(gaps.every(gap => gap === 'used' || gap === 'limit')).toBe(true)
+    }
+  })
+
+  /** How each code that a route lists comes about; a code without a row fails the test. */
+  const makers: Record<string, () => Promise<RawResponse>> = {
+    'createUser signup_closed': async () => {
+      await app.owner.query(`update domain set public = false where host = 'beta.localhost'`)
+      app.deps.wakes.domains.send('beta.localhost')
+      return signUp('beta.localhost')
+    },
+    'createUser email_taken': () => signUp('acme.localhost', { email: ada.email }),
+    'createUser challenge_invalid': () => signUp('acme.localhost', { late: true }),
+    'createUser key_invalid': () => signUp('acme.localhost', { jwt: 'x.y.z' }),
+    'createUser idempotency_in_flight': async () => {
+      const holder = '00000000-0000-0000-0000-000000000000'
+      return whileHeld(holder, 'POST /user', key => signUp('acme.localhost', { key }))
+    },
+    'createUser idempotency_key_reused': async () => {
+      const key = randomUUID()
+      await signUp('acme.localhost', { key })
+      return signUp('acme.localhost', { key })
+    },
+    'logIn login_failed': async () => {
+      const { challenge } = await app.call('acme.localhost', getChallenge, { email: ada.email })
+      const challenge_response = makeKeys().respond(challenge)
+      return ask('logIn', { email: ada.email, challenge_response })
+    },
+    'createDeposit category_unknown': () => deposit({ category: randomUUID() }),
+    'createDeposit file_empty': () => deposit({ size: 0 }),
+    'createDeposit too_large': () => deposit({ size: 5_000_000_001 }),
+    'createDeposit fingerprint_invalid': () => deposit({ stored: 'cd'.repeat(32) }),
+    'createDeposit storage_limit_reached': () => deposit({ size: 100_001 }),
+    'createDeposit request_limit_reached': () => withoutRequests(() => deposit({})),
+    'createDeposit idempotency_key_missing': () => deposit({}, {}),
+    'createDeposit idempotency_in_flight': () =>
+      whileHeld(ada.id, 'POST /deposit', key => deposit({}, { 'idempotency-key': key })),
+    'createDeposit idempotency_key_reused': async () => {
+      const headers = { 'idempotency-key': randomUUID() }
+      await deposit({}, headers)
+      return deposit({ name: 'other.pdf' }, headers)
+    },
+    'verify too_many_items': () => ask('verify', { items: fingerprints(21) }, {}),
+    'verify request_limit_reached': () =>
+      withoutRequests(() => ask('verify', { items: fingerprints(1) })),
+    'verify lookup_limited': async () => {
+      const limits = { ...app.deps.settings.limits, verifyPerAddressMinute: 1 }
+      await using strict = await makeApp({ settings: { limits } })
+      const request = requestOf(endpoints.verify, { items: fingerprints(2) })
+      return strict.request('api.acme.localhost', request)
+    },
+    'getDomainConfig unknown_domain': () => ask('getDomainConfig', { domain: 'beta.localhost' }),
+    'headUpload cancelled': async () => ask('headUpload', { id: await cancelled() }),
+    'headUpload lapsed': async () => ask('headUpload', { id: await lapsed() }),
+    'patchUpload cancelled': async () => ask('patchUpload', { id: await cancelled() }),
+    'patchUpload lapsed': async () => ask('patchUpload', { id: await lapsed() }),
+    'patchUpload upload_state': async () => ask('patchUpload', { id: await complete() }),
+    'patchUpload upload_offset': async () =>
+      ask('patchUpload', { id: await open() }, { 'upload-offset': '1' }),
+    'patchUpload too_large': async () => ask('patchUpload', { id: await open(10) }),
+    'deleteUpload cancelled': async () => ask('deleteUpload', { id: await cancelled() }),
+    'deleteUpload lapsed': async () => ask('deleteUpload', { id: await lapsed() }),
+    'deleteUpload upload_state': async () => ask('deleteUpload', { id: await complete() }),
+    'streamRequests stream_limit_reached': async () => {
+      const open = new AbortController()
+      const headers = { authorization: `Bearer ${ada.token}` }
+      for (let seat = 0; seat < 5; seat++) {
+        const init = { headers, signal: open.signal }
+        await app.fetch(new Request('http://api.acme.localhost/process/sse', init))
+      }
+      const refused = await ask('streamRequests', {})
+      open.abort()
+      return refused
+    }
+  }
+
+  const pairs = names.flatMap(name => routeOf(name).errors.map(code => [name, code] as const))
+
+  test.each(pairs)('%s answers %s', async (name, code) => {
+    const response = await makers[`${name} ${code}`]?.()
+    expect(response?.status).toBe(errorCodes[code])
+    // an answer to HEAD has no body
+    if (routeOf(name).method !== 'HEAD') expect(response && codeOf(response)).toBe(code)
+    if (response?.status === 429) {
+      const isForGood = code === 'request_limit_reached' // the limit of these groups never starts anew
+      expect(response.headers['retry-after'] ?? '').toMatch(isForGood ? /^$/ : /^[1-9]\d*$/)
+    }
+  })
+
+  test('come about for nothing but the listed pairs', () => {
+    expect(Object.keys(makers).sort()).toEqual(pairs.map(pair => pair.join(' ')).sort())
+  })
+})
+
+/** A call of ada's unless other headers are given; with the row's own for an upload. */
+function ask(
+  name: keyof typeof endpoints | keyof typeof streams,
+  input: Record<string, unknown>,
+  given?: Record<string, string>
+): Promise<RawResponse> {
+  const route: Endpoint | Stream = routeOf(name)
+  const row = rowOf(name)
+  const isOpen = route.access === 'public' && given !== undefined
+  const headers = {
+    ...(isOpen ? {} : { authorization: `Bearer ${ada.token}` }),
+    ...(isUpload(route) ? row.headers?.(app, ada) : {}),
+    ...given
+  }
+  return app.request('api.acme.localhost', requestOf(route, input, headers, row.body))
+}
+
+function deposit(change: Record<string, unknown>, headers?: Record<string, string>) {
+  const digest = 'ab'.repeat(32)
+  const same = { original: digest, stored: digest, category: ada.category }
+  const input = { name: 'a.pdf', size: 64, media_type: 'application/pdf', ...same, ...change }
+  return ask('createDeposit', input, headers ?? { 'idempotency-key': randomUUID() })
+}
+
+async function signUp(
+  host: string,
+  options: { email?: string; late?: boolean; jwt?: string; key?: string } = {}
+): Promise<RawResponse> {
+  const email = options.email ?? `person-${randomUUID()}@example.com`
+  const { challenge: nonce } = await app.call(host, getChallenge, { email, purpose: 'signup' })
+  if (options.late) app.wait(180)
+  const proof = makeKeys().publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
+  const input = { email, username: 'Ada', public_key_jwt: options.jwt ?? proof }
+  const headers = options.key === undefined ? {} : { 'idempotency-key': options.key }
+  return app.request(`api.${host}`, requestOf(endpoints.createUser, input, headers))
+}
+
+/** Makes a call while another one, which does not end, holds its idempotency key. */
+async function whileHeld(
+  actor: string,
+  route: string,
+  call: (key: string) => Promise<RawResponse>
+): Promise<RawResponse> {
+  const key = randomUUID()
+  const client = await app.owner.connect()
+  try {
+    await client.query('begin')
+    await client.query(
+      `insert into idempotency (company_id, actor, route, key, fingerprint, created_at)
+       values ($1, $2, $3, $4, '', now())`,
+      [app.companies['acme.localhost'], actor, route, key]
+    )
+    return await call(key)
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+}
+
+async function withoutRequests(call: () => Promise<RawResponse>): Promise<RawResponse> {
+  const limit = (requests: number) =>
+    app.owner.query('update "group" set max_requests = $1', [requests])
+  await limit(0)
+  try {
+    return await call()
+  } finally {
+    await limit(1_000_000)
+  }
+}
+
+async function open(size = uploadBytes.length): Promise<string> {
+  const { upload } = await app.reserve(ada, uploadBytes.subarray(0, size))
+  return upload.slice('/uploads/'.length)
+}
+
+async function cancelled(): Promise<string> {
+  const id = await open()
+  await ask('deleteUpload', { id })
+  return id
+}
+
+async function complete(): Promise<string> {
+  const id = await open()
+  await ask('patchUpload', { id })
+  return id
+}
+
+async function lapsed(): Promise<string> {
+  const id = await open()
+  await app.owner.query(`update upload set active_at = now() - interval '25 h' where id = $1`, [id])
+  await lapseUploads(app.deps, companyId(app.companies[ada.host] ?? ''))
+  return id
+}
+
+function fingerprints(count: number): { sha256: string }[] {
+  return Array.from({ length: count }, () => ({ sha256: randomBytes(32).toString('hex') }))
+}
+
+function idsOf(route: Endpoint | Stream): Record<string, string> {
+  const parameters = [...route.path.matchAll(/\{(\w+)\}/g)].map(match => match[1] ?? '')
+  return Object.fromEntries(parameters.map(name => [name, 'A'.repeat(22)]))
+}
+
+interface ObjectSchema {
+  properties: Record<string, unknown>
+  additionalProperties?: unknown
+}
+
+/** Every object within a schema, itself included. */
+function objectsOf(schema: z.ZodMiniType): ObjectSchema[] {
+  const found: ObjectSchema[] = []
+  const walk = (node: unknown) => {
+    if (typeof node !== 'object' || node === null) return
+    if ('properties' in node) found.push(node as ObjectSchema) // as: JSON Schema says so
+    for (const inner of Object.values(node)) walk(inner)
+  }
+  walk(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
+  return found
+}
+
+function sourceOf(folder: string): string {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts'))
+    .map(file => readFileSync(join(root, folder, file), 'utf8'))
+    .join('\n')
+}
