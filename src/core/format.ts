@@ -2,6 +2,10 @@ export type FormatLocale = 'en' | 'fr'
 
 /** Decimal units with one digit: `1.2 MB`, « 1,2 Mo »; whole bytes below 1,000. */
 export function formatBytes(bytes: number, locale: FormatLocale): string {
+  return visibleSpace(formatUnits(bytes, locale))
+}
+
+function formatUnits(bytes: number, locale: FormatLocale): string {
   if (bytes < 999.5)
     // Intl has no short unit for bytes ("12 byte"); the spacing is that of its kilobytes.
     return numberFormat(locale, 'kilobyte', 0)
@@ -24,9 +28,10 @@ export function formatSpeed(bytesPerSecond: number, locale: FormatLocale): strin
 export function formatPercent(share: number, locale: FormatLocale): string {
   // 0.29 × 100 is 28.999999999999996.
   const percent = Math.floor(Math.min(1, Math.max(0, share)) * 100 + 1e-9)
-  return formatOnce(`percent ${locale}`, () => {
+  const format = formatOnce(`percent ${locale}`, () => {
     return new Intl.NumberFormat(tags[locale], { style: 'percent' })
-  }).format(percent / 100)
+  })
+  return visibleSpace(format.format(percent / 100))
 }
 
 /** `May 3, 2026 at 2:02 PM`, « 3 mai 2026 à 14:02 »; in the reader's own time zone unless one is given. */
@@ -57,6 +62,11 @@ export function initials(username: string): string {
 }
 
 const tags = { en: 'en-US', fr: 'fr-FR' }
+/** Our typeface has no narrow space, and the one that replaces it is too narrow to be seen. */
+function visibleSpace(text: string): string {
+  return text.replaceAll('\u202f', '\u00a0')
+}
+
 const byteSymbols = { en: 'B', fr: 'o' }
 
 function numberFormat(locale: FormatLocale, unit: string, digits: number): Intl.NumberFormat {

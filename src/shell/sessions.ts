@@ -3,6 +3,7 @@ import type { UserInfo } from '../contract/users.ts'
 import { formatBytes } from '../core/format.ts'
 import { buildRedirect, parseRedirect } from '../core/redirect.ts'
 import { localizedPath } from '../i18n/index.ts'
+import { isReturnable } from '../stores/routes.ts'
 import { ask } from './ask.ts'
 import { isUploading } from './dock.ts'
 import { onClick, onPage, pageLocale, pageWords } from './page.ts'
@@ -61,10 +62,6 @@ function guard(): void {
     const target = parseRedirect(wanted, location.origin, isReturnable)
     void navigate(target ?? localizedPath(pageLocale(), '/'), { history: 'replace' })
   }
-}
-
-function isReturnable(path: string): boolean {
-  return !/\/(?:sign-in|sign-up)\/?$/.test(path)
 }
 
 async function leave(): Promise<void> {

@@ -4,6 +4,7 @@ import { parseRedirect } from '../core/redirect.ts'
 import { isLocale, type Locale, localizedPath } from '../i18n/index.ts'
 import { environment, pageLocale } from './environment.ts'
 import { rememberLanguage } from './locale.ts'
+import { isReturnable } from './routes.ts'
 import { $session, type Arrival, api, onSignIn, onSignOut, renewToken } from './sessions.ts'
 
 /** Who is signed in; nothing while signed out and until the first answer. */
@@ -43,11 +44,6 @@ export function afterSignIn(): string {
   const chosen = $user.get()?.locale
   url.pathname = localizedPath(isLocale(chosen) ? chosen : pageLocale(), url.pathname)
   return url.href
-}
-
-/** The pages there are, less the ones a sign-in should not lead to. */
-function isReturnable(path: string): boolean {
-  return /^(?:\/(?:en|fr))?\/?(?:(?:verify|deposit|history)\/?)?$/.test(path)
 }
 
 async function begin(arrival: Arrival): Promise<void> {

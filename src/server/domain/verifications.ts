@@ -128,7 +128,9 @@ async function remember(
   await settle(tx, company_id, held)
   const authentic = answers.filter(answer => answer.verdict === 'authentic')
   const [only] = answers.length === 1 ? answers : []
-  const finding = only?.findings.at(-1)
+  // the one that people are shown: the first record of the original, else of its copy
+  const findings = only?.findings ?? []
+  const finding = findings.find(each => each.match === 'original') ?? findings[0]
   const request = await publish(tx, deps, company_id, {
     id: newId(deps),
     user_id: person.id,

@@ -1,0 +1,31 @@
+import { createRouter } from '@nanostores/router'
+
+/** The pages there are. Links are left to ClientRouter, which would not notice this router's own. */
+export const $route = createRouter(
+  {
+    home: [/^\/(en|fr)?$/, localeOf],
+    verify: page('verify'),
+    deposit: page('deposit'),
+    history: page('history'),
+    signIn: page('sign-in'),
+    signUp: page('sign-up')
+  },
+  { links: false }
+)
+
+const returnable: string[] = ['home', 'verify', 'deposit', 'history']
+
+/** Whether a sign-in may lead to this path: a page there is, and not one that signs in itself. */
+export function isReturnable(path: string): boolean {
+  const clean = path.replace(/(?<=.)\/$/, '')
+  return $route.routes.some(([name, pattern]) => returnable.includes(name) && pattern.test(clean))
+}
+
+/** `'verify'` → the pattern of `/verify`, `/en/verify` and `/fr/verify` */
+function page(name: string): [RegExp, typeof localeOf] {
+  return [new RegExp(`^(?:/(en|fr))?/${name}$`), localeOf]
+}
+
+function localeOf(locale = ''): { locale: string } {
+  return { locale }
+}
