@@ -4,7 +4,7 @@ import { ProcessedRequest } from './requests.ts'
 
 /** 5 GB, the largest file taken. */
 export const maxFileBytes = 5_000_000_000
-export const maxNameBytes = 255
+const maxNameBytes = 255
 /** Pictures above this many bytes are reduced in the browser before the upload. */
 export const reduceAboveBytes = 1_000_000
 /** Bytes of one PATCH. */
@@ -14,7 +14,7 @@ export const uploadChunkBytes = 8 * 1024 * 1024
 export const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/))
 
 /** 22 base64url characters: 16 random bytes. */
-export const RecordId = z.string().check(z.regex(/^[A-Za-z0-9_-]{21}[AQgw]$/))
+const RecordId = z.string().check(z.regex(/^[A-Za-z0-9_-]{21}[AQgw]$/))
 
 const utf8 = new TextEncoder()
 

@@ -21,7 +21,7 @@ export const Match = z.enum(['original', 'stored_copy'])
 export type Match = z.infer<typeof Match>
 
 /** How firmly a record stands; only `recorded` exists until the log does. */
-export const Rung = z.enum(['recorded'])
+const Rung = z.enum(['recorded'])
 
 /** One processed thing in the history. */
 export const ProcessedRequest = z.object({

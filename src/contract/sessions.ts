@@ -1,9 +1,9 @@
 import * as z from 'zod/mini'
+import { challengePurposes } from '../core/challenge.ts'
 import { endpoint } from './endpoint.ts'
 import { Email } from './users.ts'
 
-export const ChallengePurpose = z.enum(['login', 'signup', 'rekey'])
-export type ChallengePurpose = z.infer<typeof ChallengePurpose>
+const ChallengePurpose = z.enum(challengePurposes)
 
 /** Says nothing about whether the e-mail is known. */
 export const getChallenge = endpoint({

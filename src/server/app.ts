@@ -17,7 +17,7 @@ import type { Tenants } from './domain/domains.ts'
 const allowedHeaders =
   'authorization, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +
   'tus-resumable, upload-offset, upload-length, upload-metadata, upload-defer-length, upload-concat'
-export const exposedHeaders =
+const exposedHeaders =
   'location, link, etag, retry-after, ratelimit, ratelimit-policy, idempotent-replayed, ' +
   'content-disposition, repr-digest, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, upload-length, upload-expires'
 
@@ -118,7 +118,7 @@ export function corsHeaders(
 }
 
 /** `'localhost'` → `'http://localhost:4321'` */
-export function originOf(deps: Pick<Deps, 'settings'>, host: string): string {
+function originOf(deps: Pick<Deps, 'settings'>, host: string): string {
   const { scheme, port } = deps.settings
   return `${scheme}://${host}${port === undefined ? '' : `:${port}`}`
 }

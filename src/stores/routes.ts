@@ -1,7 +1,7 @@
 import { createRouter } from '@nanostores/router'
 
 /** The pages there are. Links are left to ClientRouter, which would not notice this router's own. */
-export const $route = createRouter(
+const $route = createRouter(
   {
     home: [/^\/(en|fr)?$/, localeOf],
     verify: page('verify'),

@@ -5,9 +5,9 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes, formatDateTime } from '../../core/format.ts'
 import type { SealState } from '../../core/seal.ts'
 import type { Locale, T } from '../../i18n/index.ts'
-import { fetchContent } from '../../stores/contents.ts'
 import { ErrorNote } from './ErrorNote.tsx'
 import { Seal } from './Seal.tsx'
+import { saveContent } from './save-content.ts'
 import { relativeTime } from './time.ts'
 
 export interface RowProps {
@@ -46,7 +46,7 @@ export const RequestRow = memo(
           {request.code && <p className="text-sm">{t(`errors.${request.code}`)}</p>}
         </div>
         {request.kind === 'deposit' && request.state === 'done' && request.deposit_id && (
-          <Save depositId={request.deposit_id} name={nameOf(request, t)} locale={locale} t={t} />
+          <Save request={request} name={nameOf(request, t)} locale={locale} t={t} />
         )}
       </li>
     )
@@ -56,12 +56,12 @@ export const RequestRow = memo(
 )
 
 function Save({
-  depositId,
+  request,
   name,
   locale,
   t
 }: {
-  depositId: string
+  request: ProcessedRequest
   name: string
   locale: Locale
   t: T
@@ -70,7 +70,7 @@ function Save({
   const save = async () => {
     setState('fetching')
     try {
-      download(await fetchContent(depositId), name)
+      await saveContent(request)
       setState('idle')
     } catch (cause) {
       setState(
@@ -97,15 +97,6 @@ function Save({
       {state instanceof AppError && <ErrorNote error={state} locale={locale} t={t} />}
     </div>
   )
-}
-
-function download(content: Blob, name: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(content)
-  link.download = name
-  link.click()
-  // the browser has taken its own hold of the bytes by then
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }
 
 function nameOf({ kind, name, items }: ProcessedRequest, t: T): string {

@@ -55,7 +55,7 @@ function safeType(type: string): string {
 }
 
 /** `'été.pdf'` → `attachment; filename="_t_.pdf"; filename*=UTF-8''%C3%A9t%C3%A9.pdf` (RFC 6266) */
-export function attachment(name: string): string {
+function attachment(name: string): string {
   // bidirectional controls would let a name show another ending than it has
   const clean = name.replace(/[\p{Cc}"\\/\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '_')
   const ascii = clean.replace(/[^\x20-\x7e]/g, '_').replace(/[%']/g, '_')
