@@ -210,9 +210,11 @@ function depositInput(): object {
 
 /** A recorded deposit with its ids, and one upload left open. */
 export async function makeThings(app: TestApp, person: TestPerson, name: string) {
-  const done = await app.deposit(person, randomBytes(500), name)
+  const bytes = randomBytes(500)
+  const done = await app.deposit(person, bytes, name)
   const { upload } = await app.reserve(person, uploadBytes, name)
   return {
+    fingerprint: createHash('sha256').update(bytes).digest('hex'),
     record: done.deposit_id ?? '',
     request: done.id,
     upload: upload.slice('/uploads/'.length)
@@ -305,7 +307,9 @@ const twinChanges: Record<string, string> = {
   domain: `jsonb_build_object('host', 'twin.' || t.host, 'name', 'TWIN', 'title', 'TWIN')`,
   user: `jsonb_build_object('username', 'TWIN', 'locale', 'fr', 'permissions', jsonb_build_array('TWIN'),
            'disabled', case when t.disabled is null then ${dead} end)`,
-  session: `jsonb_build_object('revoked_at', case when t.revoked_at is null then t.created_at end)`,
+  // a live one has run out but is not revoked, so that a sign-out which meets it leaves a trace
+  session: `jsonb_build_object('revoked_at', null,
+              'expires_at', case when t.revoked_at is null then t.created_at else t.expires_at end)`,
   group: `jsonb_build_object('name', 'TWIN', 'features', jsonb_build_array('TWIN'), 'max_requests', 7)`,
   category: `jsonb_build_object('names', jsonb_build_object('en', 'TWIN', 'fr', 'TWIN'),
                'visibility', 'private')`,
