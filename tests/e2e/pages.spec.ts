@@ -34,7 +34,7 @@ test('a page that needs a person leads through sign-in and back', async ({ page,
   const other = await (await browser.newContext()).newPage()
   await other.goto(`${site}/fr/history?kind=deposit`)
   await expect(other).toHaveURL(/\/fr\/sign-in\?redirect=/)
-  await other.getByLabel('Adresse e-mail').or(other.getByLabel('E-mail')).first().fill(email)
+  await other.getByLabel('E-mail').fill(email)
   await other.locator('input[type=password]').fill(password)
   await other.keyboard.press('Enter')
   // their own language is English
