@@ -1,14 +1,10 @@
 import { atom } from 'nanostores'
 import { AppError } from '../contract/errors.ts'
-import {
-  type Answer,
-  maxItemsSignedIn,
-  maxItemsSignedOut,
-  verify
-} from '../contract/verifications.ts'
+import { type Answer, maxItemsSignedOut, verify } from '../contract/verifications.ts'
 import { parseFingerprint } from '../core/fingerprint.ts'
+import { readPayload } from '../core/token.ts'
 import { environment } from './environment.ts'
-import { $session, api, onSignOut } from './sessions.ts'
+import { $session, api, onSignIn, onSignOut, sessionToken } from './sessions.ts'
 
 export type CheckState =
   | { step: 'waiting' }
@@ -35,11 +31,23 @@ export const $checks = atom<readonly Check[]>([])
 /** Files by check, held until they are answered; only their fingerprints ever leave the device. */
 const files = new Map<number, File>()
 const running = new Map<number, AbortController>()
+/** Fewer than may be asked at once, so that the first answers of many files come early. */
+const groupSize = 100
 let offered: readonly File[] = []
 let lastId = 0
 let lastBatch = 0
+/** Who was signed in last: a session that ended by itself leaves the checks to the same person. */
+let owner: unknown
 
-onSignOut(forgetChecks)
+onSignOut(departure => {
+  if (departure === 'signed-out') forgetChecks()
+})
+onSignIn(() => {
+  const token = sessionToken()
+  const person = token ? readPayload(token)?.['sub'] : undefined
+  if (owner !== undefined && owner !== person) forgetChecks()
+  owner = person
+})
 
 /** Files chosen on another page, for the verify page to take up. */
 export function offerFiles(chosen: readonly File[]): void {
@@ -104,7 +112,7 @@ export function forgetChecks(): void {
 
 /** Hashes all, and asks as soon as a group is full, so that one batch is as few calls as can be. */
 async function run(batch: readonly Check[]): Promise<void> {
-  const limit = $session.get().status === 'in' ? maxItemsSignedIn : maxItemsSignedOut
+  const limit = $session.get().status === 'in' ? groupSize : maxItemsSignedOut
   const hashing = batch.map(fingerprint)
   let group: Question[] = []
   let limited: AppError | undefined
@@ -117,7 +125,7 @@ async function run(batch: readonly Check[]): Promise<void> {
     const error = await ask(group)
     group = []
     // the other groups would be refused as well
-    if (error?.status === 429) limited = error
+    if (error?.status === 429 || error?.status === 401) limited = error
   }
 }
 

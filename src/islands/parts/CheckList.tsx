@@ -105,10 +105,10 @@ export function CheckFailure({ error, locale, t, isSignedIn, children }: CheckFa
   // the checks of this visit are still there afterwards
   const redirect = buildRedirect({ path: localizedPath(locale, '/verify'), query: '', hash: '' })
   const back = new URLSearchParams({ redirect })
-  const isLimited = error.code === 'lookup_limited'
+  const maySignIn = error.code === 'lookup_limited' || error.code === 'unauthenticated'
   return (
     <ErrorNote error={error} locale={locale} t={t} text={textFor(error, time, t, isSignedIn)}>
-      {isLimited && !isSignedIn && (
+      {maySignIn && !isSignedIn && (
         <a className="link link-secondary" href={`${localizedPath(locale, '/sign-in')}?${back}`}>
           {t('verify.signIn')}
         </a>

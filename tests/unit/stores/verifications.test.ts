@@ -111,14 +111,48 @@ test('forgets the visit at sign-out', async () => {
   expect(store.$checks.get()).toEqual([])
 })
 
+test('keeps the checks when the session ends by itself, and says why one has no answer', async () => {
+  const { store, sessions, fail } = await open({ isSignedIn: true })
+  await store.checkFiles([fileOf('answered')])
+  fail('unauthenticated')
+  await store.checkFiles([fileOf('unanswered')])
+  expect(sessions.$session.get().status).toBe('out')
+  expect(store.$checks.get().map(({ state }) => codeOf(state))).toEqual([
+    'unauthenticated',
+    undefined
+  ])
+  expect(store.$checks.get().map(store.mayRetry)).toEqual([true, false])
+})
+
+test.for([
+  ['ada', 1],
+  ['eve', 0]
+] as const)('after a session ended, shows the checks of ada to %s: %i', async ([sub, left]) => {
+  const { store, sessions, tab, signInAs } = await open({ isSignedIn: true })
+  await store.checkFiles([fileOf('of ada')])
+  sessions.heed(new AppError('unauthenticated', 'test'), sessions.sessionToken())
+  signInAs(sub)
+  tab.wake()
+  expect(sessions.$session.get().status).toBe('in')
+  expect(store.$checks.get()).toHaveLength(left)
+})
+
+test('asks about many files in hundreds, so that the first answers come early', async () => {
+  const { store, tab } = await open({ isSignedIn: true })
+  await store.checkFiles(Array.from({ length: 250 }, (_, index) => fileOf(`file ${index}`)))
+  const bodies = tab.calls.filter(({ path }) => path === '/verify').map(({ body }) => body)
+  expect(bodies.map(itemCount)).toEqual([100, 100, 50])
+})
+
 /** A tab with fresh stores whose API knows no file. */
 async function open({ isSignedIn = false } = {}) {
   const browser = makeBrowser({ now: start })
-  if (isSignedIn) {
-    const value = makeToken({ sub: 'ada', exp: start / 1000 + 3600 })
+  const signInAs = (sub: string) => {
+    const value = makeToken({ sub, exp: start / 1000 + 3600 })
     browser.cookies.set('__Host-vidimus', { value, attributes: [] })
   }
-  let failure: 'lookup_limited' | undefined
+  if (isSignedIn) signInAs('ada')
+  let failure: 'lookup_limited' | 'unauthenticated' | undefined
   const tab = browser.openTab('http://localhost:4321/en/verify', async request => {
     if (new URL(request.url).pathname !== '/verify') return new Response(null, { status: 204 })
     if (failure) {
@@ -143,10 +177,10 @@ async function open({ isSignedIn = false } = {}) {
   const errors = await import('../../../src/contract/errors.ts')
   const store = await import('../../../src/stores/verifications.ts')
   sessions.startSession()
-  const fail = (code: 'lookup_limited' | undefined) => {
+  const fail = (code: typeof failure) => {
     failure = code
   }
-  return { tab, sessions, store, errors, fail }
+  return { tab, sessions, store, errors, fail, signInAs }
 }
 
 function fileOf(text: string, name = 'file.txt'): File {
