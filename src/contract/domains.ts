@@ -49,6 +49,7 @@ export const getDomainConfig = endpoint({
   method: 'GET',
   path: '/{domain}',
   access: 'public',
+  suspended: true,
   input: z.strictObject({ domain: HostName }),
   output: DomainConfig,
   errors: ['unknown_domain']

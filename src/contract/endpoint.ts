@@ -24,6 +24,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   idempotency?: 'honoured' | 'required'
   /** A token of a pending session is enough. */
   pending?: boolean
+  /** Answers for a suspended company too, which keeps its pages. */
+  suspended?: boolean
 }
 
 /** A route whose answer is no single JSON value: an event stream, a download, a tus upload. */

@@ -23,7 +23,7 @@ export const Answer = z.object({
   company: z.string(),
   /** When it was asked, by the company's clock. */
   at: z.iso.datetime(),
-  /** Newest last; empty for `not_found`. */
+  /** The first record as original, then the first as stored copy; empty for `not_found`. */
   findings: z.array(Finding)
 })
 export type Answer = z.infer<typeof Answer>

@@ -3,7 +3,6 @@ interface AnswerLike {
   verdict: 'authentic' | 'not_found'
   /** When it was asked. */
   at: string
-  /** Newest last. */
   findings: readonly { match: 'original' | 'stored_copy'; recorded: string; leaf_hash: string }[]
 }
 
@@ -20,8 +19,6 @@ export interface Telling {
   adds: readonly 'not_false'[]
   /** Whether there is a record that proves something. */
   proves: boolean
-  /** How many records hold this fingerprint. */
-  records: number
 }
 
 /**
@@ -37,8 +34,7 @@ export function tell({ verdict, at, findings }: AnswerLike): Telling {
       time: at,
       leafHash: undefined,
       adds: ['not_false'],
-      proves: false,
-      records: 0
+      proves: false
     }
   }
   return {
@@ -47,7 +43,6 @@ export function tell({ verdict, at, findings }: AnswerLike): Telling {
     time: finding.recorded,
     leafHash: finding.leaf_hash,
     adds: [],
-    proves: true,
-    records: findings.length
+    proves: true
   }
 }

@@ -83,6 +83,9 @@ export function createApp(deps: Deps, tenants: Tenants): Api {
       deps.log.error({ request: c.get('requestId'), err: error }, 'api call failed')
     }
     const response = answerError(c, expected)
+    if (expected.code === 'method_not_allowed') {
+      response.headers.set('allow', methodsOf(new URL(c.req.url).pathname).join(', '))
+    }
     const tenant = c.get('tenant')
     const cors = tenant ? corsHeaders(deps, tenant.host, c.req.header('origin')) : {}
     for (const [header, value] of Object.entries({ ...cors, ...apiHeaders })) {
@@ -156,10 +159,12 @@ export function expectedError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const busy =
-    /^(57014|55P03|53\d{3}|57P\d{2}|08\d{3}|25P03|40001|40P01|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT_POOL)$/
+    /^(57014|55P03|53\d{3}|57P\d{2}|08\d{3}|25P03|40001|40P01|ECONNREFUSED|ECONNRESET|EPIPE)$/
   // the driver gives these no code
   const lost = /timeout exceeded when trying to connect|Connection terminated|is not queryable/
-  if (busy.test(code) || (error instanceof Error && lost.test(error.message))) {
+  // a server that stopped has taken its socket file with it: ENOENT
+  const isUnreachable = Object(error).syscall === 'connect'
+  if (isUnreachable || busy.test(code) || (error instanceof Error && lost.test(error.message))) {
     return new AppError('unavailable', 'The database is busy', { cause: error, retryAfter: 2 })
   }
   return new AppError('internal', 'Something failed on our side', { cause: error })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Blobs, CompanyId, Digest } from './domain/deps.ts'
@@ -19,6 +19,7 @@ export function openBlobs(directory: string): Blobs {
   return {
     stagingDirectory: join(directory, 'staging'),
     stagingFile: staged,
+    prepareStaging: company => makeDurable(join(directory, 'staging', company), directory),
     async syncStaged(company, upload) {
       const path = staged(company, upload)
       await sync(path)
@@ -26,6 +27,10 @@ export function openBlobs(directory: string): Blobs {
     },
     digestStaged: (company, upload) => digest(staged(company, upload)),
     digestKept: (company, tag) => digest(kept(company, tag)),
+    async sizeKept(company, tag) {
+      const file = await stat(kept(company, tag)).catch(nothingIfMissing)
+      return 'size' in file ? file.size : undefined
+    },
     async keep(company, upload, tag) {
       const target = kept(company, tag)
       await makeDurable(dirname(target), directory)
@@ -41,11 +46,23 @@ export function openBlobs(directory: string): Blobs {
     async discardStaged(company, upload) {
       await rm(staged(company, upload), { force: true })
     },
-    read(company, tag, range) {
+    async read(company, tag) {
+      const file = await open(kept(company, tag), 'r')
       // as: Node's web streams and the platform's are the same thing with two declarations
-      return Readable.toWeb(createReadStream(kept(company, tag), range ?? {})) as ReadableStream<
-        Uint8Array<ArrayBuffer>
-      >
+      return Readable.toWeb(file.createReadStream()) as ReadableStream<Uint8Array<ArrayBuffer>>
+    },
+    async discardKept(company, tag) {
+      await rm(kept(company, tag), { force: true })
+    },
+    async listStaged(company, before) {
+      return oldFiles(join(directory, 'staging', company), before)
+    },
+    async listKept(company, before) {
+      const root = join(directory, 'blobs', company)
+      const folders = await readdir(root).catch(nothingIfMissing)
+      const names: string[] = []
+      for (const folder of folders) names.push(...(await oldFiles(join(root, folder), before)))
+      return names.filter(name => /^[0-9a-f]{64}$/.test(name)).map(name => Buffer.from(name, 'hex'))
     }
   }
 }
@@ -54,6 +71,21 @@ export function openBlobs(directory: string): Blobs {
 function fileName(upload: string): string {
   if (!/^[A-Za-z0-9_-]{22}$/.test(upload)) throw new Error('an upload id has 22 characters')
   return upload
+}
+
+async function oldFiles(folder: string, before: Date): Promise<string[]> {
+  const found: string[] = []
+  for (const name of await readdir(folder).catch(nothingIfMissing)) {
+    const file = await stat(join(folder, name)).catch(nothingIfMissing)
+    // a rename changes the second of the two times and not the first
+    if ('ctime' in file && file.isFile() && file.ctime < before) found.push(name)
+  }
+  return found
+}
+
+function nothingIfMissing(error: unknown): [] {
+  if (isMissing(error)) return []
+  throw error
 }
 
 async function digest(path: string): Promise<Digest | undefined> {

@@ -14,7 +14,7 @@ const settings = {
   PORT: z._default(port, 4321),
   HOST: z._default(z.string().check(z.minLength(1)), '127.0.0.1'),
   MANAGEMENT_PORT: z._default(port, 4322),
-  PUBLIC_URL: z.optional(z.string().check(z.regex(/^https?:\/\/[^/]+$/))),
+  PUBLIC_URL: z.optional(z.string().check(z.refine(isOrigin))),
   DATA_DIR: z._default(z.string().check(z.minLength(1)), './data'),
   DEMO: z._default(flag, true),
   LOG_LEVEL: z._default(
@@ -92,6 +92,10 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       verifyPerUserMinute: value.LIMIT_VERIFY_PER_USER_MINUTE
     }
   }
+}
+
+function isOrigin(text: string): boolean {
+  return /^https?:\/\/[^/]+$/.test(text) && URL.canParse(text)
 }
 
 function publicAddress(

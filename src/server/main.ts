@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
+import type { Server } from 'node:http'
+import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
@@ -14,6 +16,7 @@ import type { Deps } from './domain/deps.ts'
 import { openTenants } from './domain/domains.ts'
 import { recordedKekId, recordKekId, seedInstallation } from './domain/installation.ts'
 import { createAddressReader } from './hosts.ts'
+import { checkAllFiles } from './jobs/check-files.ts'
 import { forget } from './jobs/forget.ts'
 import { runJobs } from './jobs/run.ts'
 import { lapseStaleUploads, settleUploads } from './jobs/settle-uploads.ts'
@@ -27,16 +30,39 @@ import { createWakes } from './wakes.ts'
 
 const drainMs = 10_000
 
+const stopping = new AbortController()
+/** Everything that must be closed, in the order it was opened. */
 const owned = new AsyncDisposableStack()
-try {
-  await start()
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
-  await owned.disposeAsync()
-  process.exit(1)
+
+process.on('SIGTERM', () => stop(0))
+process.on('SIGINT', () => stop(0))
+// the page renderer listens to these too and stays silent, so without this a bug would go unnoticed
+process.on('unhandledRejection', error => fail(error, 'stack'))
+process.on('uncaughtException', error => fail(error, 'stack'))
+
+const started = start()
+started.catch(error => fail(error, 'message'))
+
+/** A start that is refused says why in a sentence; anything later is a bug and says where. */
+function fail(error: unknown, part: 'message' | 'stack'): void {
+  process.stderr.write(`${error instanceof Error ? error[part] : String(error)}\n`)
+  stop(1)
 }
 
-/** Brings everything up in the order of its needs; `owned` takes it down the other way round. */
+/** Lets a start in hand come to its end, then takes everything down the other way round. Once. */
+function stop(code: number): void {
+  if (stopping.signal.aborted) return
+  stopping.abort()
+  started
+    .catch(() => undefined)
+    .then(() => owned.disposeAsync())
+    .then(
+      () => process.exit(code),
+      () => process.exit(1)
+    )
+}
+
+/** Brings everything up in the order of its needs. */
 async function start(): Promise<void> {
   const config = readConfig()
   const log = createLog(config.logLevel)
@@ -61,7 +87,6 @@ async function start(): Promise<void> {
   const documents = join(config.dataDir, 'documents')
   await mkdir(documents, { recursive: true, mode: 0o700 })
   const clock = () => new Date()
-  const stopping = new AbortController()
   const keys = await openKeys({
     directory: join(config.dataDir, 'keys'),
     recordedKekId: await recordedKekId(db),
@@ -100,7 +125,9 @@ async function start(): Promise<void> {
     log,
     build: await readBuild(join(import.meta.dirname, '../../dist'))
   })
-  owned.use(runJobs([settleUploads(deps), lapseStaleUploads(deps), forget(deps)], log))
+  owned.use(
+    runJobs([settleUploads(deps), lapseStaleUploads(deps), forget(deps), checkAllFiles(deps)], log)
+  )
   const server = createListener({
     tenants,
     site,
@@ -110,45 +137,30 @@ async function start(): Promise<void> {
     log
   })
 
-  let ready = false
-  owned.use(await startManagement({ port: config.managementPort, deps, isReady: () => ready }))
+  let isListening = false
+  const isReady = () => isListening && !stopping.signal.aborted
+  owned.use(await startManagement({ port: config.managementPort, deps, isReady }))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(config.port, config.host, () => resolve())
   })
-  ready = true
+  owned.defer(() => drain(server))
+  isListening = true
   const { scheme, publicPort } = config
   log.info(
     { address: `${scheme}://localhost${publicPort === undefined ? '' : `:${publicPort}`}` },
     'Vidimus is ready'
   )
+}
 
-  /** Stops taking, ends the streams, finishes what is in hand, then closes. Once. */
-  async function stop(code: number): Promise<void> {
-    if (!ready) return
-    ready = false
-    log.info({}, 'stopping')
-    const closed = new Promise(resolve => server.close(resolve))
-    server.closeIdleConnections()
-    stopping.abort()
-    await Promise.race([closed, sleep(drainMs, undefined, { ref: false })])
-    server.closeAllConnections()
-    await owned.disposeAsync()
-    process.exit(code)
-  }
-  process.on('SIGTERM', () => void stop(0))
-  process.on('SIGINT', () => void stop(0))
-  // the page renderer listens too and stays silent, so without this a bug would go unnoticed
-  process.on('unhandledRejection', error => {
-    log.error({ err: error }, 'unhandled rejection')
-    void stop(1)
-  })
-  process.on('uncaughtException', error => {
-    log.error({ err: error }, 'uncaught exception')
-    void stop(1)
-  })
+/** Stops taking requests and finishes those in hand; streams have heard of the stop and end. */
+async function drain(server: Server): Promise<void> {
+  const closed = new Promise(resolve => server.close(resolve))
+  server.closeIdleConnections()
+  await Promise.race([closed, sleep(drainMs, undefined, { ref: false })])
+  server.closeAllConnections()
 }
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.')
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }

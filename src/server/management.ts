@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, rm } from 'node:fs/promises'
+import { mkdir, open, rm, statfs } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -7,6 +7,9 @@ import type { Deps } from './domain/deps.ts'
 import { askDatabase } from './domain/installation.ts'
 
 const maxLagMs = 1000
+/** A twentieth of a small disk, but of a large one no more than two of the largest documents. */
+const leastFreeShare = 0.05
+const leastFreeBytes = 10_000_000_000
 
 /** `/healthz` (the process turns) and `/readyz` (it can do its work) on loopback, for operators and supervisors. */
 export async function startManagement(options: {
@@ -59,6 +62,7 @@ async function checks(deps: Deps): Promise<Record<string, boolean>> {
   return {
     database: await tried(() => askDatabase(deps)),
     documents: await tried(() => writeAndRemove(deps.blobs.stagingDirectory)),
+    disk: await tried(() => requireSpace(deps.blobs.stagingDirectory)),
     keys: await tried(() => signAndVerify(deps))
   }
 }
@@ -74,6 +78,12 @@ async function writeAndRemove(folder: string): Promise<void> {
     await file.close()
     await rm(path, { force: true })
   }
+}
+
+async function requireSpace(folder: string): Promise<void> {
+  const { bavail, blocks, bsize } = await statfs(folder)
+  const isScarce = bavail < blocks * leastFreeShare && bavail * bsize < leastFreeBytes
+  if (isScarce) throw new Error('the disk of the documents is nearly full')
 }
 
 async function signAndVerify(deps: Deps): Promise<void> {

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { mkdir, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { dirname } from 'node:path'
 import { FileStore } from '@tus/file-store'
 import { Server, Upload as TusUpload } from '@tus/server'
 import { deleteUpload } from '../contract/deposits.ts'
@@ -209,7 +208,7 @@ class StagingStore extends FileStore {
       return new TusUpload({ id, size, offset: size })
     }
     const path = this.#deps.blobs.stagingFile(company_id, upload.id)
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await this.#deps.blobs.prepareStaging(company_id)
     const file = await open(path, 'a', 0o600)
     try {
       const { size: offset } = await file.stat()

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDeposit, getDeposit } from '../../src/contract/deposits.ts'
+import { getDomainConfig } from '../../src/contract/domains.ts'
 import { listRequests } from '../../src/contract/requests.ts'
 import { getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
@@ -155,4 +156,27 @@ test('shows the whole history in pages, newest first', async () => {
       .sort()
       .reverse()
   )
+})
+
+test('refuses HEAD where nobody would end what it starts', async () => {
+  const { deposit_id } = await app.deposit(ada, randomBytes(10))
+  for (const path of ['/process/sse', `/deposit/${deposit_id}/content`]) {
+    const headers = { authorization: `Bearer ${ada.token}` }
+    const answer = await app.request('api.acme.localhost', { method: 'HEAD', path, headers })
+    expect(answer.status).toBe(405)
+    expect(answer.headers.allow).toBe('GET')
+  }
+})
+
+test('keeps the pages of a suspended company, and nothing else of it', async () => {
+  await using other = await makeApp()
+  await other.owner.query('update company set disabled = $2 where id = $1', [
+    other.companies['beta.localhost'],
+    JSON.stringify({ reason: 'unpaid', since: '2026-05-03T00:00:00Z' })
+  ])
+  const domain = 'beta.localhost'
+  expect(await other.call(domain, getDomainConfig, { domain })).toMatchObject({ company: 'Beta' })
+  await expect(
+    other.call(domain, verify, { items: [{ sha256: sha256(randomBytes(1)) }] })
+  ).rejects.toMatchObject({ code: 'account_disabled', disabled: { scope: 'company' } })
 })

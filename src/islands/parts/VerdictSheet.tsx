@@ -61,7 +61,6 @@ export function VerdictFacts({ check, answer, locale, t }: VerdictProps) {
       </Fact>
       <dd className="flex flex-col gap-1 text-ink-soft sm:col-span-2">
         {telling.proves && <p>{t('verify.time', { company })}</p>}
-        {telling.records > 1 && <p>{t('verify.records', { count: telling.records })}</p>}
         <p>
           <Around text={t('verify.address', { host: marker })}>
             <b className="text-base-content">{location.host}</b>

@@ -29,12 +29,12 @@ export function mountDeposits(app: Api): void {
       user_id: person(c).id,
       id
     })
-    return new Response(c.get('deps').blobs.read(company_id, content.tag), {
+    return new Response(await c.get('deps').blobs.read(company_id, content.tag), {
       headers: {
         'content-type': safeType(content.media_type),
         'content-length': String(content.size),
         'content-disposition': attachment(content.name),
-        'repr-digest': `sha-256=:${Buffer.from(content.stored, 'hex').toString('base64')}:`,
+        'repr-digest': `sha-256=:${Buffer.from(content.sha256).toString('base64')}:`,
         'content-security-policy': "sandbox; default-src 'none'"
       }
     })

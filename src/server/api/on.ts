@@ -30,6 +30,8 @@ export function onStream<Input extends z.ZodMiniType>(
   run: (input: z.output<Input>, c: ApiContext) => Promise<Response>
 ): void {
   app.on(stream.method, honoPath(stream.path), async c => {
+    // Hono answers HEAD with the body of GET and drops it unread: nobody would end what feeds it
+    if (c.req.method !== stream.method) throw new AppError('method_not_allowed', 'Use GET')
     await admit(c, stream)
     const input = stream.input.safeParse({ ...query(c), ...c.req.param() })
     if (!input.success) throw refused(input.error)
@@ -37,13 +39,16 @@ export function onStream<Input extends z.ZodMiniType>(
   })
 }
 
-async function admit(c: ApiContext, route: Pick<Endpoint, 'access' | 'pending'>): Promise<void> {
+async function admit(
+  c: ApiContext,
+  route: Pick<Endpoint, 'access' | 'pending' | 'suspended'>
+): Promise<void> {
   const tenant = c.get('tenant')
   const token = bearer(c.req.header('authorization'))
   if (token === undefined && route.access !== 'public') {
     throw new AppError('unauthenticated', 'This call needs a bearer token')
   }
-  if (tenant.disabled) {
+  if (tenant.disabled && !route.suspended) {
     throw new AppError('account_disabled', 'The company is suspended', {
       disabled: { scope: 'company', ...tenant.disabled }
     })

@@ -2,7 +2,12 @@ import type { ColumnType, Generated } from 'kysely'
 
 /** Columns as the migrations leave them: `bigint` reads as number, `jsonb` is written as text. */
 export interface Database {
-  installation: { only_row: Generated<boolean>; kek_id: string; created_at: Date }
+  installation: {
+    only_row: Generated<boolean>
+    kek_id: string
+    created_at: Date
+    seeded_at: Date | null
+  }
   company: {
     id: string
     name: string

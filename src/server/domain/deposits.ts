@@ -7,6 +7,7 @@ import {
 import { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { parseDigest, toHex } from '../../core/evidence/bytes.ts'
+import type { DepositField } from '../../core/evidence/leaf.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 import { type Act, once } from './idempotency.ts'
@@ -41,8 +42,9 @@ export async function createDeposit(
   if (!deposit.transform && deposit.original !== deposit.stored) {
     throw new AppError('fingerprint_invalid', 'Without a transform both fingerprints are equal')
   }
-  if (deposit.transform && deposit.transform.to.bytes !== deposit.size) {
-    throw new AppError('fingerprint_invalid', 'The transform and the size disagree')
+  const sent = deposit.transform?.to
+  if (sent && (sent.bytes !== deposit.size || sent.type !== deposit.media_type)) {
+    throw new AppError('fingerprint_invalid', 'The transform says other bytes than are announced')
   }
   const now = deps.clock()
   return inCompany(deps.db, company_id, tx =>
@@ -141,17 +143,13 @@ export async function getDeposit(
 ): Promise<Deposit> {
   return inCompany(deps.db, input.company_id, async tx => {
     const row = await find(tx, input)
-    const { fields } = await readOpenings(tx, deps, {
-      company_id: input.company_id,
-      record_id: input.id
-    })
-    const value = (name: string) => fields[name]?.value ?? ''
+    const value = await valuesOf(tx, deps, input)
     const transform = value('transform')
     return {
       id: row.id,
       request_id: row.request_id,
       name: value('name'),
-      size: Number(value('bytes')),
+      size: row.size,
       media_type: value('media'),
       category_id: row.category_id,
       created: row.created_at.toISOString(),
@@ -169,16 +167,27 @@ export async function getDeposit(
 export async function findContent(
   deps: Pick<Deps, 'db' | 'keys'>,
   input: FindInput
-): Promise<{ tag: Buffer; size: number; name: string; media_type: string; stored: string }> {
-  const deposit = await getDeposit(deps, input)
-  const row = await inCompany(deps.db, input.company_id, tx => find(tx, input))
-  return {
-    tag: row.blob_tag,
-    size: row.size,
-    name: deposit.name,
-    media_type: deposit.media_type,
-    stored: deposit.stored
-  }
+): Promise<{ tag: Buffer; size: number; name: string; media_type: string; sha256: Uint8Array }> {
+  return inCompany(deps.db, input.company_id, async tx => {
+    const row = await find(tx, input)
+    const value = await valuesOf(tx, deps, input)
+    return {
+      tag: row.blob_tag,
+      size: row.size,
+      name: value('name'),
+      media_type: value('media'),
+      sha256: parseDigest(value('stored'))
+    }
+  })
+}
+
+async function valuesOf(
+  tx: Tx,
+  deps: Pick<Deps, 'keys'>,
+  { company_id, id }: FindInput
+): Promise<(field: DepositField) => string> {
+  const { fields } = await readOpenings(tx, deps, { company_id, record_id: id })
+  return field => fields[field]?.value ?? ''
 }
 
 async function find(tx: Tx, input: FindInput) {

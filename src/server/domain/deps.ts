@@ -66,20 +66,26 @@ export interface Blobs {
   /** Where tus writes what arrives. */
   stagingDirectory: string
   stagingFile(company: CompanyId, upload: string): string
+  /** Makes the company's staging folder, durably. */
+  prepareStaging(company: CompanyId): Promise<void>
+  /** Makes the company's staging folder; like all that follows it survives a power cut. */
+  prepareStaging(company: CompanyId): Promise<void>
   /** Makes a staged file survive a power cut; throws when the disk says no. */
   syncStaged(company: CompanyId, upload: string): Promise<void>
   /** Streams a staged or a kept file through SHA-256; `undefined` when there is none. */
   digestStaged(company: CompanyId, upload: string): Promise<Digest | undefined>
   digestKept(company: CompanyId, tag: Uint8Array): Promise<Digest | undefined>
+  /** Bytes of a kept file; `undefined` when there is none. */
+  sizeKept(company: CompanyId, tag: Uint8Array): Promise<number | undefined>
   /** Moves a staged file to its place, durably. Does nothing when it is already there. */
   keep(company: CompanyId, upload: string, tag: Uint8Array): Promise<void>
   discardStaged(company: CompanyId, upload: string): Promise<void>
-  /** Bytes from `start` to `end` (inclusive) of a kept file. */
-  read(
-    company: CompanyId,
-    tag: Uint8Array,
-    range?: { start: number; end: number }
-  ): ReadableStream<Uint8Array>
+  /** The bytes of a kept file, which is open before this answers; throws when it is missing. */
+  read(company: CompanyId, tag: Uint8Array): Promise<ReadableStream<Uint8Array>>
+  discardKept(company: CompanyId, tag: Uint8Array): Promise<void>
+  /** What lies there and was last written before `before`; for the check of files against rows. */
+  listStaged(company: CompanyId, before: Date): Promise<string[]>
+  listKept(company: CompanyId, before: Date): Promise<Buffer[]>
 }
 
 export interface Digest {

@@ -15,6 +15,7 @@ export async function recordedKekId(db: Db): Promise<string | undefined> {
   return row?.kek_id
 }
 
+/** Throws when another process was first with another root secret: what this one seals, nobody could open. */
 export async function recordKekId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<void> {
   await inPlatform(deps.db, tx =>
     tx
@@ -23,6 +24,12 @@ export async function recordKekId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Pr
       .onConflict(conflict => conflict.column('only_row').doNothing())
       .execute()
   )
+  const recorded = await recordedKekId(deps.db)
+  if (recorded !== deps.keys.kekId) {
+    throw new Error(
+      `The database was made with the root secret ${recorded}, and this is ${deps.keys.kekId}: start again.`
+    )
+  }
 }
 
 /** Throws unless the database answers a request's own role. */
@@ -38,36 +45,49 @@ export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]
   return result.rows.map(({ id }) => companyId(id))
 }
 
-/** Fills an empty database: the installation's own company, and one that shows another brand and limits. */
+/**
+ * Fills a new database, once: the installation's own company, and one that shows another brand and
+ * limits. A start that was cut short is completed by the next.
+ */
 export async function seedInstallation(deps: Deps, demo: boolean): Promise<void> {
-  if ((await listCompanies(deps)).length > 0) return
-  await createCompany(deps, {
-    name: localhostNames.company,
-    domains: [
-      {
-        host: 'localhost',
-        name: localhostNames.name,
-        title: localhostNames.title,
-        public: true,
-        theme: localhostTheme
-      }
-    ],
-    locale: 'en',
-    limits: { max_requests: null, max_requests_interval: null, max_storage: null }
-  })
-  if (!demo) return
-  await createCompany(deps, {
-    name: demoNames.company,
-    domains: [
-      {
-        host: 'demo.localhost',
-        name: demoNames.name,
-        title: demoNames.title,
-        public: true,
-        theme: demoTheme
-      }
-    ],
-    locale: 'fr',
-    limits: { max_requests: 1000, max_requests_interval: 'P30D', max_storage: gigabyte }
-  })
+  if (await isSeeded(deps)) return
+  if (!(await hasHost(deps, 'localhost'))) {
+    await createCompany(deps, {
+      name: localhostNames.company,
+      domains: [
+        { host: 'localhost', public: true, theme: localhostTheme, ...wordsOf(localhostNames) }
+      ],
+      locale: 'en',
+      limits: { max_requests: null, max_requests_interval: null, max_storage: null }
+    })
+  }
+  if (demo && !(await hasHost(deps, 'demo.localhost'))) {
+    await createCompany(deps, {
+      name: demoNames.company,
+      domains: [{ host: 'demo.localhost', public: true, theme: demoTheme, ...wordsOf(demoNames) }],
+      locale: 'fr',
+      limits: { max_requests: 1000, max_requests_interval: 'P30D', max_storage: gigabyte }
+    })
+  }
+  await inPlatform(deps.db, tx =>
+    tx.updateTable('installation').set({ seeded_at: deps.clock() }).execute()
+  )
+}
+
+async function isSeeded(deps: Pick<Deps, 'db'>): Promise<boolean> {
+  const row = await inPlatform(deps.db, tx =>
+    tx.selectFrom('installation').select('seeded_at').executeTakeFirst()
+  )
+  return row?.seeded_at != null
+}
+
+async function hasHost(deps: Pick<Deps, 'db'>, host: string): Promise<boolean> {
+  const found = await inPlatform(deps.db, tx =>
+    sql`select 1 from resolve_host(${host})`.execute(tx)
+  )
+  return found.rows.length > 0
+}
+
+function wordsOf({ name, title }: { name: string; title: string }) {
+  return { name, title }
 }

@@ -33,7 +33,10 @@ export type LimitName = keyof typeof rules
 /** What is counted: a company, and within it an address, e-mail or person. */
 export type Counted = readonly [company: string, ...parts: string[]]
 
-/** Counts `points`, or refuses with the seconds after which they fit. A refused try counts as well. */
+/**
+ * Counts `points`, or refuses with the seconds after which they fit. A refused try counts as well.
+ * A batch larger than the whole limit takes all of it.
+ */
 export async function consume(
   deps: Pick<Deps, 'keys' | 'settings'>,
   name: LimitName,
@@ -41,7 +44,8 @@ export async function consume(
   points = 1
 ): Promise<void> {
   try {
-    await limiter(deps, name).consume(pseudonym(deps, name, counted), points)
+    const all = rules[name].points(deps.settings.limits)
+    await limiter(deps, name).consume(pseudonym(deps, name, counted), Math.min(points, all))
   } catch (refusal) {
     if (!(refusal instanceof RateLimiterRes)) throw refusal
     throw new AppError(rules[name].code, `The limit ${name} is reached`, {

@@ -174,6 +174,21 @@ export async function logOut(
   })
 }
 
+/** Forgets sessions a month after their end. */
+export async function forgetSessions(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId
+): Promise<void> {
+  const before = new Date(deps.clock().getTime() - 30 * 86_400_000)
+  await inCompany(deps.db, company_id, tx =>
+    tx
+      .deleteFrom('session')
+      .where('company_id', '=', company_id)
+      .where('expires_at', '<', before)
+      .execute()
+  )
+}
+
 interface LiveSession {
   expires_at: Date
   permissions: string[]

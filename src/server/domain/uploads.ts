@@ -86,6 +86,8 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
     () => undefined,
     (error: unknown) => ({ error, isFlush: Object(error).syscall === 'fsync' })
   )
+  // first, so that no later flush of the same bytes can succeed whatever becomes of the transaction
+  if (failure?.isFlush) await deps.blobs.discardStaged(upload.company_id, upload.id)
   await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (!current) throw new AppError('not_found', 'No such upload')
@@ -97,9 +99,7 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
     await publish(tx, deps, upload.company_id, draftOf(current, 'queued'))
     tx.afterCommit(() => deps.wakes.uploads.send(upload.company_id))
   })
-  if (!failure?.isFlush) return
-  await deps.blobs.discardStaged(upload.company_id, upload.id)
-  throw failure.error
+  if (failure?.isFlush) throw failure.error
 }
 
 /** Ends an upload at its person's wish and gives the reservation back. */
@@ -114,29 +114,28 @@ export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
   await deps.blobs.discardStaged(upload.company_id, upload.id)
 }
 
-/** Ends uploads of a company for which no byte came for a day. Answers how many. */
-export async function lapseUploads(deps: Deps, company_id: CompanyId): Promise<number> {
+/** Ends the upload of a company for which no byte came longest, a day or more; answers whether there was one. */
+export async function lapseNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - lapseHours * 3_600_000)
   const lapsed = await inCompany(deps.db, company_id, async tx => {
-    const rows = await tx
+    const row = await tx
       .selectFrom('upload')
       .select('id')
       .where('company_id', '=', company_id)
       .where('state', '=', 'uploading')
       .where('active_at', '<', before)
       .orderBy('active_at')
-      .limit(100)
+      .limit(1)
       .forUpdate()
       .skipLocked()
-      .execute()
-    for (const { id } of rows) {
-      const upload = await findUpload(tx, company_id, id)
-      if (upload) await end(tx, deps, upload, 'lapsed', 'lapsed')
-    }
-    return rows
+      .executeTakeFirst()
+    const upload = row && (await findUpload(tx, company_id, row.id))
+    if (upload) await end(tx, deps, upload, 'lapsed', 'lapsed')
+    return upload
   })
-  for (const { id } of lapsed) await deps.blobs.discardStaged(company_id, id)
-  return lapsed.length
+  if (!lapsed) return false
+  await deps.blobs.discardStaged(company_id, lapsed.id)
+  return true
 }
 
 /** Makes the deposit of the company's oldest received upload; answers whether there was one. */

@@ -209,6 +209,13 @@ function storageRefused(meter: Meter): AppError {
 }
 
 async function move(tx: Tx, company_id: CompanyId, held: Reservation, keep: 0 | 1): Promise<void> {
+  // requests before storage, as reserve() takes them: an update alone locks in the order of its plan
+  await sql`
+    select 1 from usage
+    where company_id = ${company_id} and group_id = ${held.group_id}
+      and ((kind = 'requests' and period_start = ${held.period_start})
+        or (kind = 'storage' and period_start = ${storagePeriod}))
+    order by kind for update`.execute(tx)
   await sql`
     update usage set
       reserved = reserved - case kind when 'requests' then ${held.requests}::bigint else ${held.bytes}::bigint end,

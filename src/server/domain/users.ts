@@ -162,7 +162,9 @@ async function insertUser(
         .select(['company_id', 'id', sql<string>`${id}::uuid`.as('user_id')])
     )
     .execute()
-  deps.log.info({ audit: 'signup', company: company_id, user: id }, 'signed up')
+  tx.afterCommit(() => {
+    deps.log.info({ audit: 'signup', company: company_id, user: id }, 'signed up')
+  })
   return { id }
 }
 

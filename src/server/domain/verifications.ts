@@ -70,7 +70,10 @@ async function spend(deps: Deps, { tenant, person, address, items }: VerifyInput
   await consume(deps, 'verify_company_day', [tenant.company_id], points)
 }
 
-/** Visibility is a condition of the one query, so a private hit and a miss take the same path. */
+/**
+ * The first record of each match: however often a file was deposited, the answer stays small.
+ * Visibility is a condition of the one query, so a private hit and a miss take the same path.
+ */
 async function lookUp(
   tx: Tx,
   deps: Deps,
@@ -97,6 +100,9 @@ async function lookUp(
     .where('lookup_tag.key_version', '=', keyVersion)
     .where('lookup_tag.tag', '=', sql<Buffer>`any(${tags}::bytea[])`)
     .where(sql<boolean>`(deposit.visibility = 'public' or ${member}::boolean)`)
+    .distinctOn(['lookup_tag.tag', 'lookup_tag.which'])
+    .orderBy('lookup_tag.tag')
+    .orderBy('lookup_tag.which') // 'original' before 'stored_copy'
     .orderBy('log_leaf.seq')
     .select(['lookup_tag.tag', 'lookup_tag.which', 'deposit.recorded_at', 'log_leaf.hash'])
     .execute()
@@ -128,9 +134,7 @@ async function remember(
   await settle(tx, company_id, held)
   const authentic = answers.filter(answer => answer.verdict === 'authentic')
   const [only] = answers.length === 1 ? answers : []
-  // the one that people are shown: the first record of the original, else of its copy
-  const findings = only?.findings ?? []
-  const finding = findings.find(each => each.match === 'original') ?? findings[0]
+  const finding = only?.findings[0]
   const request = await publish(tx, deps, company_id, {
     id: newId(deps),
     user_id: person.id,

@@ -3,14 +3,16 @@ import type { CompanyId, Deps } from '../domain/deps.ts'
 import { forgetAnswers } from '../domain/idempotency.ts'
 import { listCompanies } from '../domain/installation.ts'
 import { forgetEvents } from '../domain/requests.ts'
+import { forgetSessions } from '../domain/sessions.ts'
 import type { Job } from './run.ts'
 
-/** Removes what has had its time: used challenges, stored answers, events nobody resumes from. */
+/** Removes what has had its time: challenges, stored answers, events nobody resumes from, sessions. */
 export function forget(deps: Deps): Job {
   const verbs: ((deps: Deps, company: CompanyId) => Promise<void>)[] = [
     forgetChallenges,
     forgetAnswers,
-    forgetEvents
+    forgetEvents,
+    forgetSessions
   ]
   return {
     name: 'forget',

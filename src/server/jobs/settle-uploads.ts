@@ -1,6 +1,6 @@
 import type { CompanyId, Deps } from '../domain/deps.ts'
 import { listCompanies } from '../domain/installation.ts'
-import { lapseUploads, settleNextUpload } from '../domain/uploads.ts'
+import { lapseNextUpload, settleNextUpload } from '../domain/uploads.ts'
 import type { Job } from './run.ts'
 
 /** Makes deposits of complete uploads: woken by each one, and every few seconds for what a crash left. */
@@ -32,7 +32,7 @@ export function lapseStaleUploads(deps: Deps): Job {
     everyMs: 10 * 60_000,
     async run(stopping) {
       for (const company of await listCompanies(deps)) {
-        while (!stopping() && (await lapseUploads(deps, company)) > 0);
+        while (!stopping() && (await lapseNextUpload(deps, company)));
       }
     }
   }

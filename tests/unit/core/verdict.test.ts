@@ -92,8 +92,7 @@ test('gives a record its seal and its proof, and nothing to what has none', () =
     time: at,
     leafHash: undefined,
     adds: ['not_false'],
-    proves: false,
-    records: 0
+    proves: false
   })
 })
 
@@ -102,8 +101,7 @@ test('prefers the original to a copy, and the first record to a later one', () =
   expect(tell({ verdict, at, findings: [copy, original, later] })).toMatchObject({
     key: 'original',
     time: may,
-    leafHash: leaf('a'),
-    records: 3
+    leafHash: leaf('a')
   })
   expect(tell({ verdict, at, findings: [original, later] }).leafHash).toBe(leaf('a'))
   expect(tell({ verdict, at, findings: [copy, later] }).leafHash).toBe(leaf('c'))

@@ -2,7 +2,9 @@
 create table installation (
   only_row boolean primary key default true check (only_row),
   kek_id text not null,
-  created_at timestamptz not null
+  created_at timestamptz not null,
+  -- when the first companies were made
+  seeded_at timestamptz
 );
 
 create table company (
@@ -301,7 +303,7 @@ grant select, insert, update on
   request, upload, blob, idempotency, used_challenge to vidimus_app;
 grant select, insert on log_leaf, event, deposit, deposit_opening, lookup_tag to vidimus_app;
 grant select, insert, delete on group_user, group_category to vidimus_app;
-grant delete on used_challenge, idempotency, event to vidimus_app;
+grant delete on used_challenge, idempotency, event, session, blob to vidimus_app;
 
 -- Row-level security: without a company set, every tenant table is empty.
 do $$

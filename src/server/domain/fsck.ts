@@ -1,0 +1,115 @@
+import { sql } from 'kysely'
+import { inCompany } from '../db/scope.ts'
+import { companyKeys } from './company-keys.ts'
+import type { CompanyId, Deps } from './deps.ts'
+import { tagOf } from './uploads.ts'
+
+/** Younger files may belong to a transaction that has not committed yet. */
+const orphanHours = 24
+const pageRows = 1000
+
+/** What a check of a company's files against its rows found. */
+export interface FsckReport {
+  checked: number
+  /** Kept documents whose file is gone or cut, hex tags: the bytes are lost. */
+  missing: string[]
+  /** Documents re-read whose bytes are no longer those of their tag: as lost. */
+  damaged: string[]
+  /** Files that belonged to nothing and were removed. */
+  removed: number
+}
+
+/**
+ * Compares a company's files with its rows, re-reads the share `rehash` (0 to 1) of them, and removes
+ * files of a day and more that belong to nothing.
+ */
+export async function checkFiles(
+  deps: Deps,
+  company_id: CompanyId,
+  rehash: number
+): Promise<FsckReport> {
+  const before = new Date(deps.clock().getTime() - orphanHours * 3_600_000)
+  const report = await checkKept(deps, company_id, rehash)
+  report.removed += await removeStaged(deps, company_id, before)
+  report.removed += await removeKept(deps, company_id, before)
+  return report
+}
+
+async function checkKept(deps: Deps, company_id: CompanyId, rehash: number): Promise<FsckReport> {
+  const report: FsckReport = { checked: 0, missing: [], damaged: [], removed: 0 }
+  const { lookup } = await inCompany(deps.db, company_id, tx => companyKeys(tx, deps, company_id))
+  for (let last = Buffer.alloc(0); ; ) {
+    const rows = await inCompany(deps.db, company_id, tx =>
+      tx
+        .selectFrom('blob')
+        .select(['tag', 'size'])
+        .where('company_id', '=', company_id)
+        .where('refs', '>', 0)
+        .where('tag', '>', last)
+        .orderBy('tag')
+        .limit(pageRows)
+        .execute()
+    )
+    for (const { tag, size } of rows) {
+      report.checked++
+      if ((await deps.blobs.sizeKept(company_id, tag)) !== size) {
+        report.missing.push(tag.toString('hex'))
+      } else if (isChosen(deps, rehash)) {
+        const found = await deps.blobs.digestKept(company_id, tag)
+        const isWhole = found && tagOf(lookup, 'blob', found.sha256).equals(tag)
+        if (!isWhole) report.damaged.push(tag.toString('hex'))
+      }
+    }
+    const end = rows.at(-1)
+    if (!end || rows.length < pageRows) return report
+    last = Buffer.from(end.tag)
+  }
+}
+
+function isChosen(deps: Pick<Deps, 'random'>, share: number): boolean {
+  return Buffer.from(deps.random(4)).readUInt32BE() < share * 2 ** 32
+}
+
+async function removeStaged(deps: Deps, company_id: CompanyId, before: Date): Promise<number> {
+  let removed = 0
+  for (const id of await deps.blobs.listStaged(company_id, before)) {
+    const live = await inCompany(deps.db, company_id, tx =>
+      tx
+        .selectFrom('upload')
+        .select('id')
+        .where('company_id', '=', company_id)
+        .where('id', '=', id)
+        .where('state', '<>', 'settled')
+        .executeTakeFirst()
+    )
+    if (live) continue
+    await deps.blobs.discardStaged(company_id, id)
+    removed++
+  }
+  return removed
+}
+
+/**
+ * A row of no references stands in for the file while it goes: a deposit of the same bytes waits for
+ * it on the primary key and then brings its own file.
+ */
+async function removeKept(deps: Deps, company_id: CompanyId, before: Date): Promise<number> {
+  let removed = 0
+  for (const tag of await deps.blobs.listKept(company_id, before)) {
+    await inCompany(deps.db, company_id, async tx => {
+      const claimed = await sql`
+        insert into blob (company_id, tag, size, refs, created_at)
+        values (${company_id}, ${tag}, 0, 0, ${deps.clock()})
+        on conflict do nothing returning 1`.execute(tx)
+      if (claimed.rows.length === 0) return
+      await deps.blobs.discardKept(company_id, tag)
+      await tx
+        .deleteFrom('blob')
+        .where('company_id', '=', company_id)
+        .where('tag', '=', tag)
+        .execute()
+      removed++
+    })
+  }
+  return removed
+}

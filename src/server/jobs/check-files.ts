@@ -1,0 +1,25 @@
+import type { Deps } from '../domain/deps.ts'
+import { checkFiles } from '../domain/fsck.ts'
+import { listCompanies } from '../domain/installation.ts'
+import type { Job } from './run.ts'
+
+/** One document in a hundred is re-read within a day. */
+const rehashAnHour = 0.01 / 24
+
+/** Looks at start and every hour whether what was promised is still there. */
+export function checkAllFiles(deps: Deps): Job {
+  return {
+    name: 'check-files',
+    everyMs: 3_600_000,
+    async run(stopping) {
+      for (const company of await listCompanies(deps)) {
+        if (stopping()) return
+        const { missing, damaged, ...counts } = await checkFiles(deps, company, rehashAnHour)
+        deps.log.info({ company, ...counts }, 'files checked')
+        if (missing.length + damaged.length > 0) {
+          deps.log.error({ company, missing, damaged }, 'documents are lost: restore a backup')
+        }
+      }
+    }
+  }
+}
