@@ -30,15 +30,21 @@ export function openKeys(
   const waiting = new Map<number, PromiseWithResolvers<string>>()
   let asked = 0
   let closed: AppError | undefined
+  let hasSpoken = false
   const worker = start()
   worker.onmessage = ({ data }: MessageEvent<KdfReply>) => {
+    hasSpoken = true
     if (data.kind === 'closed') return end(new AppError('cancelled', 'The keys were kept a minute'))
     const answer = waiting.get(data.id)
     waiting.delete(data.id)
     if (data.kind === 'signed') answer?.resolve(data.text)
     else answer?.reject(new AppError(data.code, data.detail))
   }
-  worker.onerror = () => end(new AppError('internal', 'The key worker failed'))
+  worker.onerror = () => {
+    // one that never spoke could not be loaded, as without a connection
+    const code = hasSpoken ? 'internal' : 'offline'
+    end(new AppError(code, 'The key worker failed'))
+  }
   tell({ kind: 'open', email: canonical, password: normalised })
 
   function tell(message: KdfRequest): void {

@@ -30,8 +30,9 @@ export function createPool<Message, Result>(
     await enter(options.signal)
     try {
       if (options.signal?.aborted) throw terminated()
-      const worker = idle.pop() ?? start()
-      const result = await serve<Message, Result>(worker, message, options)
+      const tried = idle.pop()
+      const worker = tried ?? start()
+      const result = await serve<Message, Result>(worker, message, options, tried !== undefined)
       idle.push(worker)
       return result
     } finally {
@@ -72,8 +73,10 @@ export function createPool<Message, Result>(
 function serve<Message, Result>(
   worker: PoolWorker,
   message: Message,
-  { onProgress, signal }: AskOptions
+  { onProgress, signal }: AskOptions,
+  isLoaded: boolean
 ): Promise<Result> {
+  let hasSpoken = isLoaded
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => {
       signal?.removeEventListener('abort', kill)
@@ -83,6 +86,7 @@ function serve<Message, Result>(
     const kill = () => fail(terminated())
     signal?.addEventListener('abort', kill, { once: true })
     worker.onmessage = ({ data }: MessageEvent<WorkerAnswer<Result>>) => {
+      hasSpoken = true
       if (data.kind === 'progress') onProgress?.(data.bytesDone)
       else if (data.kind === 'failed') fail(new AppError('file_unreadable', data.detail))
       else {
@@ -91,7 +95,9 @@ function serve<Message, Result>(
       }
     }
     worker.onerror = event => {
-      fail(new AppError('internal', `A worker failed: ${detailOf(event)}`))
+      // one that never spoke could not be loaded, as without a connection
+      const code = hasSpoken ? 'internal' : 'offline'
+      fail(new AppError(code, `A worker failed: ${detailOf(event)}`))
     }
     worker.postMessage(message)
   })

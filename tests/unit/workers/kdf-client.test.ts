@@ -40,7 +40,15 @@ describe('keys of a form', () => {
       (_: unknown, worker: FakeWorker) => worker.say({ kind: 'closed' }),
       'cancelled'
     ],
-    ['the worker fails', (_: unknown, worker: FakeWorker) => worker.fail(), 'internal']
+    ['the worker cannot be loaded', (_: unknown, worker: FakeWorker) => worker.fail(), 'offline'],
+    [
+      'the worker fails',
+      (_: unknown, worker: FakeWorker) => {
+        worker.say({ kind: 'signed', id: 7, text: 'it runs' })
+        worker.fail()
+      },
+      'internal'
+    ]
   ])('rejects what waits and what comes once %s', async (_, end, code) => {
     const { worker, start } = makeWorker()
     const keys = openKeys('alice@example.com', 'a password', start)

@@ -12,6 +12,10 @@ class FakeWorker implements PoolWorker {
   terminate(): void {
     this.ended = true
   }
+  fail(): void {
+    const event = new Event('error') as ErrorEvent // as: what a script that cannot load gives
+    this.onerror?.call(this as unknown as Worker, event) // as: the pool never reads `this`
+  }
   say(answer: WorkerAnswer<string>): void {
     const event = new MessageEvent('message', { data: answer })
     this.onmessage?.call(this as unknown as Worker, event) // as: the pool never reads `this`
@@ -94,4 +98,25 @@ test('names an unreadable file by its code', async () => {
   await vi.waitFor(() => expect(worker(0).asked).toHaveLength(1))
   worker(0).say({ kind: 'failed', detail: 'NotReadableError' })
   await expect(answer).rejects.toMatchObject({ code: 'file_unreadable' })
+})
+
+test('says offline of a worker that never spoke, and internal of one that did', async () => {
+  const { ask, worker } = makePool(1)
+  const first = ask('a')
+  await vi.waitFor(() => expect(worker(0).asked).toHaveLength(1))
+  worker(0).fail()
+  await expect(first).rejects.toMatchObject({ code: 'offline' })
+  const second = ask('b')
+  await vi.waitFor(() => expect(worker(1).asked).toHaveLength(1))
+  worker(1).say({ kind: 'progress', bytesDone: 1 })
+  worker(1).fail()
+  await expect(second).rejects.toMatchObject({ code: 'internal' })
+  const third = ask('c')
+  await vi.waitFor(() => expect(worker(2).asked).toHaveLength(1))
+  worker(2).say({ kind: 'done', result: 'C' })
+  await third
+  const fourth = ask('d')
+  await vi.waitFor(() => expect(worker(2).asked).toHaveLength(2))
+  worker(2).fail()
+  await expect(fourth).rejects.toMatchObject({ code: 'internal' })
 })
