@@ -35,7 +35,8 @@ export function History({ locale, words }: HistoryProps) {
   const status = useStore($historyStatus, { ssr: 'initial' })
   const stream = useStore($streamState, { ssr: 'initial' })
   const now = useNow(30_000)
-  const asOf = useLastTime(stream !== 'offline', now)
+  const isCut = stream === 'offline' || stream === 'unreachable'
+  const asOf = useLastTime(!isCut, now)
   const isLoading = status.status === 'idle' || status.status === 'loading'
   const waiting = useWaiting(isLoading)
 
@@ -105,10 +106,10 @@ export function History({ locale, words }: HistoryProps) {
   )
 
   function streamText(state: StreamState): string {
-    if (state !== 'offline') return t(`history.${state}`)
+    if (!isCut) return t(`history.${state}`)
     const time = new Date(asOf ?? Date.now())
     const shown = { hour: 'numeric', minute: '2-digit' } as const
-    return t('history.offline', { time: time.toLocaleTimeString(languageTag(locale), shown) })
+    return t(`history.${state}`, { time: time.toLocaleTimeString(languageTag(locale), shown) })
   }
 }
 

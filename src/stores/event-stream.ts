@@ -3,8 +3,11 @@ import { problemOf } from '../contract/call.ts'
 import { AppError } from '../contract/errors.ts'
 import type { Environment } from './environment.ts'
 
-/** `offline`: the server cannot be reached; `polling`: it refuses one more stream. */
-export type StreamState = 'connecting' | 'live' | 'polling' | 'offline'
+/**
+ * `offline`: no answer comes; `unreachable`: one comes, but no stream; `polling`: the server refuses
+ * one more stream.
+ */
+export type StreamState = 'connecting' | 'live' | 'polling' | 'offline' | 'unreachable'
 
 interface EventStreamOptions {
   url: string
@@ -113,7 +116,8 @@ export function openEventStream(options: EventStreamOptions): () => void {
     if (error !== undefined && !(error instanceof AppError)) {
       onError(new AppError('offline', 'The event stream broke off', { cause: error }), undefined)
     }
-    onState(error === undefined ? 'connecting' : 'offline')
+    if (error === undefined) onState('connecting')
+    else onState(error instanceof AppError ? 'unreachable' : 'offline')
     const wait = Math.min(longestRetryMs, firstRetryMs * 2 ** failures)
     failures += 1
     stopTimer = environment.after(wait * (1 + environment.random() / 4), connect)
