@@ -34,12 +34,17 @@ export function formatPercent(share: number, locale: FormatLocale): string {
   return visibleSpace(format.format(percent / 100))
 }
 
-/** `May 3, 2026 at 2:02 PM`, « 3 mai 2026 à 14:02 »; in the reader's own time zone unless one is given. */
+/** `May 3, 2026 at 2:02 PM`, « 3 mai 2026 à 14:02 », « 1er mai 2026 à 14:02 »; in the reader's own time zone unless one is given. */
 export function formatDateTime(time: Date, locale: FormatLocale, zone?: string): string {
-  return formatOnce(`time ${locale} ${zone}`, () => {
+  const format = formatOnce(`time ${locale} ${zone}`, () => {
     const options = { dateStyle: 'long', timeStyle: 'short' } as const
     return new Intl.DateTimeFormat(tags[locale], zone ? { ...options, timeZone: zone } : options)
-  }).format(time)
+  })
+  const isFirst = (part: Intl.DateTimeFormatPart) => part.type === 'day' && part.value === '1'
+  return format
+    .formatToParts(time)
+    .map(part => (locale === 'fr' && isFirst(part) ? '1er' : part.value))
+    .join('')
 }
 
 export type TimeLeft = { unit: 'second' | 'minute' | 'hour' | 'day'; value: number }

@@ -52,6 +52,12 @@ test('says 100% only of what is complete', () => {
     expect(formatPercent(percent / 100, 'en')).toBe(`${percent}%`)
 })
 
+test('calls the first of a month by its ordinal in French', () => {
+  const time = new Date('2026-12-01T12:02:00Z')
+  expect(plainSpaces(formatDateTime(time, 'fr', 'UTC'))).toBe('1er décembre 2026 à 12:02')
+  expect(plainSpaces(formatDateTime(time, 'en', 'UTC'))).toBe('December 1, 2026 at 12:02 PM')
+})
+
 test('writes date and time as each language does, in the zone it is given', () => {
   const time = new Date('2026-05-03T12:02:00Z')
   expect(plainSpaces(formatDateTime(time, 'en', 'Europe/Paris'))).toBe('May 3, 2026 at 2:02 PM')
