@@ -34,6 +34,8 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
   const [error, setError] = useState<AppError>()
   const { ref } = form.props
 
+  const hasEnded = new URLSearchParams(carried).get('reason') === 'ended'
+
   useEffect(() => prefill(ref.current, ['email']), [ref])
 
   const send = async (event: FormEvent) => {
@@ -60,6 +62,11 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
       {note && (
         <p role="alert" className="alert alert-outline alert-warning">
           {note}
+        </p>
+      )}
+      {hasEnded && (
+        <p role="status" className="alert alert-outline">
+          {t('errors.unauthenticated')}
         </p>
       )}
       <Field

@@ -2,10 +2,12 @@ export interface Question {
   text: string
   go: string
   stay: string
+  /** When there is nothing left to ask. */
+  until: Promise<void>
 }
 
-/** A dialog with two answers; Escape and the first one mean no. */
-export function ask({ text, go, stay }: Question): Promise<boolean> {
+/** A dialog with two answers; Escape, the first one and a question that has lost its reason mean no. */
+export function ask({ text, go, stay, until }: Question): Promise<boolean> {
   const dialog = document.createElement('dialog')
   dialog.className = 'ask'
   dialog.setAttribute('aria-label', text)
@@ -17,9 +19,12 @@ export function ask({ text, go, stay }: Question): Promise<boolean> {
   dialog.append(words, answers)
   document.body.append(dialog)
   dialog.showModal()
+  void until.then(() => dialog.close('stay'))
   return new Promise(resolve => {
     dialog.addEventListener('close', () => {
       dialog.remove()
+      // an opener in a menu or drawer was hidden by the dialog and cannot take the focus back
+      if (document.activeElement === document.body) document.getElementById('user')?.focus()
       resolve(dialog.returnValue === 'go')
     })
   })

@@ -6,10 +6,16 @@ import { onPage, pageLocale, pageWords } from './page.ts'
 let summary: DepositSummary | undefined
 let dismiss: () => void = () => {}
 let watching = false
+let ended = Promise.withResolvers<void>()
 
-/** Whether leaving the document now would end an upload. */
+/** Whether leaving the document now would end an upload, a paused one too. */
 export function isUploading(): boolean {
-  return (summary?.active ?? 0) > 0
+  return summary !== undefined && summary.active + summary.paused > 0
+}
+
+/** Once nothing is on its way any more. */
+export function uploadsEnd(): Promise<void> {
+  return ended.promise
 }
 
 /** On every page but the deposit's own, shows how far the uploads are. */
@@ -28,6 +34,10 @@ async function watch(): Promise<void> {
   dismiss = deposits.dismiss
   deposits.$depositSummary.subscribe(value => {
     summary = value
+    if (!isUploading()) {
+      ended.resolve()
+      ended = Promise.withResolvers()
+    }
     draw()
   })
 }
@@ -63,7 +73,7 @@ function draw(): void {
 function parts(): HTMLElement[] {
   const text = document.createElement('p')
   const bar = document.createElement('progress')
-  bar.className = 'progress'
+  bar.className = 'progress progress-secondary'
   bar.max = 100
   const link = document.createElement('a')
   link.className = 'link'

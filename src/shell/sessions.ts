@@ -5,7 +5,7 @@ import { buildRedirect, parseRedirect } from '../core/redirect.ts'
 import { localizedPath } from '../i18n/index.ts'
 import { isReturnable } from '../stores/routes.ts'
 import { ask } from './ask.ts'
-import { isUploading } from './dock.ts'
+import { isUploading, uploadsEnd } from './dock.ts'
 import { onClick, onPage, pageLocale, pageWords } from './page.ts'
 
 let user: UserInfo | undefined
@@ -37,7 +37,7 @@ async function start(): Promise<void> {
   sessions.onSignIn(tell)
   sessions.onSignOut(departure => {
     tell()
-    if (departure === 'ended') guard()
+    if (departure === 'ended') guard('ended')
   })
   sessions.startSession()
   tell()
@@ -49,11 +49,12 @@ function tell(): void {
 }
 
 /** The server knows no pages of persons: its API keeps what is theirs, this keeps the way short. */
-function guard(): void {
+function guard(reason?: 'ended'): void {
   const { guard } = document.body.dataset
   if (guard === 'signed-in' && !isSignedIn()) {
     const { pathname: path, search: query, hash } = location
     const redirect = new URLSearchParams({ redirect: buildRedirect({ path, query, hash }) })
+    if (reason) redirect.set('reason', reason) // the sign-in page says it
     const target = `${localizedPath(pageLocale(), '/sign-in')}?${redirect}`
     void navigate(target, { history: 'replace' })
   }
@@ -69,7 +70,8 @@ async function leave(): Promise<void> {
   const question = {
     text: t('shell.leave.signOut'),
     go: t('shell.leave.signOutAnyway'),
-    stay: t('shell.leave.stay')
+    stay: t('shell.leave.stay'),
+    until: uploadsEnd()
   }
   if (isUploading() && !(await ask(question))) return
   const { signOut } = await import('../stores/sessions.ts')

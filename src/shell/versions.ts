@@ -1,6 +1,6 @@
 import type { TransitionBeforePreparationEvent } from 'astro:transitions/client'
 import { ask } from './ask.ts'
-import { isUploading } from './dock.ts'
+import { isUploading, uploadsEnd } from './dock.ts'
 import { pageWords } from './page.ts'
 import { toast } from './toasts.ts'
 
@@ -57,7 +57,8 @@ function mayLeave(): Promise<boolean> {
   return ask({
     text: t('shell.leave.newPage'),
     go: t('shell.leave.go'),
-    stay: t('shell.leave.stay')
+    stay: t('shell.leave.stay'),
+    until: uploadsEnd()
   })
 }
 

@@ -64,7 +64,8 @@ function listen(): void {
   })
   addEventListener('online', queue.networkIsBack)
   addEventListener('beforeunload', event => {
-    if (queue.$summary.get().active > 0) event.preventDefault()
+    const { active, paused } = queue.$summary.get()
+    if (active + paused > 0) event.preventDefault()
   })
 }
 
