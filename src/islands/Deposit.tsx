@@ -8,7 +8,7 @@ import { maxQueued } from '../stores/deposit-queue.ts'
 import { $depositSummary, $deposits, addFiles } from '../stores/deposits.ts'
 import { $session } from '../stores/sessions.ts'
 import { $user } from '../stores/users.ts'
-import { DepositList } from './parts/DepositList.tsx'
+import { DepositList, sentence } from './parts/DepositList.tsx'
 import { DropZone } from './parts/DropZone.tsx'
 import { Seal } from './parts/Seal.tsx'
 
@@ -100,11 +100,7 @@ function CategoryChoice({ t, locale, held }: { t: T; locale: Locale; held: numbe
     return (
       <div role="alert" className="flex flex-wrap items-center gap-3">
         <p className="text-error">{t('deposit.categories.failed')}</p>
-        <button
-          type="button"
-          className="btn btn-sm pointer-coarse:min-h-11"
-          onClick={() => void loadCategories()}
-        >
+        <button type="button" className="btn btn-sm" onClick={() => void loadCategories()}>
           {t('deposit.action.retry')}
         </button>
         {waiting}
@@ -147,10 +143,10 @@ function Notes({ t }: { t: T }) {
   )
 }
 
-/** Speaks at each quarter only, and shows the percentage where the window's title is seen. */
+/** Speaks at each quarter and at the end, and shows the percentage where the window's title is seen. */
 function Announcements({ t, locale }: { t: T; locale: Locale }) {
   const summary = useStore($depositSummary, { ssr: 'initial' })
-  const quarter = summary.total > 0 ? Math.floor(summary.percent / 25) * 25 : 0
+  const quarter = Math.floor(summary.percent / 25) * 25
   const running = summary.active > 0
   const percent = formatPercent(summary.percent / 100, locale)
 
@@ -167,7 +163,10 @@ function Announcements({ t, locale }: { t: T; locale: Locale }) {
 
   return (
     <p role="status" className="sr-only">
-      {quarter > 0 && t('deposit.announce', { percent: formatPercent(quarter / 100, locale) })}
+      {running &&
+        quarter > 0 &&
+        t('deposit.announce', { percent: formatPercent(quarter / 100, locale) })}
+      {!running && summary.total > 0 && sentence(summary, t, locale)}
     </p>
   )
 }

@@ -74,7 +74,7 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
 
 function Action({ label, onClick }: { label: string; onClick: () => void }) {
   return (
-    <button type="button" className="btn btn-sm pointer-coarse:min-h-11" onClick={onClick}>
+    <button type="button" className="btn btn-sm" onClick={onClick}>
       {label}
     </button>
   )
@@ -85,7 +85,7 @@ function failuresFirst(deposits: readonly QueuedDeposit[]): QueuedDeposit[] {
   return deposits.toSorted((a, b) => rank(a) - rank(b))
 }
 
-function sentence(summary: DepositSummary, t: T, locale: Locale): string {
+export function sentence(summary: DepositSummary, t: T, locale: Locale): string {
   const { active, paused, done, failed, cancelled, total, secondsLeft } = summary
   const ended = done + failed + cancelled
   const percent = formatPercent(summary.percent / 100, locale)

@@ -86,7 +86,7 @@ function Verb({ name, run, deposit, t }: VerbProps) {
   return (
     <button
       type="button"
-      className="btn btn-sm pointer-coarse:min-h-11"
+      className="btn btn-sm"
       aria-label={t('deposit.action.ofFile', { action, name: deposit.name })}
       onClick={() => run(deposit.id)}
     >
