@@ -15,19 +15,28 @@ export const $categories = atom<Categories>({ status: 'idle' })
 
 const chosenKey = 'vidimus:category'
 
-onSignOut(() => $categories.set({ status: 'idle' }))
+/** Counts sessions, so that an answer of an ended one is dropped. */
+let visit = 0
+
+onSignOut(() => {
+  visit += 1
+  $categories.set({ status: 'idle' })
+})
 
 export async function loadCategories(): Promise<void> {
   if ($categories.get().status === 'loading') return
   if ($categories.get().status !== 'ready') $categories.set({ status: 'loading' })
+  const mine = visit
   try {
     const categories = await api(listCategories, {})
+    if (mine !== visit) return
     const remembered = environment().readStored(chosenKey)
     const chosen = categories.find(({ id }) => id === remembered) ?? categories[0]
     $categories.set({ status: 'ready', categories, chosen: chosen?.id })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    if ($categories.get().status === 'loading') $categories.set({ status: 'failed', error })
+    if (mine !== visit || $categories.get().status !== 'loading') return
+    $categories.set({ status: 'failed', error })
   }
 }
 

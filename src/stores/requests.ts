@@ -24,6 +24,8 @@ const listeners = new Set<(request: ProcessedRequest) => void>()
 let known: ReadonlyMap<string, ProcessedRequest> = new Map()
 /** Oldest request up to which the pages are complete; events may bring single older ones. */
 let cursor: string | undefined
+/** Ids that pages brought; an event may bring one that lies in a gap. */
+const paged = new Set<string>()
 let closeStream: (() => void) | undefined
 
 onSignOut(reset)
@@ -67,9 +69,13 @@ export async function loadMoreRequests(): Promise<void> {
   if (before.status !== 'ready' || before.more === 'loading' || !before.hasMore) return
   $historyStatus.set({ ...before, more: 'loading' })
   const mine = closeStream
+  const from = cursor
   try {
-    const page = await api(listRequests, { limit: pageSize, ...(cursor ? { cursor } : {}) })
-    if (mine === closeStream) takePage(page, true)
+    const page = await api(listRequests, { limit: pageSize, ...(from ? { cursor: from } : {}) })
+    if (mine !== closeStream) return
+    // a reload has found a gap meanwhile: this page lies behind it, and is asked for again in its turn
+    if (from === cursor) takePage(page, true)
+    else addRequests(page)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     if (mine === closeStream) $historyStatus.set({ ...before, more: { error } })
@@ -128,7 +134,8 @@ function takePage(page: ProcessedRequest[], isNext: boolean): void {
   const before = $historyStatus.get()
   const last = page.at(-1)
   // A first page whose oldest request is unknown leaves a gap behind it, which the pages then close.
-  const isGap = last !== undefined && !known.has(last.id)
+  const isGap = last !== undefined && !paged.has(last.id)
+  for (const { id } of page) paged.add(id)
   addRequests(page)
   if (!isNext && before.status === 'ready' && !isGap) return
   if (last) cursor = last.id
@@ -149,6 +156,7 @@ function reset(): void {
   closeStream = undefined
   known = new Map()
   cursor = undefined
+  paged.clear()
   $requests.set([])
   $historyStatus.set({ status: 'idle' })
   $streamState.set('connecting')

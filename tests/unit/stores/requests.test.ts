@@ -123,13 +123,26 @@ test('closes the gap that a long absence leaves', async () => {
   expect(idsOf(store)).toHaveLength(80)
 })
 
+test('closes the gap even where an event has told of the last request before it', async () => {
+  const { store, stream, list } = await open()
+  for (let nr = 1; nr <= 10; nr += 1) list.unshift(makeRequest(nr, nr))
+  store.loadRequests()
+  stream.send('event: tick\nid: 10\ndata: {}\n\n')
+  await vi.waitFor(() => expect(idsOf(store)).toHaveLength(10))
+  for (let nr = 11; nr <= 80; nr += 1) list.unshift(makeRequest(nr, nr))
+  stream.send(`${event(makeRequest(31, 31))}event: reset\nid: 80\ndata: {}\n\n`)
+  await vi.waitFor(() => expect(idsOf(store)).toHaveLength(60))
+  await store.loadMoreRequests()
+  expect(idsOf(store)).toHaveLength(80)
+})
+
 test('shows the list even when the stream is refused', async () => {
   const { store, stream, list } = await open()
   list.push(makeRequest(1, 1))
   stream.refuse('unavailable')
   store.loadRequests()
   await vi.waitFor(() => expect(idsOf(store)).toEqual([1]))
-  expect(store.$streamState.get()).toBe('offline')
+  expect(store.$streamState.get()).toBe('unreachable')
 })
 
 test('says why the list failed, and loads it on demand', async () => {

@@ -1,0 +1,45 @@
+import { expect, test, vi } from 'vitest'
+import { makeBrowser, makeToken } from '../../helpers/browser.ts'
+
+const start = Date.parse('2026-05-03T12:00:00Z')
+
+test('drops the categories of a session that ended while they were loading', async () => {
+  const answers: ((names: string) => void)[] = []
+  const browser = makeBrowser({ now: start })
+  const signInAs = (sub: string) => {
+    const value = makeToken({ sub, exp: start / 1000 + 3600 })
+    browser.cookies.set('__Host-vidimus', { value, attributes: [] })
+  }
+  signInAs('ada')
+  const tab = browser.openTab('http://localhost:4321/en/deposit', request => {
+    if (new URL(request.url).pathname !== '/category') return new Response(null, { status: 204 })
+    return new Promise(resolve => {
+      answers.push(name => resolve(Response.json([categoryOf(name)])))
+    })
+  })
+  vi.resetModules()
+  const { setEnvironment } = await import('../../../src/stores/environment.ts')
+  setEnvironment(tab.environment)
+  const sessions = await import('../../../src/stores/sessions.ts')
+  const store = await import('../../../src/stores/categories.ts')
+  sessions.startSession()
+  const first = store.loadCategories()
+  signInAs('eve')
+  tab.wake()
+  const second = store.loadCategories()
+  await vi.waitFor(() => expect(answers).toHaveLength(2))
+  answers[0]?.('of ada')
+  await first
+  expect(store.$categories.get()).toEqual({ status: 'loading' })
+  answers[1]?.('of eve')
+  await second
+  expect(store.$categories.get()).toMatchObject({ categories: [{ names: { en: 'of eve' } }] })
+})
+
+function categoryOf(name: string) {
+  return {
+    id: '0199f2a0-0000-7000-8000-000000000001',
+    names: { en: name, fr: name },
+    visibility: 'public'
+  }
+}
