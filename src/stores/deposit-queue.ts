@@ -84,6 +84,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   const recording = new Set<Act>()
   const toPrepare = new Set<Act>()
   const toSend = new Set<Act>()
+  const earlier = new WeakSet<Act>()
   const retrying = createRetrying(parts)
   let preparing = 0
   let sending = 0
@@ -93,6 +94,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
 
   function addFiles(files: readonly File[], category: string): number {
     const { active, paused } = count()
+    if (active + paused === 0) for (const act of acts.values()) earlier.add(act)
     const taken = files.slice(0, Math.max(0, maxQueued - active - paused))
     for (const file of taken) {
       const act = createAct(file, category)
@@ -350,7 +352,11 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   }
 
   function count(): DepositSummary {
-    return summarize([...acts.values()].map(act => ({ file: act.file, state: act.$state.get() })))
+    return summarize(
+      [...acts.values()].map(act => {
+        return { file: act.file, state: act.$state.get(), isEarlier: earlier.has(act) }
+      })
+    )
   }
 
   function publish(): void {

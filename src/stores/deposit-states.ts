@@ -49,17 +49,21 @@ export function isInterruptible({ status }: DepositState): boolean {
   return ['waiting', 'hashing', 'preparing', 'reserving', 'uploading'].includes(status)
 }
 
-export function summarize(deposits: Iterable<{ file: Blob; state: DepositState }>): DepositSummary {
+/** `isEarlier`: it ended before the present batch, whose bytes alone make up the percentage. */
+export function summarize(
+  deposits: Iterable<{ file: Blob; state: DepositState; isEarlier?: boolean }>
+): DepositSummary {
   const counted = { ...emptySummary }
   let bytes = 0
   let bytesDone = 0
   let bytesToSend = 0
   let bytesPerSecond = 0
   let steady = false
-  for (const { file, state } of deposits) {
+  for (const { file, state, isEarlier } of deposits) {
     counted.total += 1
     counted[bucketOf(state)] += 1
     if (state.status === 'failed' && state.retryable) counted.retryable += 1
+    if (isEarlier && hasEnded(state)) continue
     bytes += file.size
     bytesDone += file.size * shareOf(state)
     if (state.status === 'uploading') {

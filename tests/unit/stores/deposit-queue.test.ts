@@ -349,6 +349,18 @@ test('forgets everything when it is cleared', async () => {
   expect(world.reserved).toEqual([])
 })
 
+test('starts a second batch at 0 %, however much the first one weighed', async () => {
+  const { queue, world } = makeQueue({ look: async id => requestOf(id, 'done', 2) })
+  queue.addFiles([fileOf('a', 1000)], category)
+  await vi.advanceTimersByTimeAsync(3000)
+  expect(queue.$summary.get()).toMatchObject({ done: 1, percent: 100 })
+  queue.addFiles([fileOf('b', 10)], category)
+  expect(queue.$summary.get()).toMatchObject({ total: 2, percent: 0 })
+  await vi.advanceTimersByTimeAsync(3000)
+  expect(queue.$summary.get()).toMatchObject({ done: 2, percent: 100 })
+  expect(world.reserved).toHaveLength(2)
+})
+
 /** Holds calls until each is let go by its name. */
 class Gate {
   inside: string[] = []
