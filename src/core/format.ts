@@ -66,6 +66,15 @@ export function initials(username: string): string {
     .join('')
 }
 
+/** What fits in a circle: the first three letters. */
+export function shortInitials(initials: string): string {
+  const letters = [...new Intl.Segmenter().segment(initials)]
+  return letters
+    .slice(0, 3)
+    .map(({ segment }) => segment)
+    .join('')
+}
+
 const tags = { en: 'en-US', fr: 'fr-FR' }
 /** Our typeface has no narrow space, and the one that replaces it is too narrow to be seen. */
 function visibleSpace(text: string): string {

@@ -1,6 +1,6 @@
 import { navigate } from 'astro:transitions/client'
 import type { UserInfo } from '../contract/users.ts'
-import { formatBytes } from '../core/format.ts'
+import { formatBytes, shortInitials } from '../core/format.ts'
 import { buildRedirect, parseRedirect } from '../core/redirect.ts'
 import { localizedPath } from '../i18n/index.ts'
 import { isReturnable } from '../stores/routes.ts'
@@ -85,9 +85,8 @@ function draw(): void {
   const t = pageWords()
   for (const element of document.querySelectorAll<HTMLElement>('[data-user]')) {
     const name = element.dataset['user']
-    if (name === 'initials' || name === 'username' || name === 'email') {
-      element.textContent = user[name]
-    }
+    if (name === 'initials') element.textContent = shortInitials(user.initials)
+    if (name === 'username' || name === 'email') element.textContent = user[name]
   }
   const { requests, storage } = user.usage_remaining
   const usage = document.querySelector<HTMLElement>('[data-usage]')

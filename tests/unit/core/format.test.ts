@@ -5,6 +5,7 @@ import {
   formatPercent,
   formatSpeed,
   initials,
+  shortInitials,
   type TimeLeft,
   timeLeft
 } from '../../../src/core/format.ts'
@@ -101,3 +102,12 @@ test.each([
 function plainSpaces(text: string): string {
   return text.replace(/[\u00a0\u202f]/g, ' ')
 }
+
+test.each([
+  ['AL', 'AL'],
+  ['ABCDE', 'ABC'],
+  ['E\u0301BCD', 'E\u0301BC'],
+  ['', '']
+])('draws at most three initials of %s', (all, drawn) => {
+  expect(shortInitials(all)).toBe(drawn)
+})
