@@ -1,6 +1,5 @@
 import { useStore } from '@nanostores/react'
-import { useState } from 'react'
-import { AppError } from '../../contract/errors.ts'
+import type { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes, formatPercent, formatSpeed, timeLeft } from '../../core/format.ts'
 import type { SealState } from '../../core/seal.ts'
@@ -9,9 +8,10 @@ import type { QueuedDeposit } from '../../stores/deposit-acts.ts'
 import { type DepositState, isInterruptible } from '../../stores/deposit-states.ts'
 import { cancel, isKeptReduced, pause, resume, retry } from '../../stores/deposits.ts'
 import { ErrorNote } from './ErrorNote.tsx'
+import { keepFocus } from './keep-focus.ts'
 import { Progress } from './Progress.tsx'
 import { Seal } from './Seal.tsx'
-import { saveContent } from './save-content.ts'
+import { useSave } from './use-save.ts'
 
 interface DepositRowProps {
   t: T
@@ -31,7 +31,7 @@ export function DepositRow({ t, locale, deposit }: DepositRowProps) {
     : t('deposit.unsealed', { name, state: words })
 
   return (
-    <li className="flex gap-4 py-4" data-status={state.status}>
+    <li className="flex gap-4 py-4" data-status={state.status} tabIndex={-1}>
       <Seal state={sealOf(state)} label={label} className="size-14" />
       <div className="grid min-w-0 grow content-start gap-2">
         <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
@@ -88,14 +88,12 @@ function Verb({ name, run, deposit, t }: VerbProps) {
       type="button"
       className="btn btn-sm"
       aria-label={t('deposit.action.ofFile', { action, name: deposit.name })}
-      onClick={() => run(deposit.id)}
+      onClick={event => keepFocus(event, () => run(deposit.id))}
     >
       {action}
     </button>
   )
 }
-
-type SaveState = { status: 'idle' } | { status: 'saving' } | { status: 'failed'; error: AppError }
 
 interface SaveProps {
   request: ProcessedRequest
@@ -105,30 +103,20 @@ interface SaveProps {
 }
 
 function Save({ request, name, t, locale }: SaveProps) {
-  const [state, setState] = useState<SaveState>({ status: 'idle' })
-  const action = t(state.status === 'saving' ? 'deposit.action.saving' : 'deposit.action.save')
-  const save = async () => {
-    setState({ status: 'saving' })
-    try {
-      await saveContent(request)
-      setState({ status: 'idle' })
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error
-      setState({ status: 'failed', error })
-    }
-  }
+  const { isSaving, error, save } = useSave(request)
+  const action = t(isSaving ? 'deposit.action.saving' : 'deposit.action.save')
   return (
     <>
       <button
         type="button"
         className="link link-secondary min-h-6 text-start text-sm pointer-coarse:min-h-11"
         aria-label={t('deposit.action.ofFile', { action, name })}
-        disabled={state.status === 'saving'}
+        aria-disabled={isSaving}
         onClick={() => void save()}
       >
         {action}
       </button>
-      {state.status === 'failed' && <ErrorNote error={state.error} t={t} locale={locale} />}
+      {error && <ErrorNote error={error} t={t} locale={locale} />}
     </>
   )
 }

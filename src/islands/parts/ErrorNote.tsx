@@ -1,8 +1,9 @@
 import { CircleAlert } from 'lucide-react'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import { formatDateTime } from '../../core/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
+import { CopyButton } from './CopyButton.tsx'
 
 interface ErrorNoteProps {
   error: AppError
@@ -39,21 +40,10 @@ function sentenceFor(error: AppError, locale: Locale, t: T): string {
 }
 
 function RequestId({ id, t }: { id: string; t: T }) {
-  const [isCopied, setCopied] = useState(false)
-  const copy = async () => {
-    await navigator.clipboard.writeText(id)
-    setCopied(true)
-  }
   return (
     <p className="flex flex-wrap items-center gap-2 text-ink-soft text-sm">
       <span className="break-all">{t('errors.request', { id })}</span>
-      <button
-        type="button"
-        className="min-h-6 cursor-pointer text-secondary underline"
-        onClick={() => void copy()}
-      >
-        {t(isCopied ? 'common.copied' : 'common.copy')}
-      </button>
+      <CopyButton text={id} t={t} />
     </p>
   )
 }

@@ -1,14 +1,13 @@
 import { Download } from 'lucide-react'
-import { memo, useState } from 'react'
-import { AppError } from '../../contract/errors.ts'
+import { memo } from 'react'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes, formatDateTime } from '../../core/format.ts'
 import type { SealState } from '../../core/seal.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { ErrorNote } from './ErrorNote.tsx'
 import { Seal } from './Seal.tsx'
-import { saveContent } from './save-content.ts'
 import { relativeTime } from './time.ts'
+import { useSave } from './use-save.ts'
 
 export interface RowProps {
   request: ProcessedRequest
@@ -66,18 +65,7 @@ function Save({
   locale: Locale
   t: T
 }) {
-  const [state, setState] = useState<'idle' | 'fetching' | AppError>('idle')
-  const save = async () => {
-    setState('fetching')
-    try {
-      await saveContent(request)
-      setState('idle')
-    } catch (cause) {
-      setState(
-        cause instanceof AppError ? cause : new AppError('internal', 'Saving failed', { cause })
-      )
-    }
-  }
+  const { isSaving, error, save } = useSave(request)
   return (
     <div className="flex shrink-0 flex-col items-end gap-2">
       <button
@@ -85,16 +73,16 @@ function Save({
         className="btn btn-ghost btn-sm text-secondary"
         aria-label={t('history.saveOf', { name })}
         title={t('history.save')}
-        aria-disabled={state === 'fetching'}
+        aria-disabled={isSaving}
         onClick={() => void save()}
       >
         <Download aria-hidden="true" className="size-4" />
         <span className="max-lg:hidden">{t('history.save')}</span>
       </button>
       <span role="status" className="sr-only">
-        {state === 'fetching' ? t('history.saving') : ''}
+        {isSaving ? t('history.saving') : ''}
       </span>
-      {state instanceof AppError && <ErrorNote error={state} locale={locale} t={t} />}
+      {error && <ErrorNote error={error} locale={locale} t={t} />}
     </div>
   )
 }

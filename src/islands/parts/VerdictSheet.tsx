@@ -1,10 +1,11 @@
 import { CircleCheck, CircleDashed } from 'lucide-react'
-import { type Ref, useState } from 'react'
+import type { Ref } from 'react'
 import type { Answer } from '../../contract/verifications.ts'
 import { formatBytes, formatDateTime } from '../../core/format.ts'
 import { type Telling, tell } from '../../core/verdict.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import type { Check } from '../../stores/verifications.ts'
+import { CopyButton } from './CopyButton.tsx'
 import { Seal } from './Seal.tsx'
 
 interface VerdictProps {
@@ -105,7 +106,7 @@ export function Word({ telling, t }: { telling: Telling; t: T }) {
   const Icon = isGood ? CircleCheck : CircleDashed
   return (
     <p
-      className={`flex items-center gap-2 font-semibold ${isGood ? 'text-success' : 'text-ink-soft'}`}
+      className={`flex shrink-0 items-center gap-2 whitespace-nowrap font-semibold ${isGood ? 'text-success' : 'text-ink-soft'}`}
     >
       <Icon aria-hidden="true" className="size-5 shrink-0" />
       {t(`verify.word.${telling.key}`)}
@@ -163,11 +164,6 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
 }
 
 function Fingerprint({ sha256, t }: { sha256: string; t: T }) {
-  const [isCopied, setCopied] = useState(false)
-  const copy = async () => {
-    await navigator.clipboard.writeText(sha256)
-    setCopied(true)
-  }
   return (
     <span className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
       <code className="fingerprint min-w-0">
@@ -178,14 +174,7 @@ function Fingerprint({ sha256, t }: { sha256: string; t: T }) {
           </span>
         ))}
       </code>
-      <button
-        type="button"
-        className="link link-secondary min-h-6"
-        onClick={() => void copy()}
-        aria-live="polite"
-      >
-        {t(isCopied ? 'verify.copied' : 'verify.copy')}
-      </button>
+      <CopyButton text={sha256} t={t} label={t('verify.copy')} />
     </span>
   )
 }

@@ -1,0 +1,21 @@
+import type { MouseEvent } from 'react'
+
+/**
+ * Acts on a click that may remove its own button: the focus then goes to what the row offers next, or
+ * to the nearest part of the page that can hold it, instead of to the top of the document.
+ */
+export function keepFocus({ currentTarget }: MouseEvent<HTMLElement>, act: () => void): void {
+  const row = currentTarget.closest('li')
+  const homes: HTMLElement[] = []
+  for (let at: HTMLElement | null = currentTarget; at; at = at.parentElement) {
+    if (at.tabIndex === -1 && at.hasAttribute('tabindex')) homes.push(at)
+  }
+  act()
+  // after React has drawn
+  setTimeout(() => {
+    if (document.activeElement !== document.body) return
+    const next = row?.isConnected ? row.querySelector('button') : undefined
+    const home = next ?? homes.find(element => element.isConnected)
+    home?.focus()
+  })
+}
