@@ -38,11 +38,14 @@ export function Deposit({ locale, words }: DepositProps) {
     setPhone(/iPhone|iPad|iPod/.test(navigator.userAgent) || isTabletMac())
   }, [])
 
+  const hasNone = categories.status === 'ready' && !chosen
+
   useEffect(() => {
-    if (!chosen || held.length === 0) return
-    setTurnedAway(addFiles(held, chosen))
+    if (held.length === 0 || (!chosen && !hasNone)) return
+    // without any category there is nothing to wait for, and the page says so
+    if (chosen) setTurnedAway(addFiles(held, chosen))
     setHeld([])
-  }, [chosen, held])
+  }, [chosen, held, hasNone])
 
   if (user && !user.features.includes('deposit')) {
     return (

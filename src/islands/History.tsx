@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { ProcessedRequest } from '../contract/requests.ts'
 import { type Locale, languageTag, localizedPath, translator, type Words } from '../i18n/index.ts'
 import type { StreamState } from '../stores/event-stream.ts'
@@ -154,12 +154,15 @@ function Rows({
   const waiting = held ? requests.filter(request => newestFirst(request, held) < 0).length : 0
   const announced = useSlowly(waiting, 5000)
   const shown = requests.slice(waiting)
+  const root = useRef<HTMLDivElement>(null)
   const reveal = () => {
     setTop(requests[0])
     window.scrollTo({ top: 0 })
+    // beside the list, not in it: a focus inside holds new rows back
+    root.current?.focus({ preventScroll: true })
   }
   return (
-    <div className="relative">
+    <div ref={root} className="relative" tabIndex={-1}>
       {waiting > 0 && (
         <div className="pointer-events-none sticky top-20 z-10 flex h-0 justify-center">
           <button

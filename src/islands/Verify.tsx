@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { formatPercent } from '../core/format.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
 import { $session } from '../stores/sessions.ts'
@@ -16,6 +16,7 @@ import {
 import { CheckFailure, CheckList } from './parts/CheckList.tsx'
 import { DropZone } from './parts/DropZone.tsx'
 import { Field } from './parts/Field.tsx'
+import { keepFocus } from './parts/keep-focus.ts'
 import { Progress } from './parts/Progress.tsx'
 import { Seal } from './parts/Seal.tsx'
 import { VerdictSheet } from './parts/VerdictSheet.tsx'
@@ -29,7 +30,7 @@ interface VerifyProps {
 }
 
 export function Verify({ locale, words, company }: VerifyProps) {
-  const t = translator(locale, words)
+  const t = useMemo(() => translator(locale, words), [locale, words])
   const checks = useStore($checks, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
 
@@ -189,9 +190,12 @@ function Single({ check, locale, t, isSignedIn }: ResultProps & { check: Check }
   }
   if (check.state.step === 'failed') {
     return (
-      <CheckFailure error={check.state.error} locale={locale} t={t} isSignedIn={isSignedIn}>
-        {mayRetry(check) && <Retry t={t} />}
-      </CheckFailure>
+      <section className="sheet flex flex-col gap-4">
+        <p className="wrap-anywhere font-medium">{check.name ?? t('verify.pasted')}</p>
+        <CheckFailure error={check.state.error} locale={locale} t={t} isSignedIn={isSignedIn}>
+          {mayRetry(check) && <Retry t={t} />}
+        </CheckFailure>
+      </section>
     )
   }
   return (
@@ -232,20 +236,15 @@ function Batch({
   // one reason for all: they were asked together
   const failed = checks.find(mayRetry)
   const settled = counts.found + counts.missing + counts.failed
+  const hashed = checks.filter(({ sha256, state }) => sha256 || state.step === 'failed').length
+  const progress = t('verify.progress', { hashed, done: settled, total: checks.length })
   const summary = counts.failed > 0 ? 'verify.summaryFailed' : 'verify.summary'
   return (
-    <section className="sheet flex flex-col gap-4">
+    <section className="sheet flex flex-col gap-4" tabIndex={-1}>
       <h2 ref={heading} tabIndex={-1} className="verdict">
-        {isSettled
-          ? t(summary, counts)
-          : t('verify.progress', { done: settled, total: checks.length })}
+        {isSettled ? t(summary, counts) : progress}
       </h2>
-      {!isSettled && (
-        <Progress
-          label={t('verify.progress', { done: settled, total: checks.length })}
-          ratio={settled / checks.length}
-        />
-      )}
+      {!isSettled && <Progress label={progress} ratio={(hashed + settled) / (2 * checks.length)} />}
       {isSettled && failed?.state.step === 'failed' && (
         <CheckFailure error={failed.state.error} locale={locale} t={t} isSignedIn={isSignedIn}>
           <Retry t={t} />
@@ -259,7 +258,11 @@ function Batch({
 function Retry({ t }: { t: T }) {
   return (
     <div>
-      <button type="button" className="btn btn-outline btn-sm" onClick={() => void retryChecks()}>
+      <button
+        type="button"
+        className="btn btn-outline btn-sm"
+        onClick={event => keepFocus(event, () => void retryChecks())}
+      >
         {t('verify.retry')}
       </button>
     </div>

@@ -1,5 +1,5 @@
 import { ChevronRight } from 'lucide-react'
-import { type ReactNode, useMemo } from 'react'
+import { memo, type ReactNode, useMemo, useState } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import { formatPercent } from '../../core/format.ts'
 import { buildRedirect } from '../../core/redirect.ts'
@@ -7,6 +7,7 @@ import { tell } from '../../core/verdict.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { type Check, cancelCheck, mayRetry } from '../../stores/verifications.ts'
 import { ErrorNote } from './ErrorNote.tsx'
+import { keepFocus } from './keep-focus.ts'
 import { Seal } from './Seal.tsx'
 import { retryTime } from './time.ts'
 import { Sentence, VerdictFacts, VerdictSeal, Word } from './VerdictSheet.tsx'
@@ -17,20 +18,39 @@ interface CheckListProps {
   t: T
 }
 
+const shownAtOnce = 50
+
 /** Many checks, a line each; what is answered opens. */
 export function CheckList({ checks, ...rest }: CheckListProps) {
+  const [shown, setShown] = useState(shownAtOnce)
+  const hidden = checks.length - shown
   return (
-    <ul className="divide-y divide-base-300">
-      {checks.map(check => (
-        <li key={check.id} className="py-3" data-step={check.state.step}>
-          <CheckLine check={check} {...rest} />
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul className="divide-y divide-base-300">
+        {checks.slice(0, shown).map(check => (
+          <li key={check.id} className="py-3" data-step={check.state.step}>
+            <CheckLine check={check} {...rest} />
+          </li>
+        ))}
+      </ul>
+      {hidden > 0 && (
+        <button
+          type="button"
+          className="btn btn-sm self-start"
+          onClick={() => setShown(shown + shownAtOnce)}
+        >
+          {rest.t('verify.more', { count: Math.min(hidden, shownAtOnce) })}
+        </button>
+      )}
+    </>
   )
 }
 
-function CheckLine({ check, locale, t }: Omit<CheckListProps, 'checks'> & { check: Check }) {
+const CheckLine = memo(function CheckLine({
+  check,
+  locale,
+  t
+}: Omit<CheckListProps, 'checks'> & { check: Check }) {
   const { state } = check
   const name = check.name ?? t('verify.pasted')
   if (state.step === 'done') {
@@ -44,8 +64,12 @@ function CheckLine({ check, locale, t }: Omit<CheckListProps, 'checks'> & { chec
             className="size-4 shrink-0 text-ink-soft transition-transform group-open:rotate-90"
           />
           <VerdictSeal telling={telling} t={t} small className="size-8" />
-          <span className="min-w-0 grow truncate font-medium">{name}</span>
-          <Word telling={telling} t={t} />
+          <div className="flex min-w-0 grow flex-wrap items-center gap-x-3">
+            <span className="min-w-0 grow basis-40 truncate font-medium" title={name}>
+              {name}
+            </span>
+            <Word telling={telling} t={t} />
+          </div>
         </summary>
         <div className="flex flex-col gap-4 pt-3 sm:ps-18">
           <p className="font-serif text-lg">
@@ -62,7 +86,9 @@ function CheckLine({ check, locale, t }: Omit<CheckListProps, 'checks'> & { chec
   if (state.step === 'failed') {
     return (
       <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
-        <p className="min-w-0 grow truncate font-medium">{name}</p>
+        <p className="min-w-0 grow truncate font-medium" title={name}>
+          {name}
+        </p>
         <p className="text-error text-sm">
           {mayRetry(check) ? t('verify.failed') : t(`verify.errors.${state.error.code}`)}
         </p>
@@ -77,19 +103,23 @@ function CheckLine({ check, locale, t }: Omit<CheckListProps, 'checks'> & { chec
   return (
     <div className="flex items-center gap-4">
       <Seal state={{ kind: 'hashing', progress: share }} label={text} small className="size-8" />
-      <span className="min-w-0 grow truncate font-medium">{name}</span>
-      <span className="text-ink-soft text-sm">{text}</span>
+      <div className="flex min-w-0 grow flex-wrap items-center gap-x-3">
+        <span className="min-w-0 grow basis-40 truncate font-medium" title={name}>
+          {name}
+        </span>
+        <span className="shrink-0 text-ink-soft text-sm">{text}</span>
+      </div>
       <button
         type="button"
         className="btn btn-ghost btn-sm"
         aria-label={t('verify.stopOf', { name })}
-        onClick={() => cancelCheck(check.id)}
+        onClick={event => keepFocus(event, () => cancelCheck(check.id))}
       >
         {t('verify.stop')}
       </button>
     </div>
   )
-}
+})
 
 interface CheckFailureProps {
   error: AppError

@@ -13,6 +13,7 @@ import {
   retryAll
 } from '../../stores/deposits.ts'
 import { DepositRow } from './DepositRow.tsx'
+import { keepFocus } from './keep-focus.ts'
 import { Progress } from './Progress.tsx'
 
 interface DepositListProps {
@@ -33,7 +34,7 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
   const hidden = deposits.length - shown
 
   return (
-    <section className="sheet grid gap-4" aria-label={t('deposit.list')}>
+    <section className="sheet grid gap-4" aria-label={t('deposit.list')} tabIndex={-1}>
       <div className="grid gap-2">
         <h2 className="font-semibold text-lg tabular-nums">{sentence(summary, t, locale)}</h2>
         {!hasEnded && <Progress label={t('deposit.progressOfAll')} ratio={summary.percent / 100} />}
@@ -74,7 +75,7 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
 
 function Action({ label, onClick }: { label: string; onClick: () => void }) {
   return (
-    <button type="button" className="btn btn-sm" onClick={onClick}>
+    <button type="button" className="btn btn-sm" onClick={event => keepFocus(event, onClick)}>
       {label}
     </button>
   )
