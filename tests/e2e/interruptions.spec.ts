@@ -106,7 +106,10 @@ test('shows many checks fifty at a time, each row within a narrow window', async
   const rows = page.getByRole('main').locator('li[data-step=done]')
   await expect(rows).toHaveCount(50)
   const first = rows.first()
-  const name = await first.getByText(/number 0/).first().boundingBox()
+  const name = await first
+    .getByText(/number 0/)
+    .first()
+    .boundingBox()
   const word = await first.getByText('No record', { exact: true }).first().boundingBox()
   expect(name?.width).toBeGreaterThanOrEqual(150)
   expect(word?.height).toBeLessThan(40)
