@@ -206,13 +206,17 @@ test('reads bigint as a number, and refuses one that does not fit', async () => 
 
 test('survives the loss of its connections', async () => {
   const lost = inCompany(made.db, acme, async tx => {
+    // of this database only: other tests share the server
     await made.owner.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'vidimus_app'"
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where usename = 'vidimus_app' and datname = current_database()`
     )
     await rename(tx, 'Gone')
   })
   await expect(lost).rejects.toThrow()
-  expect(await inCompany(made.db, acme, nameOfCompany)).toBe('Acme')
+  // an idle connection that has not heard of its end yet may be handed out once more
+  const name = () => inCompany(made.db, acme, nameOfCompany).catch(() => undefined)
+  await expect.poll(name).toBe('Acme')
 })
 
 test('bounds statements, waits for locks and idle transactions', async () => {
