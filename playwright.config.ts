@@ -44,7 +44,10 @@ export default defineConfig({
       PORT: String(port),
       MANAGEMENT_PORT: String(managementPort),
       DATA_DIR: '.cache/e2e-data',
-      LOG_LEVEL: 'warn'
+      LOG_LEVEL: 'warn',
+      // all tests check from one address
+      LIMIT_VERIFY_PER_ADDRESS_MINUTE: '10000',
+      LIMIT_VERIFY_PER_ADDRESS_DAY: '10000'
     },
     timeout: 120_000,
     // A killed server would leave its database running.
