@@ -40,11 +40,9 @@ export function formatDateTime(time: Date, locale: FormatLocale, zone?: string):
     const options = { dateStyle: 'long', timeStyle: 'short' } as const
     return new Intl.DateTimeFormat(tags[locale], zone ? { ...options, timeZone: zone } : options)
   })
-  const isFirst = (part: Intl.DateTimeFormatPart) => part.type === 'day' && part.value === '1'
-  return format
-    .formatToParts(time)
-    .map(part => (locale === 'fr' && isFirst(part) ? '1er' : part.value))
-    .join('')
+  const text = format.format(time)
+  // French counts the first of a month and numbers the other days
+  return locale === 'fr' ? text.replace(/^1(?=\s)/, '1er') : text
 }
 
 export type TimeLeft = { unit: 'second' | 'minute' | 'hour' | 'day'; value: number }

@@ -62,7 +62,7 @@ test.for([
     'not_found',
     'fr',
     'Aucune trace',
-    'Acme n’a aucune trace de ce fichier exact au 1 juin 2026 à 08:00.'
+    'Acme n’a aucune trace de ce fichier exact au 1er juin 2026 à 08:00.'
   ]
 ] as const)('tells %s in %s', ([name, locale, word, sentence]) => {
   const told = say(name, locale)
