@@ -6,12 +6,9 @@ export type Namespace =
   | 'account'
   | 'common'
   | 'deposit'
-  | 'docs'
   | 'errors'
   | 'history'
   | 'home'
-  | 'me'
-  | 'setup'
   | 'shell'
   | 'verify'
 

@@ -1,11 +1,10 @@
 import { navigate } from 'astro:transitions/client'
 import { type FormEvent, useEffect, useMemo, useState } from 'react'
-import type { AppError } from '../contract/errors.ts'
+import { AppError } from '../contract/errors.ts'
 import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
 import { signIn } from '../stores/sessions.ts'
 import { afterSignIn } from '../stores/users.ts'
 import {
-  asAppError,
   emailErrors,
   fieldSentence,
   prefill,
@@ -50,7 +49,7 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
       await signIn({ email, password })
       await navigate(afterSignIn(), { history: 'replace' })
     } catch (cause) {
-      setError(asAppError(cause, 'Signing in failed'))
+      setError(asAppError(cause))
       setWorking(false)
       form.focus('password')
     }
@@ -118,4 +117,10 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
 
 function check({ email, password }: Values) {
   return { ...emailErrors(email), ...(password ? {} : { password: { rule: 'required' } }) }
+}
+
+function asAppError(cause: unknown): AppError {
+  return cause instanceof AppError
+    ? cause
+    : new AppError('internal', 'Signing in failed', { cause })
 }

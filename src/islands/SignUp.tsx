@@ -1,23 +1,20 @@
 import { navigate } from 'astro:transitions/client'
 import { type FormEvent, useEffect, useMemo, useState } from 'react'
-import type { AppError, FieldErrors } from '../contract/errors.ts'
+import { AppError, type FieldErrors, fieldErrors } from '../contract/errors.ts'
+import { Username } from '../contract/users.ts'
+import { newPasswordFault } from '../core/password.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
 import { signUp } from '../stores/sessions.ts'
 import { afterSignIn } from '../stores/users.ts'
 import {
-  asAppError,
   emailErrors,
   fieldSentence,
-  newPasswordErrors,
   prefill,
   useCarried,
-  useReadiness,
-  usernameErrors,
-  weaknessErrors
+  useReadiness
 } from './parts/account-form.ts'
 import { ErrorNote } from './parts/ErrorNote.tsx'
 import { Field } from './parts/Field.tsx'
-import { NewPasswordField } from './parts/NewPasswordField.tsx'
 import { PasswordField } from './parts/PasswordField.tsx'
 import { retryTime } from './parts/time.ts'
 import { useForm, type Values } from './parts/use-form.ts'
@@ -34,13 +31,13 @@ interface SignUpProps {
 export function SignUp({ locale, words, isPublic, company }: SignUpProps) {
   const t = translator(locale, words)
   return isPublic ? (
-    <Form locale={locale} t={t} company={company} />
+    <Form locale={locale} t={t} />
   ) : (
     <Closed locale={locale} t={t} company={company} />
   )
 }
 
-function Form({ locale, t, company }: { locale: Locale; t: T; company: string }) {
+function Form({ locale, t }: { locale: Locale; t: T }) {
   const { isReady, obstacle } = useReadiness()
   const carried = useCarried()
   const form = useForm(check)
@@ -58,16 +55,10 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
     setFailure(undefined)
     const { email = '', username = '', password = '' } = values
     try {
-      const weak = await weaknessErrors('password', password, { email, username, company })
-      if (weak) {
-        form.refuse(weak)
-        setWorking(false)
-        return
-      }
       await signUp({ email, username, password, locale })
       await navigate(afterSignIn(), { history: 'replace' })
     } catch (cause) {
-      const error = asAppError(cause, 'Signing up failed')
+      const error = asAppError(cause)
       setFailure({ error, email })
       if (error.fields) form.refuse(error.fields)
       setWorking(false)
@@ -105,14 +96,12 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
         hint={t('account.usernameHint')}
         error={fieldSentence(form.errors, 'username', t)}
       />
-      <NewPasswordField
+      <PasswordField
         t={t}
         label={t('account.password')}
         name="password"
-        chooser={() => {
-          const { email = '', username = '' } = form.read()
-          return { email, username, company }
-        }}
+        autoComplete="new-password"
+        hint={t('account.passwordHint', { limit: 12 })}
         error={fieldSentence(form.errors, 'password', t)}
       />
       <PasswordField
@@ -181,10 +170,19 @@ function Closed({ locale, t, company }: { locale: Locale; t: T; company: string 
   )
 }
 
-function check(values: Values): FieldErrors {
+function check({ email, username = '', password = '', repeat = '' }: Values): FieldErrors {
+  const name = Username.safeParse(username)
+  const fault = password ? newPasswordFault(password) : { rule: 'required' }
   return {
-    ...emailErrors(values['email']),
-    ...usernameErrors(values['username']),
-    ...newPasswordErrors('password', values)
+    ...emailErrors(email),
+    ...(name.success ? {} : { username: fieldErrors(name.error)['(body)'] ?? { rule: 'format' } }),
+    ...(fault ? { password: fault } : {}),
+    ...(repeat && repeat === password ? {} : { repeat: { rule: repeat ? 'same' : 'required' } })
   }
+}
+
+function asAppError(cause: unknown): AppError {
+  return cause instanceof AppError
+    ? cause
+    : new AppError('internal', 'Signing up failed', { cause })
 }

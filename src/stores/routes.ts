@@ -7,15 +7,13 @@ const $route = createRouter(
     verify: page('verify'),
     deposit: page('deposit'),
     history: page('history'),
-    me: page('me'),
     signIn: page('sign-in'),
-    signUp: page('sign-up'),
-    docs: page('docs(?:/calls|/errors)?')
+    signUp: page('sign-up')
   },
   { links: false }
 )
 
-const returnable: string[] = ['home', 'verify', 'deposit', 'history', 'me', 'docs']
+const returnable: string[] = ['home', 'verify', 'deposit', 'history']
 
 /** Whether a sign-in may lead to this path: a page there is, and not one that signs in itself. */
 export function isReturnable(path: string): boolean {

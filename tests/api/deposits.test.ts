@@ -7,7 +7,6 @@ import { getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { leafHash } from '../../src/core/evidence/leaf.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
-import { opened } from '../helpers/client.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -56,7 +55,7 @@ test('records a document, gives its exact bytes back and finds it by its fingerp
 test('keeps both fingerprints of a reduced picture and tells which one was met', async () => {
   const stored = randomBytes(5000)
   const original = sha256(randomBytes(3_000_000))
-  const answer = await ada.call(createDeposit, {
+  const { request, upload } = await ada.call(createDeposit, {
     name: 'photo.jpg',
     size: stored.length,
     media_type: 'image/jpeg',
@@ -71,7 +70,6 @@ test('keeps both fingerprints of a reduced picture and tells which one was met',
     },
     category: ada.category
   })
-  const { request, upload } = opened(answer)
   expect((await app.patch(ada, upload, stored)).status).toBe(204)
   await app.until(ada, request.id, ['done'])
   const { items } = await app.call('acme.localhost', verify, {

@@ -495,8 +495,7 @@ function makeServer(trustedProxies: string[] = [], signInPerAddressMinute = 100_
     verifyPerAddressMinute: verify,
     verifyPerAddressDay: verify,
     verifyPerCompanyDay: verify,
-    verifyPerUserMinute: verify,
-    reportsPerAddressMinute: 10
+    verifyPerUserMinute: verify
   }
   return makeApp({
     trustedProxies,

@@ -24,7 +24,6 @@ import { openKeys } from '../../src/server/keys.ts'
 import { createListener, type Halves } from '../../src/server/listener.ts'
 import { createUploads } from '../../src/server/uploads.ts'
 import { createWakes } from '../../src/server/wakes.ts'
-import { opened } from './client.ts'
 import { makeDb } from './database.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
 
@@ -66,9 +65,6 @@ export async function makeApp(
     trustedProxies?: string[]
     /** Stands in for the pages; without it every page host is refused. */
     site?: Halves['site']
-    /** How late the event loop claims to be. */
-    lagMs?: () => number
-    slowest?: Halves['slowest']
   } = {}
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-app-'))
@@ -98,8 +94,7 @@ export async function makeApp(
         verifyPerAddressMinute: 100_000,
         verifyPerAddressDay: 100_000,
         verifyPerCompanyDay: 100_000,
-        verifyPerUserMinute: 100_000,
-        reportsPerAddressMinute: 100_000
+        verifyPerUserMinute: 100_000
       },
       ...options.settings
     },
@@ -111,7 +106,7 @@ export async function makeApp(
     'beta.localhost': await addCompany('Beta', 'beta.localhost')
   }
   const tenants = openTenants(deps)
-  const app = createApp(deps, tenants, options.lagMs ? { lagMs: options.lagMs } : {})
+  const app = createApp(deps, tenants)
   const jobs = runJobs([settleUploads(deps)], deps.log)
   const server = createListener({
     tenants,
@@ -119,8 +114,7 @@ export async function makeApp(
     app,
     uploads: createUploads(deps),
     addressOf: createAddressReader(options.trustedProxies ?? []),
-    log: deps.log,
-    ...(options.slowest ? { slowest: options.slowest } : {})
+    log: deps.log
   })
   let port: number | undefined
 
@@ -223,19 +217,20 @@ export async function makeApp(
   }
 
   /** Reserves an upload for `bytes`. */
-  async function reserve(person: TestPerson, bytes: Uint8Array, name = 'report.pdf', key?: string) {
+  function reserve(person: TestPerson, bytes: Uint8Array, name = 'report.pdf', key?: string) {
     const sha256 = createHash('sha256').update(bytes).digest('hex')
-    const input = {
-      name,
-      size: bytes.length,
-      media_type: 'application/pdf',
-      original: sha256,
-      stored: sha256,
-      category: person.category,
-      again: true
-    }
-    const options = key === undefined ? {} : { idempotencyKey: key }
-    return opened(await person.call(createDeposit, input, options))
+    return person.call(
+      createDeposit,
+      {
+        name,
+        size: bytes.length,
+        media_type: 'application/pdf',
+        original: sha256,
+        stored: sha256,
+        category: person.category
+      },
+      key === undefined ? {} : { idempotencyKey: key }
+    )
   }
 
   /** One tus PATCH over the real port. */

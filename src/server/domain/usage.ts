@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { AppError, type LimitFigures } from '../../contract/errors.ts'
-import type { Usage } from '../../contract/users.ts'
+import type { UsageRemaining } from '../../contract/users.ts'
 import { periodOf } from '../../core/period.ts'
 import type { Tx } from '../db/scope.ts'
 import type { CompanyId } from './deps.ts'
@@ -53,28 +53,18 @@ export async function release(tx: Tx, company_id: CompanyId, held: Reservation):
   await move(tx, company_id, held, 0)
 }
 
-/** What all groups of a person have used and have left; one unlimited group makes a limit `null`. */
-export async function usageOf(
+/** Requests and bytes left over all groups of a person; one unlimited group makes the sum `null`. */
+export async function usageRemaining(
   tx: Tx,
   input: { company_id: CompanyId; user_id: string; now: Date }
-): Promise<Usage> {
+): Promise<UsageRemaining> {
   const meters = await metersOf(tx, input)
-  const total = (of: (meter: Meter) => number) => meters.reduce((sum, each) => sum + of(each), 0)
-  const limited = (of: (meter: Meter) => number | null) =>
-    meters.reduce<number | null>((sum, meter) => {
-      const more = of(meter)
-      return sum === null || more === null ? null : sum + more
+  const sum = (left: (meter: Meter) => number | null) =>
+    meters.reduce<number | null>((total, meter) => {
+      const more = left(meter)
+      return total === null || more === null ? null : total + more
     }, 0)
-  const resets = meters.flatMap(({ resets_at }) => (resets_at ? [resets_at.getTime()] : []))
-  return {
-    requests_used: total(meter => meter.requestsTaken),
-    requests_limit: limited(meter => meter.max_requests),
-    requests_remaining: limited(meter => meter.requestsLeft),
-    storage_used: total(meter => meter.bytesTaken),
-    storage_limit: limited(meter => meter.max_storage),
-    storage_remaining: limited(meter => meter.bytesLeft),
-    resets_at: resets.length > 0 ? new Date(Math.min(...resets)).toISOString() : null
-  }
+  return { requests: sum(meter => meter.requestsLeft), storage: sum(meter => meter.bytesLeft) }
 }
 
 interface Meter {

@@ -20,10 +20,7 @@ test('assembles the policy of a page from Astro’s hashes, the theme and the AP
       "manifest-src 'self'",
       "form-action 'self'",
       "base-uri 'none'",
-      "frame-ancestors 'none'",
-      "require-trusted-types-for 'script'",
-      'trusted-types default',
-      'report-to csp'
+      "frame-ancestors 'none'"
     ].join('; ')
   )
 })
