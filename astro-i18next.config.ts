@@ -2,17 +2,23 @@
 import enAccount from './src/i18n/en/account.json'
 import enCommon from './src/i18n/en/common.json'
 import enDeposit from './src/i18n/en/deposit.json'
+import enDocs from './src/i18n/en/docs.json'
 import enErrors from './src/i18n/en/errors.json'
 import enHistory from './src/i18n/en/history.json'
 import enHome from './src/i18n/en/home.json'
+import enMe from './src/i18n/en/me.json'
+import enSetup from './src/i18n/en/setup.json'
 import enShell from './src/i18n/en/shell.json'
 import enVerify from './src/i18n/en/verify.json'
 import frAccount from './src/i18n/fr/account.json'
 import frCommon from './src/i18n/fr/common.json'
 import frDeposit from './src/i18n/fr/deposit.json'
+import frDocs from './src/i18n/fr/docs.json'
 import frErrors from './src/i18n/fr/errors.json'
 import frHistory from './src/i18n/fr/history.json'
 import frHome from './src/i18n/fr/home.json'
+import frMe from './src/i18n/fr/me.json'
+import frSetup from './src/i18n/fr/setup.json'
 import frShell from './src/i18n/fr/shell.json'
 import frVerify from './src/i18n/fr/verify.json'
 
@@ -21,9 +27,12 @@ const resources = {
     account: enAccount,
     common: enCommon,
     deposit: enDeposit,
+    docs: enDocs,
     errors: enErrors,
     history: enHistory,
     home: enHome,
+    me: enMe,
+    setup: enSetup,
     shell: enShell,
     verify: enVerify
   },
@@ -31,9 +40,12 @@ const resources = {
     account: frAccount,
     common: frCommon,
     deposit: frDeposit,
+    docs: frDocs,
     errors: frErrors,
     history: frHistory,
     home: frHome,
+    me: frMe,
+    setup: frSetup,
     shell: frShell,
     verify: frVerify
   }

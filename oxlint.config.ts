@@ -24,7 +24,7 @@ const may = {
   'src/server/db': ['src/core'],
   'src/server/domain': ['src/core', 'src/contract', 'src/server/db'],
   'src/server/jobs': ['src/core', 'src/contract', 'src/server/domain'],
-  'src/server/api': ['src/core', 'src/contract', 'src/server/domain'],
+  'src/server/api': ['src/core', 'src/contract', 'src/i18n', 'src/server/domain'],
   'src/server': [
     'src/core',
     'src/contract',

@@ -2,7 +2,7 @@ import type { APIContext, MiddlewareHandler, MiddlewareNext } from 'astro'
 import { call } from './contract/call.ts'
 import { getDomainConfig } from './contract/domains.ts'
 import { themeCss } from './core/contrast.ts'
-import { pagePolicy } from './core/csp.ts'
+import { pagePolicy, reportingEndpoints } from './core/csp.ts'
 import { defaultLocale, isLocale } from './i18n/index.ts'
 
 /**
@@ -38,6 +38,7 @@ async function render({ request, url, locals }: APIContext, next: MiddlewareNext
     const themeHash = await hashSource(locals.themeCss)
     const policy = pagePolicy({ astroPolicy, themeHash, api: locals.apiOrigin })
     headers.set('content-security-policy', policy)
+    headers.set('reporting-endpoints', reportingEndpoints(locals.apiOrigin))
   }
   locals.keepPage({ status: response.status, headers: [...headers], body })
   return new Response(body, { status: response.status, headers })

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
+import { Store } from './requests.ts'
 
 export const Visibility = z.enum(['public', 'receipt_only', 'private'])
 export type Visibility = z.infer<typeof Visibility>
@@ -8,7 +9,13 @@ export type Visibility = z.infer<typeof Visibility>
 export const Category = z.object({
   id: z.uuid(),
   names: z.object({ en: z.string(), fr: z.string() }),
-  visibility: Visibility
+  visibility: Visibility,
+  /** Pictures are kept as they are, never as a reduced copy. */
+  keep_originals: z.boolean(),
+  /** Whether the bytes are kept, or the fingerprint alone, which never lets them leave the browser. */
+  store: Store,
+  /** The only media types taken; `null` where all are. */
+  media_types: z.nullable(z.array(z.string()))
 })
 export type Category = z.infer<typeof Category>
 

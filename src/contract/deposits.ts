@@ -54,7 +54,11 @@ export const Transform = z.strictObject({
 })
 export type Transform = z.infer<typeof Transform>
 
-/** Reserves quota, creates the request and its upload. `size` is the length of the bytes that will be sent. */
+/**
+ * Reserves quota, creates the request and its upload. `size` is the length of the bytes that will be
+ * sent. A category that takes fingerprints alone makes the deposit at once, without an upload. A file
+ * that the caller has deposited before is answered with 200 and that deposit, and nothing is reserved.
+ */
 export const createDeposit = endpoint({
   method: 'POST',
   path: '/deposit',
@@ -70,17 +74,53 @@ export const createDeposit = endpoint({
     /** Fingerprint of the bytes that will be sent; equal to `original` without a transform. */
     stored: Sha256,
     transform: z.optional(Transform),
-    category: z.uuid()
+    category: z.uuid(),
+    /** Deposits the file once more. */
+    again: z.optional(z.boolean())
   }),
-  output: z.object({ request: ProcessedRequest, upload: z.string() }),
+  output: z.union([
+    z.object({ duplicate: ProcessedRequest }),
+    z.object({ request: ProcessedRequest, upload: z.optional(z.string()) })
+  ]),
   errors: [
     'category_unknown',
     'file_empty',
     'too_large',
+    'type_not_allowed',
+    'transform_not_allowed',
     'fingerprint_invalid',
     'request_limit_reached',
     'storage_limit_reached',
     'idempotency_key_missing',
+    'idempotency_in_flight',
+    'idempotency_key_reused'
+  ]
+})
+
+/**
+ * The same in one call, for `curl -T a.pdf "…/deposit?name=a.pdf&category=…"`: the body is the file, the
+ * server computes its fingerprint, and the answer is 201 with the request once it is recorded (202 while
+ * that takes minutes). Of a connection that breaks nothing is kept. An `Idempotency-Key` is honoured.
+ */
+export const putDeposit = stream({
+  method: 'PUT',
+  path: '/deposit',
+  access: 'user',
+  input: z.strictObject({
+    name: FileName,
+    category: z.uuid(),
+    /** `application/octet-stream` when absent. */
+    media_type: z.optional(MediaType)
+  }),
+  message: ProcessedRequest,
+  errors: [
+    'length_required',
+    'category_unknown',
+    'file_empty',
+    'too_large',
+    'type_not_allowed',
+    'request_limit_reached',
+    'storage_limit_reached',
     'idempotency_in_flight',
     'idempotency_key_reused'
   ]
@@ -97,7 +137,8 @@ export const Deposit = z.object({
   created: z.iso.datetime(),
   recorded: z.iso.datetime(),
   original: Sha256,
-  stored: Sha256,
+  /** Absent where the fingerprint alone is kept. */
+  stored: z.optional(Sha256),
   transform: z.optional(Transform),
   visibility: z.string(),
   leaf_hash: Sha256
@@ -112,13 +153,31 @@ export const getDeposit = endpoint({
   output: Deposit
 })
 
-/** The exact stored bytes, as an attachment. */
+/**
+ * An address under which the caller's browser may fetch the content by itself, for a minute and while
+ * the session lasts: a token has no place in an address, and a script none for 5 GB.
+ */
+export const createContentLink = endpoint({
+  method: 'POST',
+  path: '/deposit/{id}/content',
+  access: 'user',
+  input: z.strictObject({ id: RecordId }),
+  output: z.object({ url: z.string(), expires: z.iso.datetime() })
+})
+
+/** The exact stored bytes, as an attachment; `Range` asks for a part of them. */
 export const getDepositContent = stream({
   method: 'GET',
   path: '/deposit/{id}/content',
   access: 'user',
-  input: z.strictObject({ id: RecordId }),
-  message: z.void()
+  head: true,
+  linked: true,
+  input: z.strictObject({
+    id: RecordId,
+    link: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_-]{91}$/)))
+  }),
+  message: z.void(),
+  errors: ['link_invalid', 'range_unsatisfiable']
 })
 
 const UploadInput = z.object({ id: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$/)) })

@@ -26,6 +26,7 @@ export type Locale = z.infer<typeof Locale>
 
 /** What a host's pages need to know of it. `name` is the host's display name, `version` grows with each change. */
 export const DomainConfig = z.object({
+  id: z.uuid(),
   name: z.string(),
   title: z.string(),
   company: z.string(),
@@ -33,6 +34,8 @@ export const DomainConfig = z.object({
   public: z.boolean(),
   locale: Locale,
   contact: z.optional(z.string()),
+  /** The company shows the product: its documents are fictional. */
+  demo: z.boolean(),
   version: z.number()
 })
 export type DomainConfig = z.infer<typeof DomainConfig>
@@ -43,6 +46,36 @@ export const HostName = z
     z.maxLength(253),
     z.regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/)
   )
+
+const Line = z.string().check(
+  z.trim(),
+  z.minLength(1),
+  z.maxLength(80),
+  z.normalize('NFC'),
+  z.regex(/^\P{Cc}*$/u),
+  z.refine(text => text.isWellFormed(), { params: { rule: 'format' }, error: 'format' })
+)
+
+/**
+ * Replaces the fields it names; `colors` as a whole, `contact: null` takes it away. With `If-Match`,
+ * which holds the version in quotes, only the config that the caller has seen is changed.
+ */
+export const updateDomain = endpoint({
+  method: 'PUT',
+  path: '/domain/{id}',
+  access: 'admin',
+  input: z.strictObject({
+    id: z.uuid(),
+    name: z.optional(Line),
+    title: z.optional(Line),
+    public: z.optional(z.boolean()),
+    locale: z.optional(Locale),
+    colors: z.optional(z.strictObject(Colours.shape)),
+    contact: z.optional(z.nullable(Line))
+  }),
+  output: DomainConfig,
+  errors: ['changed_meanwhile']
+})
 
 /** Mounted last: its path would swallow every other one-segment path. */
 export const getDomainConfig = endpoint({

@@ -31,6 +31,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
 /** A route whose answer is no single JSON value: an event stream, a download, a tus upload. */
 export interface Stream<Input extends Shape = Shape, Message extends Shape = Shape> {
   kind: 'stream'
+  /** Answers HEAD too, without starting what GET streams. */
+  head?: boolean
   method: Method | 'PATCH' | 'HEAD'
   path: string
   access: Access
@@ -38,6 +40,8 @@ export interface Stream<Input extends Shape = Shape, Message extends Shape = Sha
   /** What one event carries; `z.void()` for bytes. */
   message: Message
   errors: readonly ErrorCode[]
+  /** The `link` that another call has made for the caller stands for their token. */
+  linked?: boolean
 }
 
 interface EndpointOptions<Input extends Shape, Output extends Shape>

@@ -30,15 +30,21 @@ export const errorCodes = {
   // sign-up and sign-in
   signup_closed: 403,
   email_taken: 409,
+  setup_code_wrong: 403,
   challenge_invalid: 422,
   key_invalid: 422,
   login_failed: 401,
+
+  // the present password, asked again: no 401, which would sign out
+  password_wrong: 422,
 
   // deposits
   category_unknown: 422,
   file_empty: 422,
   too_large: 413,
   type_not_allowed: 422,
+  transform_not_allowed: 422,
+  length_required: 411,
   fingerprint_invalid: 422,
   request_limit_reached: 429,
   storage_limit_reached: 413,
@@ -47,6 +53,16 @@ export const errorCodes = {
   transfer_corrupt: 422,
   cancelled: 409,
   lapsed: 410,
+
+  // downloads
+  link_invalid: 403,
+  range_unsatisfiable: 416,
+
+  // what somebody else has changed since the caller read it
+  changed_meanwhile: 412,
+
+  // themes
+  svg_refused: 422,
 
   // idempotency keys
   idempotency_key_missing: 400,
@@ -156,8 +172,11 @@ const titles: Record<number, string> = {
   405: 'Method Not Allowed',
   409: 'Conflict',
   410: 'Gone',
+  411: 'Length Required',
+  412: 'Precondition Failed',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
+  416: 'Range Not Satisfiable',
   421: 'Misdirected Request',
   422: 'Unprocessable Content',
   429: 'Too Many Requests',

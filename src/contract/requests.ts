@@ -23,6 +23,10 @@ export type Match = z.infer<typeof Match>
 /** How firmly a record stands; only `recorded` exists until the log does. */
 const Rung = z.enum(['recorded'])
 
+/** What a deposit keeps. */
+export const Store = z.enum(['file', 'fingerprint'])
+export type Store = z.infer<typeof Store>
+
 /** One processed thing in the history. */
 export const ProcessedRequest = z.object({
   id: z.uuid(),
@@ -39,6 +43,8 @@ export const ProcessedRequest = z.object({
   size: z.optional(z.number()),
   media_type: z.optional(z.string()),
   category_id: z.optional(z.uuid()),
+  /** Absent where the file is kept. */
+  store: z.optional(Store),
   /** Record id of the log, 22 characters. */
   deposit_id: z.optional(z.string()),
   /** Hex leaf hash: draws the seal. */

@@ -39,3 +39,34 @@ export const logOut = endpoint({
   input: z.strictObject({ all: z.optional(z.boolean()) }),
   output: z.void()
 })
+
+/** One browser in which the person is signed in. */
+export const Session = z.object({
+  id: z.uuid(),
+  /** Browser family: `Firefox`, `Chrome`, `Safari`, `Edge`, `Opera` or `Other`. */
+  agent: z.string(),
+  created_at: z.iso.datetime(),
+  /** To about twenty minutes. */
+  last_seen_at: z.iso.datetime(),
+  /** The session of this very call. */
+  current: z.boolean()
+})
+export type Session = z.infer<typeof Session>
+
+/** The caller's sessions that live: the present one first, then the last seen. At most 100. */
+export const listSessions = endpoint({
+  method: 'GET',
+  path: '/user/session',
+  access: 'user',
+  input: z.strictObject({}),
+  output: z.array(Session)
+})
+
+/** Signs one browser of the caller out; its streams close. */
+export const endSession = endpoint({
+  method: 'DELETE',
+  path: '/user/session/{id}',
+  access: 'user',
+  input: z.strictObject({ id: z.uuid() }),
+  output: z.void()
+})

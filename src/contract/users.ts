@@ -24,11 +24,23 @@ export const Username = z.string().check(
 export const UserLocale = z.enum(['en', 'fr', 'und'])
 
 /** Requests and bytes left over all groups of the person; `null` = unlimited. */
-export const UsageRemaining = z.object({
+const UsageRemaining = z.object({
   requests: z.nullable(z.number()),
   storage: z.nullable(z.number())
 })
-export type UsageRemaining = z.infer<typeof UsageRemaining>
+
+/** What the groups of the person have used, over all of them; a limit of `null` is none. */
+export const Usage = z.object({
+  requests_used: z.number(),
+  requests_limit: z.nullable(z.number()),
+  requests_remaining: z.nullable(z.number()),
+  storage_used: z.number(),
+  storage_limit: z.nullable(z.number()),
+  storage_remaining: z.nullable(z.number()),
+  /** When requests are first given back; `null` where they never are. */
+  resets_at: z.nullable(z.iso.datetime())
+})
+export type Usage = z.infer<typeof Usage>
 
 export const UserInfo = z.object({
   id: z.uuid(),
@@ -40,6 +52,8 @@ export const UserInfo = z.object({
   permissions: z.array(z.string()),
   company: z.object({ id: z.uuid(), name: z.string() }),
   usage_remaining: UsageRemaining,
+  /** Absent from the answers of an older API, which a newer page may still meet. */
+  usage: z.optional(Usage),
   /** A fresh token, when the one of the call is near its end. */
   access_token: z.optional(z.string())
 })
@@ -88,4 +102,20 @@ export const createUser = endpoint({
     'idempotency_in_flight',
     'idempotency_key_reused'
   ]
+})
+
+/**
+ * A new password. `challenge_response` answers a challenge of purpose `rekey` with the present key,
+ * `public_key_jwt` carries that challenge and proves the new one. Every other session ends.
+ */
+export const changeKey = endpoint({
+  method: 'POST',
+  path: '/user/key',
+  access: 'user',
+  input: z.strictObject({
+    challenge_response: z.string().check(z.maxLength(1024)),
+    public_key_jwt: z.string().check(z.maxLength(4096))
+  }),
+  output: z.void(),
+  errors: ['challenge_invalid', 'key_invalid', 'password_wrong']
 })

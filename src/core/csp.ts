@@ -1,6 +1,9 @@
 /** Answers of the API are never documents. */
 export const apiPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
+/** Two years, with `api.<host>`; over https only. */
+export const hsts = 'max-age=63072000; includeSubDomains'
+
 /** Sent with our worker files: only there may WebAssembly compile. */
 export const workerPolicy =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
@@ -30,9 +33,17 @@ export function pagePolicy({ astroPolicy, themeHash, api }: PagePolicyInput): st
     ["manifest-src 'self'"],
     ["form-action 'self'"],
     ["base-uri 'none'"],
-    ["frame-ancestors 'none'"]
+    ["frame-ancestors 'none'"],
+    ["require-trusted-types-for 'script'"],
+    ['trusted-types default'],
+    ['report-to csp']
   ]
   return directives.map(directive => directive.join(' ')).join('; ')
+}
+
+/** `Reporting-Endpoints` of a page: where `report-to csp` leads. */
+export function reportingEndpoints(api: string): string {
+  return `csp="${api}/csp-report"`
 }
 
 const hashPattern =

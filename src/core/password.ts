@@ -32,3 +32,26 @@ export function newPasswordFault(password: string): PasswordFault | undefined {
     return { rule: 'min', limit: minPasswordCharacters }
   return undefined
 }
+
+/** How hard a password is to guess: 0 falls to the first guesses, 4 to none. */
+export type Strength = 0 | 1 | 2 | 3 | 4
+
+/** What a chosen password needs at least. */
+export const minStrength: Strength = 3
+
+interface Surroundings {
+  email: string
+  username: string
+  company: string
+  host: string
+}
+
+/**
+ * What a guesser of this person's password tries first. `'ada.king@example.com'` →
+ * `['ada.king@example.com', 'ada', 'king', 'example', …]`
+ */
+export function guessableWords(around: Surroundings): string[] {
+  const texts = Object.values(around).map(text => text.normalize('NFKC').toLowerCase())
+  const parts = texts.flatMap(text => [text, ...text.split(/[^\p{L}\p{M}\p{N}]+/u)])
+  return [...new Set(parts)].filter(part => part.length > 2)
+}

@@ -22,6 +22,17 @@ export function expiryOf(token: string): number | undefined {
   return typeof exp === 'number' && Number.isFinite(exp) ? exp : undefined
 }
 
+/**
+ * Seconds by which a clock is ahead of the issuer's, told by a token that has just arrived; 0 where it
+ * does not say when it was made, and where the way of the answer explains the difference.
+ */
+export function clockAhead(token: string, now: number): number {
+  const iat = readPayload(token)?.['iat']
+  if (typeof iat !== 'number' || !Number.isFinite(iat)) return 0
+  const ahead = Math.round(now / 1000 - iat)
+  return Math.abs(ahead) > 10 ? ahead : 0
+}
+
 /** A token needs more than one second left, or it would end during the call it is sent with. */
 export function isUsable(exp: number, now: number): boolean {
   return exp * 1000 - now > 1000

@@ -6,9 +6,12 @@ export type Namespace =
   | 'account'
   | 'common'
   | 'deposit'
+  | 'docs'
   | 'errors'
   | 'history'
   | 'home'
+  | 'me'
+  | 'setup'
   | 'shell'
   | 'verify'
 

@@ -1,16 +1,26 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useMemo, useRef, useState } from 'react'
+import type { Category } from '../contract/categories.ts'
 import { maxFileBytes } from '../contract/deposits.ts'
 import { formatBytes, formatPercent } from '../core/format.ts'
-import { type Locale, type T, translator, type Words } from '../i18n/index.ts'
-import { $categories, chooseCategory, loadCategories } from '../stores/categories.ts'
+import { type Locale, languageTag, type T, translator, type Words } from '../i18n/index.ts'
+import {
+  $categories,
+  type Categories,
+  chooseCategory,
+  loadCategories
+} from '../stores/categories.ts'
 import { maxQueued } from '../stores/deposit-queue.ts'
-import { $depositSummary, $deposits, addFiles } from '../stores/deposits.ts'
+import { $depositSummary, $deposits, addFiles, restoreDeposits } from '../stores/deposits.ts'
 import { $session } from '../stores/sessions.ts'
 import { $user } from '../stores/users.ts'
 import { DepositList, sentence } from './parts/DepositList.tsx'
 import { DropZone } from './parts/DropZone.tsx'
 import { Seal } from './parts/Seal.tsx'
+import { Unreadable } from './parts/Unreadable.tsx'
+import { useOffer } from './parts/use-offer.ts'
+
+type ReadyCategories = Extract<Categories, { status: 'ready' }>
 
 interface DepositProps {
   locale: Locale
@@ -27,10 +37,12 @@ export function Deposit({ locale, words }: DepositProps) {
   const [turnedAway, setTurnedAway] = useState(0)
   const [phone, setPhone] = useState(false)
   const root = useRef<HTMLDivElement>(null)
-  const chosen = categories.status === 'ready' ? categories.chosen : undefined
+  const chosen = categories.status === 'ready' ? chosenOf(categories) : undefined
 
   useEffect(() => {
-    if (session.status === 'in') void loadCategories()
+    if (session.status !== 'in') return
+    void loadCategories()
+    void restoreDeposits()
   }, [session.status])
 
   useEffect(() => {
@@ -47,6 +59,13 @@ export function Deposit({ locale, words }: DepositProps) {
     setHeld([])
   }, [chosen, held, hasNone])
 
+  const take = (files: File[]) => {
+    setTurnedAway(0)
+    if (chosen) setTurnedAway(addFiles(files, chosen))
+    else setHeld(before => [...before, ...files])
+  }
+  const unreadable = useOffer('deposit', take)
+
   if (user && !user.features.includes('deposit')) {
     return (
       <div className="sheet" data-state="error">
@@ -55,16 +74,11 @@ export function Deposit({ locale, words }: DepositProps) {
     )
   }
 
-  const take = (files: File[]) => {
-    setTurnedAway(0)
-    if (chosen) setTurnedAway(addFiles(files, chosen))
-    else setHeld(before => [...before, ...files])
-  }
-
   return (
     <div ref={root} className="grid gap-6" data-state={deposits.length === 0 ? 'empty' : 'ready'}>
       <div className="sheet grid gap-4">
         <CategoryChoice t={t} locale={locale} held={held.length} />
+        {chosen && <Rules t={t} locale={locale} category={chosen} />}
         <DropZone
           label={t('deposit.drop.label')}
           hint={t('deposit.drop.hint', { size: formatBytes(maxFileBytes, locale) })}
@@ -74,6 +88,7 @@ export function Deposit({ locale, words }: DepositProps) {
           <Seal state={{ kind: 'idle' }} className="size-20" />
         </DropZone>
         {phone && <p className="text-ink-soft text-sm">{t('deposit.phone')}</p>}
+        <Unreadable names={unreadable} locale={locale} t={t} />
         {turnedAway > 0 && (
           <p role="alert" className="text-error">
             {t('deposit.turnedAway', { count: turnedAway, limit: maxQueued })}
@@ -128,6 +143,23 @@ function CategoryChoice({ t, locale, held }: { t: T; locale: Locale; held: numbe
         ))}
       </select>
     </label>
+  )
+}
+
+function chosenOf({ categories, chosen }: ReadyCategories): Category | undefined {
+  return categories.find(({ id }) => id === chosen)
+}
+
+/** What the category asks of its documents, said before one is chosen. */
+function Rules({ t, locale, category }: { t: T; locale: Locale; category: Category }) {
+  const { store, media_types } = category
+  if (store === 'file' && !media_types) return null
+  const types = new Intl.ListFormat(languageTag(locale)).format(media_types ?? [])
+  return (
+    <div className="text-ink-soft text-sm">
+      {store === 'fingerprint' && <p>{t('deposit.rules.fingerprint')}</p>}
+      {media_types && <p>{t('deposit.rules.types', { types })}</p>}
+    </div>
   )
 }
 

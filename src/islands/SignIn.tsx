@@ -1,10 +1,11 @@
 import { navigate } from 'astro:transitions/client'
 import { type FormEvent, useEffect, useMemo, useState } from 'react'
-import { AppError } from '../contract/errors.ts'
+import type { AppError } from '../contract/errors.ts'
 import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
 import { signIn } from '../stores/sessions.ts'
 import { afterSignIn } from '../stores/users.ts'
 import {
+  asAppError,
   emailErrors,
   fieldSentence,
   prefill,
@@ -49,7 +50,7 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
       await signIn({ email, password })
       await navigate(afterSignIn(), { history: 'replace' })
     } catch (cause) {
-      setError(asAppError(cause))
+      setError(asAppError(cause, 'Signing in failed'))
       setWorking(false)
       form.focus('password')
     }
@@ -117,10 +118,4 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
 
 function check({ email, password }: Values) {
   return { ...emailErrors(email), ...(password ? {} : { password: { rule: 'required' } }) }
-}
-
-function asAppError(cause: unknown): AppError {
-  return cause instanceof AppError
-    ? cause
-    : new AppError('internal', 'Signing in failed', { cause })
 }

@@ -1,20 +1,23 @@
 import { navigate } from 'astro:transitions/client'
 import { type FormEvent, useEffect, useMemo, useState } from 'react'
-import { AppError, type FieldErrors, fieldErrors } from '../contract/errors.ts'
-import { Username } from '../contract/users.ts'
-import { newPasswordFault } from '../core/password.ts'
+import type { AppError, FieldErrors } from '../contract/errors.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
 import { signUp } from '../stores/sessions.ts'
 import { afterSignIn } from '../stores/users.ts'
 import {
+  asAppError,
   emailErrors,
   fieldSentence,
+  newPasswordErrors,
   prefill,
   useCarried,
-  useReadiness
+  useReadiness,
+  usernameErrors,
+  weaknessErrors
 } from './parts/account-form.ts'
 import { ErrorNote } from './parts/ErrorNote.tsx'
 import { Field } from './parts/Field.tsx'
+import { NewPasswordField } from './parts/NewPasswordField.tsx'
 import { PasswordField } from './parts/PasswordField.tsx'
 import { retryTime } from './parts/time.ts'
 import { useForm, type Values } from './parts/use-form.ts'
@@ -31,13 +34,13 @@ interface SignUpProps {
 export function SignUp({ locale, words, isPublic, company }: SignUpProps) {
   const t = translator(locale, words)
   return isPublic ? (
-    <Form locale={locale} t={t} />
+    <Form locale={locale} t={t} company={company} />
   ) : (
     <Closed locale={locale} t={t} company={company} />
   )
 }
 
-function Form({ locale, t }: { locale: Locale; t: T }) {
+function Form({ locale, t, company }: { locale: Locale; t: T; company: string }) {
   const { isReady, obstacle } = useReadiness()
   const carried = useCarried()
   const form = useForm(check)
@@ -55,10 +58,16 @@ function Form({ locale, t }: { locale: Locale; t: T }) {
     setFailure(undefined)
     const { email = '', username = '', password = '' } = values
     try {
+      const weak = await weaknessErrors('password', password, { email, username, company })
+      if (weak) {
+        form.refuse(weak)
+        setWorking(false)
+        return
+      }
       await signUp({ email, username, password, locale })
       await navigate(afterSignIn(), { history: 'replace' })
     } catch (cause) {
-      const error = asAppError(cause)
+      const error = asAppError(cause, 'Signing up failed')
       setFailure({ error, email })
       if (error.fields) form.refuse(error.fields)
       setWorking(false)
@@ -96,12 +105,14 @@ function Form({ locale, t }: { locale: Locale; t: T }) {
         hint={t('account.usernameHint')}
         error={fieldSentence(form.errors, 'username', t)}
       />
-      <PasswordField
+      <NewPasswordField
         t={t}
         label={t('account.password')}
         name="password"
-        autoComplete="new-password"
-        hint={t('account.passwordHint', { limit: 12 })}
+        chooser={() => {
+          const { email = '', username = '' } = form.read()
+          return { email, username, company }
+        }}
         error={fieldSentence(form.errors, 'password', t)}
       />
       <PasswordField
@@ -170,19 +181,10 @@ function Closed({ locale, t, company }: { locale: Locale; t: T; company: string 
   )
 }
 
-function check({ email, username = '', password = '', repeat = '' }: Values): FieldErrors {
-  const name = Username.safeParse(username)
-  const fault = password ? newPasswordFault(password) : { rule: 'required' }
+function check(values: Values): FieldErrors {
   return {
-    ...emailErrors(email),
-    ...(name.success ? {} : { username: fieldErrors(name.error)['(body)'] ?? { rule: 'format' } }),
-    ...(fault ? { password: fault } : {}),
-    ...(repeat && repeat === password ? {} : { repeat: { rule: repeat ? 'same' : 'required' } })
+    ...emailErrors(values['email']),
+    ...usernameErrors(values['username']),
+    ...newPasswordErrors('password', values)
   }
-}
-
-function asAppError(cause: unknown): AppError {
-  return cause instanceof AppError
-    ? cause
-    : new AppError('internal', 'Signing up failed', { cause })
 }

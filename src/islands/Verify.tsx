@@ -10,8 +10,7 @@ import {
   checkFingerprint,
   forgetChecks,
   mayRetry,
-  retryChecks,
-  takeOfferedFiles
+  retryChecks
 } from '../stores/verifications.ts'
 import { CheckFailure, CheckList } from './parts/CheckList.tsx'
 import { DropZone } from './parts/DropZone.tsx'
@@ -19,6 +18,8 @@ import { Field } from './parts/Field.tsx'
 import { keepFocus } from './parts/keep-focus.ts'
 import { Progress } from './parts/Progress.tsx'
 import { Seal } from './parts/Seal.tsx'
+import { Unreadable } from './parts/Unreadable.tsx'
+import { useOffer } from './parts/use-offer.ts'
 import { VerdictSheet } from './parts/VerdictSheet.tsx'
 
 interface VerifyProps {
@@ -34,10 +35,7 @@ export function Verify({ locale, words, company }: VerifyProps) {
   const checks = useStore($checks, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
 
-  useEffect(() => {
-    const offered = takeOfferedFiles()
-    if (offered.length > 0) void checkFiles(offered)
-  }, [])
+  const unreadable = useOffer('verify', files => void checkFiles(files))
 
   const batch = Math.max(0, ...checks.map(check => check.batch))
   const current = checks.filter(check => check.batch === batch)
@@ -56,6 +54,7 @@ export function Verify({ locale, words, company }: VerifyProps) {
       >
         <Seal state={{ kind: 'idle' }} label={t('verify.seal.none')} className="size-16" />
       </DropZone>
+      <Unreadable names={unreadable} locale={locale} t={t} />
       <Paste t={t} />
       {(current.length === 0 || only) && (
         <Steps check={only} company={company} locale={locale} t={t} />

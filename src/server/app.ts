@@ -1,35 +1,46 @@
 import { Hono } from 'hono'
 import { AppError, toProblem } from '../contract/errors.ts'
 import { endpoints, streams } from '../contract/index.ts'
-import { apiPolicy } from '../core/csp.ts'
+import { apiPolicy, hsts } from '../core/csp.ts'
 import { mountCategories } from './api/categories.ts'
 import type { Api, ApiContext, ApiEnv } from './api/context.ts'
 import { mountDeposits } from './api/deposits.ts'
+import { mountDocs } from './api/docs.ts'
 import { mountDomains } from './api/domains.ts'
+import { mountReports } from './api/reports.ts'
 import { mountRequests } from './api/requests.ts'
 import { mountService } from './api/service.ts'
 import { mountSessions } from './api/sessions.ts'
+import { mountSetup } from './api/setup.ts'
 import { mountUsers } from './api/users.ts'
 import { mountVerifications } from './api/verifications.ts'
 import type { Deps } from './domain/deps.ts'
-import type { Tenants } from './domain/domains.ts'
+import { originOf, type Tenants } from './domain/domains.ts'
+import { metered, type Reading } from './domain/limits.ts'
 
 const allowedHeaders =
   'authorization, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +
   'tus-resumable, upload-offset, upload-length, upload-metadata, upload-defer-length, upload-concat'
 const exposedHeaders =
   'location, link, etag, retry-after, ratelimit, ratelimit-policy, idempotent-replayed, ' +
-  'content-disposition, repr-digest, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, upload-length, upload-expires'
+  'content-disposition, content-range, accept-ranges, repr-digest, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, upload-length, upload-expires'
 
 /** The API: every middleware and mount in the order a request meets them, and the one error handler. */
-export function createApp(deps: Deps, tenants: Tenants): Api {
+export function createApp(
+  deps: Deps,
+  tenants: Tenants,
+  { lagMs = () => 0 }: { lagMs?: () => number } = {}
+): Api {
   const app: Api = new Hono<ApiEnv>({ strict: true })
+  const headers = apiHeadersFor(deps.settings)
 
   app.use(async (c, next) => {
     const started = performance.now()
     c.set('deps', deps)
     c.set('requestId', Buffer.from(deps.random(9)).toString('base64url'))
     c.set('address', c.env?.remoteAddress ?? '')
+    // pages are made by calls within the process
+    c.set('lagMs', c.env?.remoteAddress === undefined ? () => 0 : lagMs)
     await next()
     const url = new URL(c.req.url)
     deps.log.info(
@@ -53,8 +64,9 @@ export function createApp(deps: Deps, tenants: Tenants): Api {
     c.set('tenant', tenant)
     const cors = corsHeaders(deps, tenant.host, c.req.header('origin'))
     if (c.req.method === 'OPTIONS') return preflight(cors)
-    await next()
-    for (const [header, value] of Object.entries({ ...cors, ...apiHeaders })) {
+    const { read } = await metered(next)
+    const limits = rateLimitHeaders(read)
+    for (const [header, value] of Object.entries({ ...limits, ...cors, ...headers })) {
       if (!c.res.headers.has(header)) c.res.headers.set(header, value)
     }
     return undefined
@@ -66,7 +78,10 @@ export function createApp(deps: Deps, tenants: Tenants): Api {
   mountDeposits(app)
   mountRequests(app)
   mountVerifications(app)
+  mountReports(app)
+  mountSetup(app)
   mountService(app)
+  mountDocs(app)
   mountDomains(app) // last: its path is any one segment
 
   app.notFound(c => {
@@ -83,18 +98,25 @@ export function createApp(deps: Deps, tenants: Tenants): Api {
       deps.log.error({ request: c.get('requestId'), err: error }, 'api call failed')
     }
     const response = answerError(c, expected)
+    // what an endpoint said before it failed still holds
+    for (const [header, value] of c.res.headers) response.headers.set(header, value)
     if (expected.code === 'method_not_allowed') {
       response.headers.set('allow', methodsOf(new URL(c.req.url).pathname).join(', '))
     }
     const tenant = c.get('tenant')
     const cors = tenant ? corsHeaders(deps, tenant.host, c.req.header('origin')) : {}
-    for (const [header, value] of Object.entries({ ...cors, ...apiHeaders })) {
+    for (const [header, value] of Object.entries({ ...cors, ...headers })) {
       response.headers.set(header, value)
     }
     return response
   })
 
   return app
+}
+
+/** What every answer of the API wears. */
+export function apiHeadersFor({ scheme }: Deps['settings']): Record<string, string> {
+  return scheme === 'https' ? { ...apiHeaders, 'strict-transport-security': hsts } : apiHeaders
 }
 
 export const apiHeaders = {
@@ -120,10 +142,16 @@ export function corsHeaders(
   }
 }
 
-/** `'localhost'` → `'http://localhost:4321'` */
-function originOf(deps: Pick<Deps, 'settings'>, host: string): string {
-  const { scheme, port } = deps.settings
-  return `${scheme}://${host}${port === undefined ? '' : `:${port}`}`
+/** As draft-ietf-httpapi-ratelimit-headers-11 has it: `"verify_user_minute";r=599;t=60` */
+function rateLimitHeaders(read: Reading[]): Record<string, string> {
+  if (read.length === 0) return {}
+  const list = (item: (reading: Reading) => string) => read.map(item).join(', ')
+  return {
+    'ratelimit-policy': list(({ name, limit, seconds }) => `"${name}";q=${limit};w=${seconds}`),
+    ratelimit: list(
+      ({ name, remaining, resetSeconds }) => `"${name}";r=${remaining};t=${resetSeconds}`
+    )
+  }
 }
 
 function preflight(cors: Record<string, string>): Response {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { Blobs, CompanyId, Digest } from './domain/deps.ts'
@@ -46,10 +46,20 @@ export function openBlobs(directory: string): Blobs {
     async discardStaged(company, upload) {
       await rm(staged(company, upload), { force: true })
     },
-    async read(company, tag) {
+    async stage(company, upload, bytes) {
+      const path = staged(company, upload)
+      await makeDurable(dirname(path), directory)
+      await writeFile(path, bytes, { mode: 0o600 })
+    },
+    async removeCompany(company) {
+      for (const place of ['staging', 'blobs']) {
+        await rm(join(directory, place, company), { recursive: true, force: true })
+      }
+    },
+    async read(company, tag, range) {
       const file = await open(kept(company, tag), 'r')
       // as: Node's web streams and the platform's are the same thing with two declarations
-      return Readable.toWeb(file.createReadStream()) as ReadableStream<Uint8Array<ArrayBuffer>>
+      return Readable.toWeb(file.createReadStream(range)) as ReadableStream<Uint8Array<ArrayBuffer>>
     },
     async discardKept(company, tag) {
       await rm(kept(company, tag), { force: true })

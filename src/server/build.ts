@@ -17,6 +17,7 @@ export type Render = (
 /** What `astro build` left behind, read once. */
 export interface Build {
   id: string
+  built: Date
   /** Page routes: `/[locale]/verify`. */
   routes: string[]
   /** The words of every namespace. */
@@ -37,16 +38,22 @@ interface Words {
 
 const BuildRecord = z.object({
   id: z.string(),
+  built: z.iso.datetime(),
   routes: z.array(z.string()),
   messages: z.object({ en: z.record(z.string(), z.any()), fr: z.record(z.string(), z.any()) })
 })
 
 /** Reads `dist`; the pages come from Astro's own entry, which nothing in `src` imports by name. */
 export async function readBuild(folder: string): Promise<Build> {
-  const record = BuildRecord.parse(JSON.parse(await readRecord(folder)))
+  const read = BuildRecord.safeParse(JSON.parse(await readRecord(folder)))
+  if (!read.success) {
+    throw new Error(`The pages in ${folder} were built by another version: run npm run build`)
+  }
+  const record = read.data
   const entry = pathToFileURL(resolve(folder, 'server', 'entry.mjs')).href
   const { handler } = (await import(entry)) as { handler: Render } // as: Astro's adapter wrote it
-  return { ...record, files: await readFiles(join(folder, 'client')), render: handler }
+  const built = new Date(record.built)
+  return { ...record, built, files: await readFiles(join(folder, 'client')), render: handler }
 }
 
 async function readRecord(folder: string): Promise<string> {

@@ -9,12 +9,19 @@ const flag = z.pipe(
   z.transform(text => text === 'true')
 )
 
+const databaseUrl = z
+  .string()
+  .check(z.regex(/^postgres(ql)?:\/\//, 'it begins with postgres:// or postgresql://'))
+
 /** Every setting with its rule and default; `.env.example` explains them to people. */
 const settings = {
   PORT: z._default(port, 4321),
   HOST: z._default(z.string().check(z.minLength(1)), '127.0.0.1'),
   MANAGEMENT_PORT: z._default(port, 4322),
   PUBLIC_URL: z.optional(z.string().check(z.refine(isOrigin))),
+  DATABASE_URL: z.optional(databaseUrl),
+  DATABASE_OWNER_URL: z.optional(databaseUrl),
+  DATABASE_NOTIFY: z._default(flag, true),
   DATA_DIR: z._default(z.string().check(z.minLength(1)), './data'),
   DEMO: z._default(flag, true),
   LOG_LEVEL: z._default(
@@ -27,7 +34,8 @@ const settings = {
   LIMIT_VERIFY_PER_ADDRESS_MINUTE: z._default(count(1), 60),
   LIMIT_VERIFY_PER_ADDRESS_DAY: z._default(count(1), 600),
   LIMIT_VERIFY_PER_COMPANY_DAY: z._default(count(1), 20_000),
-  LIMIT_VERIFY_PER_USER_MINUTE: z._default(count(1), 600)
+  LIMIT_VERIFY_PER_USER_MINUTE: z._default(count(1), 600),
+  LIMIT_REPORTS_PER_ADDRESS_MINUTE: z._default(count(1), 10)
 } as const
 
 /** Names of all settings, for the test that compares them with `.env.example`. */
@@ -36,6 +44,10 @@ export const settingNames = Object.keys(settings)
 const Settings = z.object(settings)
 
 export interface Config {
+  /** The operator's database; `undefined`: one that this process runs itself. */
+  database: { url: string; ownerUrl: string | undefined } | undefined
+  /** Tells other processes on the same database what happened, beside what they ask for anyway. */
+  notify: boolean
   port: number
   host: string
   managementPort: number
@@ -54,6 +66,7 @@ export interface Config {
     verifyPerAddressDay: number
     verifyPerCompanyDay: number
     verifyPerUserMinute: number
+    reportsPerAddressMinute: number
   }
 }
 
@@ -65,14 +78,21 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const read = Settings.safeParse(given)
   if (!read.success) {
     const wrong = read.error.issues.map(
-      ({ path, message }) =>
-        `${String(path[0])}=${given[String(path[0])]} is not usable: ${message}.`
+      ({ path, message }) => `${shown(String(path[0]), given)} is not usable: ${message}.`
     )
     throw new Error([...new Set(wrong)].join('\n'))
   }
   const value = read.data
+  if (value.DATABASE_OWNER_URL !== undefined && value.DATABASE_URL === undefined) {
+    throw new Error('DATABASE_OWNER_URL is not usable without DATABASE_URL.')
+  }
   const seen = publicAddress(value.PUBLIC_URL, value.PORT)
   return {
+    database:
+      value.DATABASE_URL === undefined
+        ? undefined
+        : { url: value.DATABASE_URL, ownerUrl: value.DATABASE_OWNER_URL },
+    notify: value.DATABASE_NOTIFY,
     port: value.PORT,
     host: value.HOST,
     managementPort: value.MANAGEMENT_PORT,
@@ -89,9 +109,15 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       verifyPerAddressMinute: value.LIMIT_VERIFY_PER_ADDRESS_MINUTE,
       verifyPerAddressDay: value.LIMIT_VERIFY_PER_ADDRESS_DAY,
       verifyPerCompanyDay: value.LIMIT_VERIFY_PER_COMPANY_DAY,
-      verifyPerUserMinute: value.LIMIT_VERIFY_PER_USER_MINUTE
+      verifyPerUserMinute: value.LIMIT_VERIFY_PER_USER_MINUTE,
+      reportsPerAddressMinute: value.LIMIT_REPORTS_PER_ADDRESS_MINUTE
     }
   }
+}
+
+/** A database's URL holds a password, which stays out of logs. */
+function shown(key: string, given: Record<string, string | undefined>): string {
+  return key.startsWith('DATABASE_') && key.endsWith('URL') ? key : `${key}=${given[key]}`
 }
 
 function isOrigin(text: string): boolean {

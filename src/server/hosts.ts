@@ -36,7 +36,10 @@ export type AddressReader = (request: IncomingMessage) => string
 /** Address of the other end: the peer, or behind trusted networks the last hop that is in none of them. */
 export function createAddressReader(trustedProxies: string[]): AddressReader {
   const trusted = new BlockList()
-  for (const network of trustedProxies) addNetwork(trusted, network)
+  for (const network of trustedProxies) {
+    const { family, address, prefix } = networkOf(network)
+    trusted.addSubnet(address, prefix, family)
+  }
   const isTrusted = (address: string) =>
     isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
   return request => {
@@ -51,15 +54,23 @@ export function createAddressReader(trustedProxies: string[]): AddressReader {
   }
 }
 
-function addNetwork(list: BlockList, network: string): void {
+/** `'10.0.0.0/8'` → its parts; an address alone is a network of one. */
+export function networkOf(network: string): {
+  family: 'ipv4' | 'ipv6'
+  address: string
+  prefix: number
+} {
   const [address = '', bits] = network.split('/')
   const family = isIPv6(address) ? 'ipv6' : 'ipv4'
   const widest = family === 'ipv6' ? 128 : 32
-  const prefix = bits === undefined ? widest : Number(bits)
-  if (isIP(address) === 0 || !Number.isInteger(prefix) || prefix < 1 || prefix > widest) {
+  const prefix = bits === undefined ? widest : /^\d+$/.test(bits) ? Number(bits) : -1
+  if (isIP(address) === 0 || prefix < 0 || prefix > widest) {
     throw new Error(`TRUSTED_PROXIES names ${network}, which is no network such as 10.0.0.0/8.`)
   }
-  list.addSubnet(address, prefix, family)
+  if (prefix === 0) {
+    throw new Error(`TRUSTED_PROXIES names ${network}, everybody: list your own proxies only.`)
+  }
+  return { family, address, prefix }
 }
 
 /** `'::ffff:127.0.0.1'` → `'127.0.0.1'` */

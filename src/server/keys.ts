@@ -6,7 +6,7 @@ import {
   hkdfSync,
   randomBytes
 } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import type { Keys } from './domain/deps.ts'
@@ -34,7 +34,22 @@ export async function openKeys({ directory, recordedKekId, clock }: KeysOptions)
   const names = (await readdir(directory)).sort()
   const secret = await openRootSecret(directory, names, recordedKekId)
   const tokenKeys = await openTokenKeys(directory, names, { make: recordedKekId === undefined })
-  return keysOf(secret, tokenKeys, clock)
+  return keysOf(secret, tokenKeys, { directory, clock })
+}
+
+/** Time for every process to learn of a new token key before anything is signed with it. */
+const announcedMinutes = 10
+/** By then every token has ended that a replaced key has signed. */
+const replacedHours = 24
+
+/** Makes the token key that takes over in ten minutes; running processes learn of it by themselves. */
+export async function rotateTokenKey({
+  directory,
+  clock
+}: Pick<KeysOptions, 'directory' | 'clock'>): Promise<{ kid: string; validFrom: Date }> {
+  const validFrom = new Date(clock().getTime() + announcedMinutes * 60_000)
+  const { kid } = await makeTokenKey(directory, validFrom)
+  return { kid, validFrom }
 }
 
 const labels = ['seal', 'challenge', 'pseudonym', 'link', 'device'] as const
@@ -47,14 +62,17 @@ interface TokenKey {
   verifying: CryptoKey
 }
 
-function keysOf(secret: Buffer, tokenKeys: TokenKey[], clock: () => Date): Keys {
+function keysOf(
+  secret: Buffer,
+  found: TokenKey[],
+  { directory, clock }: Pick<KeysOptions, 'directory' | 'clock'>
+): Keys {
   const derived = new Map<Label, Buffer>()
   for (const label of labels) {
     derived.set(label, Buffer.from(hkdfSync('sha256', secret, '', `vidimus/v1/${label}`, 32)))
   }
   const key = (label: Label) => derived.get(label) ?? Buffer.alloc(0)
-  const byKid = new Map(tokenKeys.map(tokenKey => [tokenKey.kid, tokenKey.verifying]))
-  const newestFirst = tokenKeys.toSorted((a, b) => b.notBefore - a.notBefore)
+  let newestFirst = sorted(found)
   return {
     kekId: idOf(secret),
     mac: (label, text) => createHmac('sha256', key(label)).update(text).digest(),
@@ -77,8 +95,23 @@ function keysOf(secret: Buffer, tokenKeys: TokenKey[], clock: () => Date): Keys 
       if (!current) throw new Error('keys: no token key')
       return { kid: current.kid, key: current.signing }
     },
-    verifyingKey: kid => byKid.get(kid)
+    verifyingKey: kid => newestFirst.find(each => each.kid === kid)?.verifying,
+    async reload() {
+      const names = await readdir(directory)
+      const read = sorted(await openTokenKeys(directory, names, { make: false }))
+      const before = clock().getTime() - replacedHours * 3_600_000
+      const lasting = read.find(({ notBefore }) => notBefore <= before)
+      const isOver = ({ notBefore }: TokenKey) => lasting && notBefore < lasting.notBefore
+      newestFirst = read.filter(tokenKey => !isOver(tokenKey))
+      for (const { kid } of read.filter(isOver)) {
+        await rm(join(directory, `token-${kid}.jwk`), { force: true })
+      }
+    }
   }
+}
+
+function sorted(tokenKeys: TokenKey[]): TokenKey[] {
+  return tokenKeys.toSorted((a, b) => b.notBefore - a.notBefore)
 }
 
 async function openRootSecret(
@@ -142,7 +175,8 @@ async function openTokenKeys(
   if (found.length === 0 && !make) {
     throw new KeysRefused(`${directory} holds no token key: put back the copy of your keys`)
   }
-  if (found.length === 0) return [await importTokenKey(await makeTokenKey(directory))]
+  // The first key is valid at once, whatever the clock does next.
+  if (found.length === 0) return [await importTokenKey(await makeTokenKey(directory, new Date(0)))]
   return Promise.all(found.map(name => readTokenKey(directory, name)))
 }
 
@@ -166,7 +200,7 @@ function damaged(directory: string, name: string, cause?: unknown): KeysRefused 
   )
 }
 
-async function makeTokenKey(directory: string): Promise<TokenKeyFile> {
+async function makeTokenKey(directory: string, validFrom: Date): Promise<TokenKeyFile> {
   const pair = await crypto.subtle.generateKey(curve, true, ['sign', 'verify'])
   const { x = '', y = '', d = '' } = await crypto.subtle.exportKey('jwk', pair.privateKey)
   const file: TokenKeyFile = {
@@ -176,8 +210,7 @@ async function makeTokenKey(directory: string): Promise<TokenKeyFile> {
     y,
     d,
     kid: kidOf({ x, y }),
-    // The first key is valid at once, whatever the clock does next.
-    not_before: new Date(0).toISOString()
+    not_before: validFrom.toISOString()
   }
   await writeSecret(directory, `token-${file.kid}.jwk`, `${JSON.stringify(file)}\n`)
   return file

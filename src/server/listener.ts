@@ -2,10 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { getRequestListener } from '@hono/node-server'
 import type { Api } from './api/context.ts'
 import { apiHeaders, expectedError, problemResponse } from './app.ts'
+import { isDirectUpload } from './direct-uploads.ts'
 import type { Log } from './domain/deps.ts'
 import type { Tenants } from './domain/domains.ts'
 import { type AddressReader, hostOf, refuseHost } from './hosts.ts'
 import type { Site } from './site.ts'
+import { cutSlowBody, type Pace } from './slow-bodies.ts'
 import type { Uploads } from './uploads.ts'
 
 export interface Halves {
@@ -15,6 +17,8 @@ export interface Halves {
   uploads: Uploads
   addressOf: AddressReader
   log: Log
+  /** The slowest body that is waited for. */
+  slowest?: Pace
 }
 
 /** One HTTP server for all hosts: pages of `<host>`, the API of `api.<host>`, uploads beside it. */
@@ -37,9 +41,19 @@ export function createListener(halves: Halves): Server {
       const page = await tenants.resolve(host)
       return page ? site.handle(request, response, host) : refuseHost(response, 421)
     }
-    const isUpload = /^\/uploads(\/|\?|$)/.test(request.url ?? '')
+    const isUpload = /^\/uploads(\/|\?|$)/.test(request.url ?? '') || isDirectUpload(request)
     if (isUpload && request.method !== 'OPTIONS') return uploads.handle(request, response, owner)
     await api(request, response)
+  }
+
+  function serve(request: IncomingMessage, response: ServerResponse): void {
+    cutSlowBody(request, halves.slowest)
+    answer(request, response).catch(async (error: unknown) => {
+      log.error({ err: error }, 'request failed')
+      if (response.headersSent) response.destroy()
+      else if (hostOf(request)?.startsWith('api.')) await refuseCall(response, error)
+      else refuseHost(response, 503)
+    })
   }
 
   const server = createServer(
@@ -49,15 +63,13 @@ export function createListener(halves: Halves): Server {
       requestTimeout: 300_000,
       keepAliveTimeout: 75_000
     },
-    (request, response) => {
-      answer(request, response).catch(async (error: unknown) => {
-        log.error({ err: error }, 'request failed')
-        if (response.headersSent) response.destroy()
-        else if (hostOf(request)?.startsWith('api.')) await refuseCall(response, error)
-        else refuseHost(response, 503)
-      })
-    }
+    serve
   )
+  // `PUT /deposit` asks for the bytes once it has a place for them
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (!isDirectUpload(request)) response.writeContinue()
+    serve(request, response)
+  })
   server.maxConnections = 8000
   return server
 }

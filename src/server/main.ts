@@ -1,32 +1,30 @@
-import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
-import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
-import { openBlobs } from './blobs.ts'
 import { readBuild } from './build.ts'
 import { readConfig } from './config.ts'
-import { databaseFaults } from './db/faults.ts'
-import { migrate } from './db/migrate.ts'
-import { openDatabase } from './db/open.ts'
-import { startPostgres } from './db/postgres.ts'
-import type { Deps } from './domain/deps.ts'
+import { createDemo } from './domain/demo.ts'
 import { openTenants } from './domain/domains.ts'
-import { recordedKekId, recordKekId, seedInstallation } from './domain/installation.ts'
+import { seedInstallation } from './domain/installation.ts'
+import { localhostNames } from './domain/seed-themes.ts'
+import { createSetupCode } from './domain/setup.ts'
 import { createAddressReader } from './hosts.ts'
 import { checkAllFiles } from './jobs/check-files.ts'
+import { fillDemoDocuments } from './jobs/fill-demo.ts'
 import { forget } from './jobs/forget.ts'
+import { reloadKeys } from './jobs/reload-keys.ts'
 import { runJobs } from './jobs/run.ts'
 import { lapseStaleUploads, settleUploads } from './jobs/settle-uploads.ts'
-import { openKeys } from './keys.ts'
+import { openLag } from './lag.ts'
 import { createListener } from './listener.ts'
 import { createLog } from './log.ts'
 import { startManagement } from './management.ts'
+import { openDeps } from './open-deps.ts'
+import { startRefusals } from './refusals.ts'
 import { createSite } from './site.ts'
 import { createUploads } from './uploads.ts'
-import { createWakes } from './wakes.ts'
 
 const drainMs = 10_000
 
@@ -68,65 +66,54 @@ async function start(): Promise<void> {
   const log = createLog(config.logLevel)
   // Passable, because as root the database runs as another user; what lies inside is private.
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
-  const postgres = owned.use(
-    await startPostgres({
-      dir: join(config.dataDir, 'pg'),
-      log: text => log.info({}, text)
-    })
-  )
-  await migrate({ socketDir: postgres.socketDir, database: 'vidimus' })
-  const db = owned.use(
-    await openDatabase({
-      socketDir: postgres.socketDir,
-      database: 'vidimus',
-      onError: error => log.warn({ err: error }, 'database connection lost')
-    })
-  )
-  const faults = await databaseFaults(db)
-  if (faults.length > 0) throw new Error(faults.join('\n'))
-  const documents = join(config.dataDir, 'documents')
-  await mkdir(documents, { recursive: true, mode: 0o700 })
-  const clock = () => new Date()
-  const keys = await openKeys({
-    directory: join(config.dataDir, 'keys'),
-    recordedKekId: await recordedKekId(db),
-    clock
+  const build = await readBuild(join(import.meta.dirname, '../../dist'))
+  const refusals = await startRefusals({
+    trustedProxies: config.trustedProxies,
+    documents: join(config.dataDir, 'documents'),
+    now: new Date(),
+    built: build.built
   })
-  const deps: Deps = {
-    db,
-    keys,
-    blobs: openBlobs(documents),
-    clock,
-    random: length => new Uint8Array(randomBytes(length)),
-    log,
-    wakes: createWakes(),
-    settings: {
-      scheme: config.scheme,
-      port: config.publicPort,
-      loopback: isLoopback(config.host),
-      maxUploadBytes: config.maxUploadBytes,
-      limits: config.limits
-    },
-    stopping: stopping.signal
-  }
-  await recordKekId(deps)
-  await seedInstallation(deps, config.demo)
+  if (refusals.length > 0) throw new Error(refusals.join('\n'))
+  const opened = owned.use(
+    await openDeps(config, log, stopping.signal, error => {
+      log.error({ err: error }, 'the database cannot be started again')
+      stop(1)
+    })
+  )
+  const { deps } = opened
+  const isFirst = await seedInstallation(deps, {
+    host: 'localhost',
+    ...localhostNames,
+    isPublic: true
+  })
+  if (isFirst && config.demo) await createDemo(deps)
 
   const tenants = owned.use(openTenants(deps))
-  const app = createApp(deps, tenants)
+  const lag = owned.use(openLag())
+  const app = createApp(deps, tenants, { lagMs: lag.ms })
   const site = createSite({
     resolve: async host => {
       const tenant = await tenants.resolve(host)
-      return tenant && { version: String(tenant.config.version) }
+      const { version, contact } = tenant?.config ?? {}
+      return tenant && { version: String(version), contact }
     },
     api: async (input, init) => app.fetch(new Request(input, init)),
     scheme: config.scheme,
     port: config.publicPort,
     log,
-    build: await readBuild(join(import.meta.dirname, '../../dist'))
+    build
   })
   owned.use(
-    runJobs([settleUploads(deps), lapseStaleUploads(deps), forget(deps), checkAllFiles(deps)], log)
+    runJobs(
+      [
+        settleUploads(deps),
+        lapseStaleUploads(deps),
+        forget(deps),
+        checkAllFiles(deps),
+        reloadKeys(deps)
+      ],
+      log
+    )
   )
   const server = createListener({
     tenants,
@@ -151,6 +138,9 @@ async function start(): Promise<void> {
     { address: `${scheme}://localhost${publicPort === undefined ? '' : `:${publicPort}`}` },
     'Vidimus is ready'
   )
+  const setup = await createSetupCode(deps)
+  if (setup) log.info({ link: setup.link }, 'open this link to become the first operator')
+  owned.use(runJobs([fillDemoDocuments(deps)], log))
 }
 
 /** Stops taking requests and finishes those in hand; streams have heard of the stop and end. */
@@ -159,8 +149,4 @@ async function drain(server: Server): Promise<void> {
   server.closeIdleConnections()
   await Promise.race([closed, sleep(drainMs, undefined, { ref: false })])
   server.closeAllConnections()
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }

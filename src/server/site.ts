@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { workerPolicy } from '../core/csp.ts'
+import { hsts, workerPolicy } from '../core/csp.ts'
 import type { Build, BuiltFile, Locale } from './build.ts'
 import { type Encoded, encode, send } from './encoded.ts'
 import { PageCache, type RenderedPage } from './page-cache.ts'
+import { wellKnown } from './well-known.ts'
 
 export interface SiteOptions {
   /** The version of what a host's pages show; `undefined` for a host of nobody. */
-  resolve: (host: string) => Promise<{ version: string } | undefined>
+  resolve: (host: string) => Promise<{ version: string; contact?: string | undefined } | undefined>
   /** The API in this process. */
   api: typeof fetch
   scheme: 'http' | 'https'
@@ -62,7 +63,33 @@ export function createSite(options: SiteOptions): Site {
       const [, id, locale] = words
       return sendMessages(request, response, id === build.id, locale as Locale) // as: matched
     }
+    if (await sendWellKnown(request, response, host, path)) return
     await sendPage(request, response, host, path, query)
+  }
+
+  /** Answers whether the path was one of them. */
+  async function sendWellKnown(
+    request: IncomingMessage,
+    response: ServerResponse,
+    host: string,
+    path: string
+  ): Promise<boolean> {
+    if (path !== '/robots.txt' && !path.startsWith('/.well-known/')) return false
+    const config = await options.resolve(host)
+    const locale = detectLocale(request)
+    const found =
+      config && wellKnown(path, { origin: originOf(host), contact: config.contact, locale })
+    if (!found) plain(response, 404, 'Not Found')
+    else {
+      response.writeHead(found.status, found.headers)
+      response.end(request.method === 'HEAD' ? undefined : found.body)
+    }
+    return true
+  }
+
+  /** `'docs.acme.fr'` → `'https://docs.acme.fr'` */
+  function originOf(host: string): string {
+    return `${options.scheme}://${host}${options.port === undefined ? '' : `:${options.port}`}`
   }
 
   function sendFile(
@@ -278,9 +305,7 @@ function securityHeaders(scheme: 'http' | 'https'): Record<string, string> {
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
     'permissions-policy': off.map(name => `${name}=()`).join(', '),
-    ...(scheme === 'https'
-      ? { 'strict-transport-security': 'max-age=63072000; includeSubDomains' }
-      : {})
+    ...(scheme === 'https' ? { 'strict-transport-security': hsts } : {})
   }
 }
 

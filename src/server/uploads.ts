@@ -6,8 +6,10 @@ import { Server, Upload as TusUpload } from '@tus/server'
 import { deleteUpload } from '../contract/deposits.ts'
 import { AppError } from '../contract/errors.ts'
 import { bearer } from './api/on.ts'
-import { apiHeaders, corsHeaders, expectedError, problemResponse } from './app.ts'
+import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from './app.ts'
+import { isDirectUpload, serveDirectUpload } from './direct-uploads.ts'
 import type { Deps, Tenant } from './domain/deps.ts'
+import { holdMoving } from './domain/moving-uploads.ts'
 import { authenticate } from './domain/sessions.ts'
 import {
   cancelUpload,
@@ -33,8 +35,8 @@ export interface Uploads {
 }
 
 /**
- * tus 1.0 at `/uploads/{id}`: `POST /deposit` creates an upload, this carries its bytes. It serves
- * Node's own request, because only that tells the library that a client has gone.
+ * tus 1.0 at `/uploads/{id}`: `POST /deposit` creates an upload, this carries its bytes; and beside it
+ * `PUT /deposit`. They serve Node's own request, because only that tells that a client has gone.
  */
 export function createUploads(deps: Deps): Uploads {
   const current = new AsyncLocalStorage<InHand>()
@@ -88,6 +90,12 @@ export function createUploads(deps: Deps): Uploads {
       throw new AppError('upload_state', 'The upload is complete')
     }
     const { method } = request
+    if (method === 'PATCH') {
+      const leave = holdMoving(deps, upload)
+      // not when the library is done: it may still wait for a connection that is lost
+      if (request.closed) leave()
+      else request.once('close', leave)
+    }
     request.rawHeaders = only(tusHeaders, request.rawHeaders)
     try {
       await current.run({ upload, method }, () => tus.handle(request, response))
@@ -100,14 +108,16 @@ export function createUploads(deps: Deps): Uploads {
   return {
     async handle(request: IncomingMessage, response: ServerResponse, tenant: Tenant) {
       const cors = corsHeaders(deps, tenant.host, request.headers.origin)
-      for (const [name, value] of Object.entries({ ...cors, ...apiHeaders })) {
+      for (const [name, value] of Object.entries({ ...cors, ...apiHeadersFor(deps.settings) })) {
         response.setHeader(name, value)
       }
       try {
-        await serve(request, response, tenant)
+        if (isDirectUpload(request)) await serveDirectUpload(deps, request, response, tenant)
+        else await serve(request, response, tenant)
       } catch (error) {
         const told = expectedError(error)
         if (told.status >= 500) deps.log.error({ err: error }, 'upload failed')
+        if (!isDirectUpload(request)) response.setHeader('tus-resumable', tusVersion)
         await refuse(response, told)
       }
     }
@@ -148,7 +158,6 @@ async function refuse(response: ServerResponse, error: AppError): Promise<void> 
   const problem = problemResponse(error, '')
   // the rest of a body nobody reads would keep the connection busy
   response.setHeader('connection', 'close')
-  response.setHeader('tus-resumable', tusVersion)
   response.writeHead(problem.status, Object.fromEntries(problem.headers))
   response.end(await problem.text())
 }

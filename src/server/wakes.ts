@@ -1,15 +1,43 @@
-import type { Signal, Wakes } from './domain/deps.ts'
+import type { Hints } from './db/hints.ts'
+import { companyId } from './db/scope.ts'
+import type { PersonKey, Signal, Wakes } from './domain/deps.ts'
 
-/** Signals between the parts of one process. */
-export function createWakes(): Wakes {
-  return { events: signal(), uploads: signal(), sessions: signal(), domains: signal() }
+/**
+ * Signals between the parts of one process. With `hints`, news of events, sessions and domains also
+ * reach the other processes on the database. Uploads do not: whoever took one makes its deposit.
+ */
+export function createWakes(hints?: Pick<Hints, 'send' | 'hear'>): Wakes {
+  const events = signal<PersonKey>(key => hints?.send(`events ${key.company} ${key.user}`))
+  const sessions = signal<PersonKey>(key => hints?.send(`sessions ${key.company} ${key.user}`))
+  const domains = signal<string>(host => hints?.send(`domains ${host}`))
+  const missed = signal<void>()
+  hints?.hear({
+    text(text) {
+      const [name, first = '', user = ''] = text.split(' ')
+      if (name === 'domains') domains.deliver(first)
+      if (name === 'events') events.deliver({ company: companyId(first), user })
+      if (name === 'sessions') sessions.deliver({ company: companyId(first), user })
+    },
+    missed: () => missed.deliver()
+  })
+  return { events, uploads: signal(), sessions, domains, missed }
 }
 
-function signal<T>(): Signal<T> {
+interface BridgedSignal<T> extends Signal<T> {
+  /** Tells the listeners of this process alone. */
+  deliver(value: T): void
+}
+
+function signal<T>(pass: (value: T) => void = () => undefined): BridgedSignal<T> {
   const listeners = new Set<(value: T) => void>()
+  const deliver = (value: T) => {
+    for (const listener of listeners) listener(value)
+  }
   return {
+    deliver,
     send(value) {
-      for (const listener of listeners) listener(value)
+      deliver(value)
+      pass(value)
     },
     on(listener) {
       listeners.add(listener)

@@ -51,7 +51,7 @@ function draw(): void {
   const t = pageWords()
   dock.setAttribute('aria-label', t('shell.dock.label'))
   const words = dockWords(summary)
-  const hasEnded = summary.active + summary.paused === 0
+  const hasEnded = summary.active + summary.paused + summary.missing === 0
   if (!dock.firstElementChild) dock.append(...parts())
   const [text, bar, link, close] = dock.children
   if (text && text.textContent !== words) text.textContent = words
@@ -88,16 +88,18 @@ function dockWords({
   total,
   active,
   paused,
+  missing,
   done,
   failed,
   cancelled,
+  duplicate,
   percent,
   secondsLeft
 }: DepositSummary): string {
   const t = pageWords()
   const share = formatPercent(percent / 100, pageLocale())
-  const ended = done + failed + cancelled
-  if (active === 0 && paused === 0) {
+  const ended = done + failed + cancelled + duplicate
+  if (active + paused + missing === 0) {
     return failed > 0
       ? t('shell.dock.mixed', { done, failed })
       : t('shell.dock.finished', { count: done })

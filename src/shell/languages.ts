@@ -4,7 +4,7 @@ import { onClick } from './page.ts'
 
 /** Without this module the links still lead to the other language's home page. */
 export function startLanguages(): void {
-  onClick('#drawer a[data-locale]', (link, event) => {
+  onClick('a[data-locale]', (link, event) => {
     const { locale } = link.dataset
     if (!isLocale(locale) || event.metaKey || event.ctrlKey || event.shiftKey) return
     event.preventDefault()

@@ -15,12 +15,15 @@ export function startSchemes(): void {
     }
     document.dispatchEvent(new Event('vidimus:changed'))
   })
+  // an island may draw the choice again, and then asks for it to be shown
+  document.addEventListener('vidimus:changed', showChoice)
   onPage(showChoice)
 }
 
 function showChoice(): void {
   const theme = document.documentElement.dataset['theme']
   const scheme = theme === 'vidimus' ? 'light' : theme === 'vidimus-dark' ? 'dark' : 'system'
-  const input = document.querySelector(`input[name=scheme][value=${scheme}]`)
-  if (input instanceof HTMLInputElement) input.checked = true
+  for (const input of document.querySelectorAll(`input[name=scheme][value=${scheme}]`)) {
+    if (input instanceof HTMLInputElement) input.checked = true
+  }
 }

@@ -2,6 +2,7 @@ import { carryLinks } from './carry.ts'
 import { guardAgainstLostFiles } from './chunks.ts'
 import { startDock } from './dock.ts'
 import { startDrawer } from './drawer.ts'
+import { startDropAnywhere } from './drop-anywhere.ts'
 import { startDropZone } from './drop-zone.ts'
 import { focusHeading } from './focus.ts'
 import { startLanguages } from './languages.ts'
@@ -20,6 +21,7 @@ export function startShell(): void {
   startMenu()
   startSchemes()
   startLanguages()
+  startDropAnywhere()
   startDropZone()
   startDock()
   startSessions()

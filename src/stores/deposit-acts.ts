@@ -1,25 +1,47 @@
 import { atom, type ReadableAtom, type WritableAtom } from 'nanostores'
+import type { Category } from '../contract/categories.ts'
 import { FileName, MediaType, maxFileBytes } from '../contract/deposits.ts'
 import { AppError, type ErrorCode, errorCodes, fieldErrors } from '../contract/errors.ts'
 import type { ProcessedRequest } from '../contract/requests.ts'
-import type { Reduction } from '../workers/image-client.ts'
+import { isReducible, type Reduction } from '../workers/image-client.ts'
 import type { DepositState } from './deposit-states.ts'
+import type { RememberedUpload } from './upload-memory.ts'
+
+/** The category of a deposit, with the rules that hold for its files. */
+export type DepositCategory = Pick<Category, 'id' | 'keep_originals' | 'store' | 'media_types'>
 
 export interface QueuedDeposit {
   id: string
-  file: File
   name: string
+  /** Bytes of the file as chosen. */
+  size: number
+  /** A reduced copy will be kept in place of the picture. */
+  isReduced: boolean
+  /** The browser gave a lasting way to the file: it can be opened again without being chosen. */
+  canReopen: boolean
   $state: ReadableAtom<DepositState>
 }
 
 /** A deposit on its way, with what has been reached so far: a retry goes on from there. */
 export interface Act extends QueuedDeposit {
   $state: WritableAtom<DepositState>
-  category: string
+  /** Nothing after a reload, until it is chosen again. */
+  file: File | undefined
+  type: string
+  category: DepositCategory
   /** One per act of the person, kept over retries. */
   key: string
+  /** The person knows that they have deposited the file before. */
+  again: boolean
+  /** What a file that is chosen again must be. */
+  expected?: Pick<RememberedUpload, 'original' | 'stored'> | undefined
+  /** Share of the bytes that the server held before the reload. */
+  held: number
+  /** Chosen for this very row, not for the queue. */
+  isAssigned: boolean
+  handle: FileSystemFileHandle | undefined
   prepared?: Prepared | undefined
-  reserved?: { request: ProcessedRequest; upload: string } | undefined
+  reserved?: { request: ProcessedRequest; upload: string | undefined } | undefined
   stop: AbortController
   toldAt: number
 }
@@ -31,23 +53,89 @@ export interface Prepared {
   reduction: Reduction | undefined
 }
 
-export function createAct(file: File, category: string): Act {
+export function createAct(
+  file: File,
+  category: DepositCategory,
+  handle: FileSystemFileHandle | undefined
+): Act {
+  const { size, type } = file
   return {
     id: crypto.randomUUID(),
     file,
     name: file.name.normalize('NFC'),
+    size,
+    type,
+    isReduced: mayReduce(category) && isReducible(file),
+    canReopen: false,
     $state: atom<DepositState>({ status: 'waiting' }),
     category,
     key: crypto.randomUUID(),
+    again: false,
+    held: 0,
+    isAssigned: false,
+    handle,
     stop: new AbortController(),
     toldAt: 0
   }
 }
 
+/** An act as it was before the page was loaded anew. */
+export function recallAct(remembered: RememberedUpload): Act {
+  const { id, name, size, type, category, key, again, original, stored, handle } = remembered
+  return {
+    id,
+    file: undefined,
+    name,
+    size,
+    type,
+    isReduced: original !== stored,
+    canReopen: handle !== undefined,
+    $state: atom<DepositState>({ status: 'missing', ratio: 0, wrong: false }),
+    category,
+    key,
+    again,
+    expected: { original, stored },
+    held: 0,
+    isAssigned: false,
+    handle,
+    stop: new AbortController(),
+    toldAt: 0
+  }
+}
+
+/** What is remembered of an act; nothing before its fingerprints are known. */
+export function memoryOf(act: Act): Omit<RememberedUpload, 'person' | 'owner'> | undefined {
+  const { id, prepared, reserved, name, size, type, category, key, again, handle } = act
+  if (!prepared) return undefined
+  const { original, stored, bytes } = prepared
+  return {
+    id,
+    ...(reserved?.upload ? { address: reserved.upload, request_id: reserved.request.id } : {}),
+    key,
+    again,
+    name,
+    size,
+    type,
+    original,
+    stored,
+    bytes: bytes.size,
+    category,
+    ...(handle ? { handle } : {})
+  }
+}
+
+export function mayReduce({ keep_originals, store }: DepositCategory): boolean {
+  return !keep_originals && store === 'file'
+}
+
 /** What the server would refuse is refused before a byte is read. */
-export function refusalOf({ file, name }: Act): AppError | undefined {
-  if (file.size === 0) return new AppError('file_empty', 'The file has no bytes')
-  if (file.size > maxFileBytes) return new AppError('too_large', 'The file is over 5 GB')
+export function refusalOf({ size, name, type, category }: Act): AppError | undefined {
+  if (size === 0) return new AppError('file_empty', 'The file has no bytes')
+  if (size > maxFileBytes) return new AppError('too_large', 'The file is over 5 GB')
+  const { media_types } = category
+  if (media_types && !media_types.includes(mediaTypeOf({ type }))) {
+    return new AppError('type_not_allowed', `The category takes ${media_types.join(', ')} only`)
+  }
   const checked = FileName.safeParse(name)
   if (checked.success) return undefined
   const { '(body)': rule } = fieldErrors(checked.error)
@@ -57,7 +145,7 @@ export function refusalOf({ file, name }: Act): AppError | undefined {
 }
 
 /** `Text/HTML; charset=utf-8` → `text/html` */
-export function mediaTypeOf(file: Blob): string {
+export function mediaTypeOf(file: Pick<Blob, 'type'>): string {
   const type = (file.type.split(';')[0] ?? '').trim().toLowerCase()
   return MediaType.safeParse(type).success ? type : 'application/octet-stream'
 }
@@ -75,6 +163,11 @@ export function isLasting(error: AppError): boolean {
   return lasting.has(error.code)
 }
 
+/** The person's quota is used up; another try makes sense once there is room. */
+export function isLimit({ code }: AppError): boolean {
+  return code === 'request_limit_reached' || code === 'storage_limit_reached'
+}
+
 export function isOutdating(error: AppError): boolean {
   return outdating.has(error.code)
 }
@@ -90,9 +183,10 @@ const lasting: ReadonlySet<ErrorCode> = new Set([
   'account_disabled'
 ])
 
-/** The file is not what was fingerprinted. */
+/** What was prepared is not what may be sent. */
 const outdating: ReadonlySet<ErrorCode> = new Set([
   'transfer_corrupt',
+  'transform_not_allowed',
   'fingerprint_invalid',
   'file_unreadable'
 ])

@@ -11,11 +11,16 @@ import {
   appErrorOf,
   codeOf,
   createAct,
+  type DepositCategory,
   isLasting,
+  isLimit,
   isOutdating,
+  mayReduce,
   mediaTypeOf,
+  memoryOf,
   type Prepared,
   type QueuedDeposit,
+  recallAct,
   refusalOf
 } from './deposit-acts.ts'
 import {
@@ -27,6 +32,7 @@ import {
   summarize
 } from './deposit-states.ts'
 import { createRetrying, isPassing } from './retrying.ts'
+import type { RememberedUpload } from './upload-memory.ts'
 import type { Uploads } from './uploads.ts'
 
 /** As many files may be on their way at once. */
@@ -34,6 +40,8 @@ export const maxQueued = 1000
 const maxPreparing = 2
 const maxSending = 2
 const progressMs = 100
+/** As many files are put on the list in one go. */
+const sliceFiles = 20
 const lookMs = 2000
 const maxLooks = 4
 
@@ -46,6 +54,13 @@ export interface DepositParts extends Uploads {
     idempotencyKey: string
   ) => Promise<z.output<typeof createDeposit.output>>
   look: (requestId: string) => Promise<ProcessedRequest>
+  /** What survives a reload of the page. */
+  remember: (upload: Omit<RememberedUpload, 'person' | 'owner'>) => void
+  forget: (id: string) => void
+  /** The lasting way to a file, where there is one. */
+  handleOf: (file: File) => FileSystemFileHandle | undefined
+  /** The file behind it; `ask` may ask the person, who has just pressed a button. */
+  reopen: (handle: FileSystemFileHandle, ask: boolean) => Promise<File | undefined>
   now: () => number
   random: () => number
   after: (ms: number, run: () => void) => () => void
@@ -55,7 +70,7 @@ export interface DepositQueue {
   $deposits: ReadableAtom<readonly QueuedDeposit[]>
   $summary: ReadableAtom<DepositSummary>
   /** Answers how many of the files found no place. */
-  addFiles: (files: readonly File[], category: string) => number
+  addFiles: (files: readonly File[], category: DepositCategory) => number
   pause: (id: string) => void
   resume: (id: string) => void
   cancel: (id: string) => void
@@ -64,6 +79,12 @@ export interface DepositQueue {
   resumeAll: () => void
   cancelAll: () => void
   retryAll: () => void
+  /** Takes up uploads from before a reload; those whose file is at hand go on at once. */
+  restore: (remembered: readonly RememberedUpload[]) => Promise<void>
+  /** The file of an upload from before a reload. */
+  choose: (id: string, file: File) => void
+  reopen: (id: string) => Promise<void>
+  depositAgain: (id: string) => void
   /** Takes what has ended off the list. */
   dismiss: () => void
   /** A change told by the history stream. */
@@ -86,26 +107,127 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   const toSend = new Set<Act>()
   const earlier = new WeakSet<Act>()
   const retrying = createRetrying(parts)
+  /** By category: why, and from how many bytes on, nothing more goes for now. */
+  const limits = new Map<string, { error: AppError; fits: number }>()
+  const toAdd: { file: File; category: DepositCategory }[] = []
+  let adding = false
   let preparing = 0
   let sending = 0
   let suspended = false
   let summaryDue = false
   let looking = false
 
-  function addFiles(files: readonly File[], category: string): number {
-    const { active, paused } = count()
-    if (active + paused === 0) for (const act of acts.values()) earlier.add(act)
-    const taken = files.slice(0, Math.max(0, maxQueued - active - paused))
-    for (const file of taken) {
-      const act = createAct(file, category)
-      acts.set(act.id, act)
-      const refusal = refusalOf(act)
-      if (refusal) fail(act, refusal)
-      else toPrepare.add(act)
+  function addFiles(files: readonly File[], category: DepositCategory): number {
+    const { active, paused, missing } = count()
+    if (active + paused + toAdd.length === 0) for (const act of acts.values()) earlier.add(act)
+    limits.delete(category.id) // whoever adds more may know that there is room again
+    let places = Math.max(0, maxQueued - active - paused - missing - toAdd.length)
+    let turnedAway = 0
+    for (const file of files) {
+      const waiting = findMissing(file)
+      if (waiting) attach(waiting, file, false)
+      else if (places === 0) turnedAway += 1
+      else {
+        places -= 1
+        toAdd.push({ file, category })
+      }
     }
+    // the browser has just made as many files of the choice, which is work enough for one task
+    if (!adding && toAdd.length > sliceFiles) parts.after(0, addSlice)
+    else if (!adding) addSlice()
+    adding = toAdd.length > 0
+    $summary.set(count())
+    return turnedAway
+  }
+
+  /** A thousand at once would hold up the page. */
+  function addSlice(): void {
+    for (const { file, category } of toAdd.splice(0, sliceFiles)) add(file, category)
+    $deposits.set([...acts.values()])
+    summarizeSoon()
+    pump()
+    adding = toAdd.length > 0
+    if (adding) parts.after(0, addSlice)
+  }
+
+  function add(file: File, category: DepositCategory): void {
+    const act = createAct(file, category, parts.handleOf(file))
+    acts.set(act.id, act)
+    const refusal = refusalOf(act)
+    const limit = limits.get(category.id)
+    if (refusal) fail(act, refusal)
+    else if (limit?.fits === 0) {
+      change(act, { status: 'paused', by: 'limit', ratio: 0, error: limit.error })
+    } else toPrepare.add(act)
+  }
+
+  async function restore(remembered: readonly RememberedUpload[]): Promise<void> {
+    await Promise.all(remembered.map(recall))
+  }
+
+  async function recall(upload: RememberedUpload): Promise<void> {
+    const { id, address, request_id, bytes } = upload
+    if (acts.has(id)) return
+    const act = recallAct(upload)
+    try {
+      if (address !== undefined && request_id !== undefined) {
+        const { signal } = act.stop
+        const request = await retrying.run(() => parts.look(request_id), { signal })
+        act.reserved = { request, upload: address }
+        if (request.state === 'uploading') {
+          act.held = (await retrying.run(() => parts.held(address), { signal })) / bytes
+          act.$state.set({ status: 'missing', ratio: act.held, wrong: false })
+        }
+      }
+    } catch {
+      // it has lapsed, or the history will tell; without a connection it stays for the next visit
+      return
+    }
+    const state = act.reserved?.request.state
+    if (state === 'cancelled' || state === 'lapsed') {
+      parts.forget(id)
+      return
+    }
+    acts.set(id, act)
+    if (act.reserved) byRequest.set(act.reserved.request.id, act)
+    if (act.reserved && state !== 'uploading') record(act)
+    publish()
+    const file = act.handle && (await parts.reopen(act.handle, false))
+    if (file) attach(act, file, false)
+  }
+
+  function findMissing(file: File): Act | undefined {
+    const name = file.name.normalize('NFC')
+    for (const act of acts.values()) {
+      const isMissing = act.$state.get().status === 'missing'
+      if (isMissing && act.size === file.size && act.name === name) return act
+    }
+    return undefined
+  }
+
+  /** Its fingerprint will tell whether it is the file. */
+  function attach(act: Act, file: File, isAssigned: boolean): void {
+    const state = act.$state.get()
+    if (state.status !== 'missing') return
+    if (file.size !== act.size) {
+      change(act, { ...state, wrong: true })
+      return
+    }
+    act.file = file
+    act.isAssigned = isAssigned
+    act.handle = parts.handleOf(file) ?? act.handle
+    enqueue(act)
+  }
+
+  /** Another file of the same name and size: a deposit of its own, unless it was meant for this row. */
+  function detach(act: Act, file: File): void {
+    const { isAssigned, category, held } = act
+    act.file = undefined
+    change(act, { status: 'missing', ratio: held, wrong: isAssigned })
+    if (isAssigned) return
+    add(file, category)
     publish()
     pump()
-    return files.length - taken.length
   }
 
   function pump(): void {
@@ -141,22 +263,49 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
       if (signal.aborted) return // whoever aborted has set the state that follows
       const error = appErrorOf(thrown)
       if (error.code === 'unauthenticated') suspend()
+      else if (isLimit(error)) limit(act, error)
       else fail(act, error)
     }
   }
 
+  /** Nothing more goes where no request is left; where the room is short, smaller files still do. */
+  function limit(act: Act, error: AppError): void {
+    const { id } = act.category
+    const isFull = error.code === 'request_limit_reached'
+    const size = act.prepared?.bytes.size ?? 0
+    const fits = isFull ? 0 : Math.min(size, limits.get(id)?.fits ?? size)
+    limits.set(id, { error, fits })
+    parts.forget(act.id)
+    startAnew(act)
+    const paused: DepositState = { status: 'paused', by: 'limit', ratio: 0, error }
+    change(act, paused)
+    if (!isFull) return
+    for (const other of acts.values()) {
+      const isOpen = isInterruptible(other.$state.get()) && !other.reserved
+      if (isOpen && other.category.id === id) interrupt(other, paused)
+    }
+  }
+
   async function prepare(act: Act, signal: AbortSignal): Promise<void> {
-    const { file } = act
+    const { file, category } = act
+    if (!file) throw new Error('A deposit without its file cannot be prepared')
     change(act, { status: 'hashing', ratio: 0 })
     const onProgress = (done: number) => {
       if (!signal.aborted) progress(act, { status: 'hashing', ratio: done / file.size })
     }
     const original = await parts.hash(file, { onProgress, signal })
     signal.throwIfAborted()
+    if (act.expected && act.expected.original !== original) return detach(act, file)
     change(act, { status: 'preparing' })
-    const reduction = await parts.reduce(file, { signal })
+    const reduction = mayReduce(category) ? await parts.reduce(file, { signal }) : undefined
     const stored = reduction ? await parts.hash(reduction.blob, { signal }) : original
     signal.throwIfAborted()
+    if (act.expected && act.expected.stored !== stored) {
+      // another browser version reduces otherwise: the bytes that were sent do not fit these
+      release(act)
+      startAnew(act)
+    }
+    act.expected = undefined
     act.prepared = { original, stored, bytes: reduction?.blob ?? file, reduction }
     enqueue(act)
   }
@@ -165,27 +314,54 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     if (!act.prepared) throw new Error('A deposit must be prepared before it is delivered')
     const { prepared } = act
     if (!act.reserved) {
+      const limit = limits.get(act.category.id)
+      if (limit && prepared.bytes.size >= limit.fits) {
+        change(act, { status: 'paused', by: 'limit', ratio: 0, error: limit.error })
+        return
+      }
       change(act, { status: 'reserving' })
-      act.reserved = await retrying.run(() => reserve(act, prepared), { signal })
-      byRequest.set(act.reserved.request.id, act)
+      remember(act)
+      const answer = await retrying.run(() => reserve(act, prepared), { signal })
+      if ('duplicate' in answer) {
+        signal.throwIfAborted()
+        parts.forget(act.id)
+        change(act, { status: 'duplicate', request: answer.duplicate })
+        return
+      }
+      act.reserved = { request: answer.request, upload: answer.upload }
+      byRequest.set(answer.request.id, act)
       // a reservation on its way cannot be called back: whoever cancelled meanwhile gives it back
       if (act.$state.get().status === 'cancelled') release(act)
       signal.throwIfAborted()
+      remember(act)
     }
-    await upload(act, prepared.bytes, act.reserved.upload, signal)
+    const { upload: address } = act.reserved
+    if (address !== undefined) await upload(act, prepared.bytes, address, signal)
     signal.throwIfAborted()
+    record(act)
+  }
+
+  /** The service owes the deposit from here on. */
+  function record(act: Act): void {
+    parts.forget(act.id)
     change(act, { status: 'recording' })
     recording.add(act)
     settle(act)
     look()
   }
 
+  function remember(act: Act): void {
+    const memory = memoryOf(act)
+    if (memory) parts.remember(memory)
+  }
+
   function reserve(act: Act, { original, stored, bytes, reduction }: Prepared) {
     const media_type = mediaTypeOf(bytes)
     const transform = reduction ? { transform: reduction.transform } : {}
+    const again = act.again ? { again: true } : {}
     const { name, category } = act
-    const input = { name, size: bytes.size, media_type, original, stored, category, ...transform }
-    return parts.reserve(input, act.key)
+    const same = { name, size: bytes.size, media_type, original, stored, category: category.id }
+    return parts.reserve({ ...same, ...transform, ...again }, act.key)
   }
 
   async function upload(act: Act, bytes: Blob, url: string, signal: AbortSignal): Promise<void> {
@@ -260,10 +436,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
       .catch((error: unknown) => {
         // an upload that could not be released lapses by itself; one that was complete goes on
         if (!(error instanceof AppError) || error.code !== 'upload_state') return
-        change(act, { status: 'recording' })
-        recording.add(act)
-        settle(act)
-        look()
+        record(act)
       })
   }
 
@@ -291,14 +464,17 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   function resume(act: Act): void {
     const state = act.$state.get()
     if (state.status !== 'paused') return
-    if (suspended) change(act, { ...state, by: 'session' })
+    limits.delete(act.category.id)
+    if (suspended) change(act, { status: 'paused', by: 'session', ratio: state.ratio })
     else enqueue(act)
   }
 
   function cancel(act: Act): void {
     const state = act.$state.get()
-    if (!isInterruptible(state) && state.status !== 'paused') return
+    const isWaiting = state.status === 'paused' || state.status === 'missing'
+    if (!isInterruptible(state) && !isWaiting) return
     interrupt(act, { status: 'cancelled' })
+    parts.forget(act.id)
     release(act)
   }
 
@@ -307,6 +483,10 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     if (state.status !== 'failed' || !state.retryable) return
     if (!isPassing(state.error)) startAnew(act)
     if (isOutdating(state.error)) act.prepared = undefined
+    if (state.error.code === 'transform_not_allowed') {
+      act.category = { ...act.category, keep_originals: true }
+      act.isReduced = false
+    }
     enqueue(act)
   }
 
@@ -331,6 +511,8 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   }
 
   function fail(act: Act, error: AppError): void {
+    // what may be decided still goes on with its key after a reload
+    if (!isPassing(error)) parts.forget(act.id)
     change(act, { status: 'failed', error, retryable: !isLasting(error) })
   }
 
@@ -343,6 +525,10 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
 
   function change(act: Act, state: DepositState): void {
     act.$state.set(state)
+    summarizeSoon()
+  }
+
+  function summarizeSoon(): void {
     if (summaryDue) return
     summaryDue = true
     parts.after(progressMs, () => {
@@ -354,7 +540,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   function count(): DepositSummary {
     return summarize(
       [...acts.values()].map(act => {
-        return { file: act.file, state: act.$state.get(), isEarlier: earlier.has(act) }
+        return { size: act.size, state: act.$state.get(), isEarlier: earlier.has(act) }
       })
     )
   }
@@ -390,6 +576,22 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     resumeAll: every(resume),
     cancelAll: every(cancel),
     retryAll: every(retry),
+    restore,
+    choose(id, file) {
+      const act = acts.get(id)
+      if (act) attach(act, file, true)
+    },
+    async reopen(id) {
+      const act = acts.get(id)
+      const file = act?.handle && (await parts.reopen(act.handle, true))
+      if (act && file) attach(act, file, true)
+    },
+    depositAgain: one(act => {
+      if (act.$state.get().status !== 'duplicate') return
+      startAnew(act)
+      act.again = true
+      enqueue(act)
+    }),
     dismiss() {
       for (const act of acts.values()) if (hasEnded(act.$state.get())) remove(act)
       publish()
@@ -407,8 +609,11 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     clear() {
       for (const act of acts.values()) {
         act.stop.abort()
+        parts.forget(act.id)
         remove(act)
       }
+      limits.clear()
+      toAdd.length = 0
       toPrepare.clear()
       toSend.clear()
       suspended = false

@@ -9,6 +9,12 @@ export type DepositState =
   | { status: 'reserving' }
   | ({ status: 'uploading'; ratio: number; cut: boolean } & Pace)
   | { status: 'paused'; by: 'person' | 'session'; ratio: number }
+  /** No place for this one now; whoever resumes it asks again. */
+  | { status: 'paused'; by: 'limit'; ratio: number; error: AppError }
+  /** Left over from before a reload: the browser no longer has the file. */
+  | { status: 'missing'; ratio: number; wrong: boolean }
+  /** The person has deposited exactly this file. */
+  | { status: 'duplicate'; request: ProcessedRequest }
   | { status: 'recording' }
   | { status: 'done'; request: ProcessedRequest }
   | { status: 'failed'; error: AppError; retryable: boolean }
@@ -19,7 +25,11 @@ export interface DepositSummary {
   /** Neither ended nor paused. */
   active: number
   paused: number
+  /** Waiting for their file to be chosen again. */
+  missing: number
   done: number
+  /** Deposited before. */
+  duplicate: number
   failed: number
   /** Of the failed, those that another try may help. */
   retryable: number
@@ -33,7 +43,9 @@ export const emptySummary: DepositSummary = {
   total: 0,
   active: 0,
   paused: 0,
+  missing: 0,
   done: 0,
+  duplicate: 0,
   failed: 0,
   retryable: 0,
   cancelled: 0,
@@ -41,7 +53,7 @@ export const emptySummary: DepositSummary = {
 }
 
 export function hasEnded({ status }: DepositState): boolean {
-  return status === 'done' || status === 'failed' || status === 'cancelled'
+  return ['done', 'failed', 'cancelled', 'duplicate'].includes(status)
 }
 
 /** Reached states that a person may still interrupt. */
@@ -51,7 +63,7 @@ export function isInterruptible({ status }: DepositState): boolean {
 
 /** `isEarlier`: it ended before the present batch, whose bytes alone make up the percentage. */
 export function summarize(
-  deposits: Iterable<{ file: Blob; state: DepositState; isEarlier?: boolean }>
+  deposits: Iterable<{ size: number; state: DepositState; isEarlier?: boolean }>
 ): DepositSummary {
   const counted = { ...emptySummary }
   let bytes = 0
@@ -59,22 +71,22 @@ export function summarize(
   let bytesToSend = 0
   let bytesPerSecond = 0
   let steady = false
-  for (const { file, state, isEarlier } of deposits) {
+  for (const { size, state, isEarlier } of deposits) {
     counted.total += 1
     counted[bucketOf(state)] += 1
     if (state.status === 'failed' && state.retryable) counted.retryable += 1
     if (isEarlier && hasEnded(state)) continue
-    bytes += file.size
-    bytesDone += file.size * shareOf(state)
+    bytes += size
+    bytesDone += size * shareOf(state)
     if (state.status === 'uploading') {
       bytesPerSecond += state.bytesPerSecond ?? 0
       if (state.secondsLeft !== undefined) steady = true
     }
     if (isInterruptible(state)) {
-      bytesToSend += file.size * (state.status === 'uploading' ? 1 - state.ratio : 1)
+      bytesToSend += size * (state.status === 'uploading' ? 1 - state.ratio : 1)
     }
   }
-  const open = counted.active + counted.paused
+  const open = counted.active + counted.paused + counted.missing
   const percent = Math.floor((100 * bytesDone) / Math.max(1, bytes))
   return {
     ...counted,
@@ -83,10 +95,12 @@ export function summarize(
   }
 }
 
-function bucketOf({ status }: DepositState): 'active' | 'paused' | 'done' | 'failed' | 'cancelled' {
-  if (status === 'done' || status === 'failed' || status === 'cancelled' || status === 'paused') {
-    return status
-  }
+type Bucket = 'active' | 'paused' | 'missing' | 'done' | 'failed' | 'cancelled' | 'duplicate'
+
+function bucketOf(state: DepositState): Bucket {
+  const { status } = state
+  if (status === 'failed' || status === 'cancelled' || status === 'done') return status
+  if (status === 'paused' || status === 'missing' || status === 'duplicate') return status
   return 'active'
 }
 
@@ -96,8 +110,9 @@ const hashingShare = 0.1
 function shareOf(state: DepositState): number {
   if (state.status === 'hashing') return hashingShare * state.ratio
   if (state.status === 'preparing' || state.status === 'reserving') return hashingShare
-  if (state.status === 'uploading' || (state.status === 'paused' && state.ratio > 0)) {
+  const isPartial = state.status === 'paused' || state.status === 'missing'
+  if (state.status === 'uploading' || (isPartial && state.ratio > 0)) {
     return hashingShare + (1 - hashingShare) * state.ratio
   }
-  return state.status === 'waiting' || state.status === 'paused' ? 0 : 1
+  return state.status === 'waiting' || isPartial ? 0 : 1
 }

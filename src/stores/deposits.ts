@@ -3,12 +3,15 @@ import { AppError } from '../contract/errors.ts'
 import { getRequest } from '../contract/requests.ts'
 import { readPayload } from '../core/token.ts'
 import { hashFile } from '../workers/hash-client.ts'
-import { isReducible, reducePicture } from '../workers/image-client.ts'
+import { reducePicture } from '../workers/image-client.ts'
+import type { DepositCategory } from './deposit-acts.ts'
 import { createDepositQueue } from './deposit-queue.ts'
 import { environment } from './environment.ts'
 import { httpUpload } from './http-upload.ts'
+import { handleOf, keepHandle } from './offers.ts'
 import { loadRequests, onRequest } from './requests.ts'
 import { api, apiOrigin, heed, onSignIn, onSignOut, sessionToken } from './sessions.ts'
+import { forgetUploads, uploadMemory } from './upload-memory.ts'
 import { createUploads } from './uploads.ts'
 
 const uploads = createUploads({ http: httpUpload, token: sessionToken })
@@ -19,7 +22,15 @@ const queue = createDepositQueue({
   reserve: (input, idempotencyKey) => renewable(api(createDeposit, input, { idempotencyKey })),
   look: id => renewable(api(getRequest, { id })),
   send: (address, bytes, options) => heeding(uploads.send(urlOf(address), bytes, options)),
+  held: address => heeding(uploads.held(urlOf(address))),
   release: address => heeding(uploads.release(urlOf(address))),
+  remember(upload) {
+    const whose = person()
+    if (typeof whose === 'string') void uploadMemory.save(upload, whose)
+  },
+  forget: id => void uploadMemory.forget(id),
+  handleOf,
+  reopen: reopenFile,
   now: () => environment().now(),
   random: () => environment().random(),
   after: (ms, run) => environment().after(ms, run)
@@ -28,23 +39,51 @@ const queue = createDepositQueue({
 /** The queue lives as long as the document, so it goes on while the person visits other pages. */
 export const $deposits = queue.$deposits
 export const $depositSummary = queue.$summary
-export const { pause, resume, cancel, retry, pauseAll, resumeAll, cancelAll, retryAll, dismiss } =
-  queue
-
-/** Whether a reduced copy of the file will be kept, which is said before anything is sent. */
-export function isKeptReduced(file: File): boolean {
-  return isReducible(file)
-}
+export const { pause, resume, cancel, retry, choose, reopen, depositAgain } = queue
+export const { pauseAll, resumeAll, cancelAll, retryAll, dismiss } = queue
 
 /** Whose files these are; they wait for the same person when the session ends. */
 let owner: unknown
 let listening = false
 
 /** Puts files in the queue; answers how many found no place in it. */
-export function addFiles(files: readonly File[], category: string): number {
+export function addFiles(files: readonly File[], category: DepositCategory): number {
   listen()
   owner = person()
   return queue.addFiles(files, category)
+}
+
+let restoredFor: unknown
+
+/** Takes up what this person's browser had not finished when its page went; once a person. */
+export async function restoreDeposits(): Promise<void> {
+  const whose = person()
+  if (typeof whose !== 'string' || restoredFor === whose) return
+  restoredFor = whose
+  const remembered = await uploadMemory.claim(whose)
+  if (remembered.length === 0 || person() !== whose) return
+  listen()
+  owner = whose
+  await queue.restore(remembered)
+}
+
+async function reopenFile(handle: FileSystemFileHandle, ask: boolean): Promise<File | undefined> {
+  try {
+    // as: members that the browsers which give handles have, and the library of types has not
+    const asking = handle as FileSystemFileHandle & Permissible
+    const verb = ask ? 'requestPermission' : 'queryPermission'
+    if ((await asking[verb]({ mode: 'read' })) !== 'granted') return undefined
+    const file = await handle.getFile()
+    keepHandle(file, handle)
+    return file
+  } catch {
+    return undefined // moved, deleted or refused: it can still be chosen
+  }
+}
+
+interface Permissible {
+  queryPermission: (options: { mode: 'read' }) => Promise<PermissionState>
+  requestPermission: (options: { mode: 'read' }) => Promise<PermissionState>
 }
 
 /** Once, at the first file: until then there is nothing to hear about. */
@@ -54,8 +93,11 @@ function listen(): void {
   listening = true
   onRequest(queue.hear)
   onSignOut(departure => {
-    if (departure === 'signed-out') queue.clear()
-    else queue.suspend()
+    if (departure === 'signed-out') {
+      queue.clear()
+      restoredFor = undefined
+      void forgetUploads()
+    } else queue.suspend()
   })
   onSignIn(() => {
     if (person() !== owner) queue.clear()
@@ -70,9 +112,9 @@ function listen(): void {
 }
 
 /** Uploads do not pass through `api()`, yet what every call may answer holds for them too. */
-async function heeding(sent: Promise<void>): Promise<void> {
+async function heeding<Result>(sent: Promise<Result>): Promise<Result> {
   try {
-    await sent
+    return await sent
   } catch (error) {
     if (error instanceof AppError) heed(error, sessionToken())
     throw error

@@ -1,3 +1,4 @@
+import type { Strength } from '../core/password.ts'
 import { defaultLocale, isLocale, type Locale } from '../i18n/index.ts'
 import type { Keys } from '../workers/kdf-client.ts'
 import type { AskOptions } from '../workers/pool.ts'
@@ -10,6 +11,21 @@ export interface Place {
   pathname: string
   search: string
   hash: string
+}
+
+export interface Channel {
+  say(message: unknown): void
+  close(): void
+}
+
+export interface LockRequest {
+  /** Takes it from whoever has it. */
+  steal: boolean
+  onHeld: () => void
+  /** Another tab has it; it comes with `onHeld` when that one lets go. */
+  onWait: () => void
+  /** Another tab has taken it away. */
+  onLost: () => void
 }
 
 /** All that the stores take from the browser: the one seam that tests replace. */
@@ -31,13 +47,20 @@ export interface Environment {
   readStored(key: string): string | undefined
   /** Nothing as value deletes the entry. */
   store(key: string, value: string | undefined): void
-  /** Hears what other tabs of this origin say; the answer speaks to them. */
-  openChannel(name: string, hear: (message: unknown) => void): (message: unknown) => void
+  /** Hears what other tabs of this origin say, and speaks to them. */
+  openChannel(name: string, hear: (message: unknown) => void): Channel
+  /** Asks for what one tab of this browser has at a time; the answer gives it back, or asks no more. */
+  holdLock(name: string, asked: LockRequest): () => void
+  isVisible(): boolean
+  /** Runs when the page is left, be it for good or for the browser's cache. The answer ends it. */
+  onHide(run: () => void): () => void
   /** Runs when the person comes back: page shown, network back, page restored. The answer ends it. */
   onWake(run: () => void): () => void
   /** Runs when the device loses its network. The answer ends it. */
   onOffline(run: () => void): () => void
   openKeys(email: string, password: string): Promise<Keys>
+  /** How hard the password is to guess for somebody who knows these words. */
+  rateStrength(password: string, words: string[]): Promise<Strength>
   /** Hex SHA-256, computed on this device. */
   hashFile(file: Blob, options: AskOptions): Promise<string>
 }
@@ -98,7 +121,13 @@ function browser(): Environment {
     openChannel(name, hear) {
       const channel = new BroadcastChannel(name)
       channel.onmessage = event => hear(event.data)
-      return message => channel.postMessage(message)
+      return { say: message => channel.postMessage(message), close: () => channel.close() }
+    },
+    holdLock,
+    isVisible: () => document.visibilityState === 'visible',
+    onHide(run) {
+      addEventListener('pagehide', run)
+      return () => removeEventListener('pagehide', run)
     },
     onWake(run) {
       const seen = () => {
@@ -122,9 +151,44 @@ function browser(): Environment {
       const { openKeys } = await import('../workers/kdf-client.ts')
       return openKeys(email, password)
     },
+    async rateStrength(password, words) {
+      const { rateStrength } = await import('../workers/strength-client.ts')
+      return rateStrength({ password, words })
+    },
     async hashFile(file, options) {
       const { hashFile } = await import('../workers/hash-client.ts')
       return hashFile(file, options)
     }
+  }
+}
+
+function holdLock(name: string, { steal, onHeld, onWait, onLost }: LockRequest): () => void {
+  const asking = new AbortController()
+  const { promise: letGo, resolve: release } = Promise.withResolvers<void>()
+  let isHeld = false
+  const hold = () => {
+    if (asking.signal.aborted) return undefined
+    isHeld = true
+    onHeld()
+    return letGo
+  }
+
+  async function ask(): Promise<void> {
+    if (steal) return navigator.locks.request(name, { steal }, hold)
+    await navigator.locks.request(name, { ifAvailable: true }, lock => (lock ? hold() : undefined))
+    if (isHeld || asking.signal.aborted) return
+    onWait()
+    await navigator.locks.request(name, { signal: asking.signal }, hold)
+  }
+
+  ask().catch(() => {
+    if (asking.signal.aborted) return
+    if (isHeld) onLost()
+    // Without locks, as on a page without HTTPS, each tab works for itself.
+    else hold()
+  })
+  return () => {
+    asking.abort()
+    release()
   }
 }

@@ -1,4 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import * as z from 'zod/mini'
 import { problemOf } from '../contract/call.ts'
 import { AppError } from '../contract/errors.ts'
 import type { Environment } from './environment.ts'
@@ -7,16 +8,21 @@ import type { Environment } from './environment.ts'
  * `offline`: no answer comes; `unreachable`: one comes, but no stream; `polling`: the server refuses
  * one more stream.
  */
-export type StreamState = 'connecting' | 'live' | 'polling' | 'offline' | 'unreachable'
+export const StreamState = z.enum(['connecting', 'live', 'polling', 'offline', 'unreachable'])
+export type StreamState = z.infer<typeof StreamState>
 
 interface EventStreamOptions {
   url: string
   environment: Pick<Environment, 'fetch' | 'now' | 'random' | 'after' | 'onWake' | 'onOffline'>
+  /** Sequence up to which everything has been seen before. */
+  after: string | undefined
   /** Asked at each connection, because tokens are renewed. */
   token: () => string | undefined
   onState: (state: StreamState) => void
   /** The data of an unnamed event. */
   onMessage: (data: string) => void
+  /** How far everything has been seen, and how far before this event. */
+  onSeen: (seen: { before: string | undefined; at: string }) => void
   /** What was seen before does not connect to what follows: load the list. */
   onReload: () => void
   /** A status of 400 or more, a lost connection, or the server's word that the account is disabled. */
@@ -39,7 +45,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
   const { environment, onState, onError, onReload } = options
   let connection: AbortController | undefined
   /** Sequence up to which everything has been seen. */
-  let lastId: string | undefined
+  let lastId = options.after
   let heardAt = 0
   let failures = 0
   let stopTimer: () => void = () => {}
@@ -99,7 +105,10 @@ export function openEventStream(options: EventStreamOptions): () => void {
       // The details come with the answer to the next connection.
       onError(new AppError('account_disabled', 'The stream ended with the account'), token)
     }
-    if (id !== undefined) lastId = id
+    if (id === undefined) return
+    const before = lastId
+    lastId = id
+    options.onSeen({ before, at: id })
   }
 
   /** What comes after the end of a connection. */

@@ -1,9 +1,11 @@
 import { atom } from 'nanostores'
+import * as z from 'zod/mini'
 import { AppError } from '../contract/errors.ts'
 import { listRequests, ProcessedRequest, streamRequests } from '../contract/requests.ts'
 import { environment } from './environment.ts'
-import { openEventStream, type StreamState } from './event-stream.ts'
-import { $session, api, apiOrigin, heed, onSignOut, sessionToken } from './sessions.ts'
+import { openEventStream, StreamState } from './event-stream.ts'
+import { joinTeam, type Team } from './leader.ts'
+import { $session, api, apiOrigin, heed, onSignOut, sessionToken, sharedName } from './sessions.ts'
 
 /** The person's history, newest first, each request once. */
 export const $requests = atom<readonly ProcessedRequest[]>([])
@@ -26,7 +28,13 @@ let known: ReadonlyMap<string, ProcessedRequest> = new Map()
 let cursor: string | undefined
 /** Ids that pages brought; an event may bring one that lies in a gap. */
 const paged = new Set<string>()
-let closeStream: (() => void) | undefined
+/** The tabs of this person, of which one has the stream. */
+let team: Team | undefined
+/** Sequence up to which everything has been seen, by the own stream or by that of the leader. */
+let seen: string | undefined
+/** Counts the teams, so that an answer for an earlier one is dropped. */
+let visit = 0
+let isCatchingUp = false
 
 onSignOut(reset)
 
@@ -36,26 +44,95 @@ export function onRequest(run: (request: ProcessedRequest) => void): () => void 
   return () => listeners.delete(run)
 }
 
-/** Opens the stream, and from its first tick on loads the list, so that nothing falls between. */
+/** What the tab with the stream tells the others. */
+const News = z.object({
+  state: StreamState,
+  /** Sequence up to which the leader has seen everything, now and before these news. */
+  at: z.optional(z.string()),
+  before: z.optional(z.string()),
+  request: z.optional(ProcessedRequest),
+  /** The list has to be loaded anew. */
+  reload: z.optional(z.boolean())
+})
+type News = z.infer<typeof News>
+
+/**
+ * Follows the requests: by the one stream of this browser, which this or another tab has open. The
+ * list is loaded once that is on, so that nothing falls between.
+ */
 export function loadRequests(): void {
-  if (closeStream || $session.get().status === 'out') return
+  if (team || $session.get().status === 'out') return
   $historyStatus.set({ status: 'loading' })
-  closeStream = openEventStream({
+  team = joinTeam({
+    name: sharedName('stream'),
+    environment: environment(),
+    lead: openStream,
+    follow: () => {
+      if ($historyStatus.get().status === 'loading') void reload()
+    },
+    hear,
+    greeting: () => newsOf({ at: seen, before: seen })
+  })
+}
+
+/** The work of the leader. */
+function openStream(): () => void {
+  return openEventStream({
     url: `${apiOrigin()}${streamRequests.path}`,
     environment: environment(),
+    after: seen,
     token: sessionToken,
-    onState: state => $streamState.set(state),
-    onMessage: data => {
-      const request = parse(data)
-      if (request) addRequests([request])
+    onState(state) {
+      if (state === $streamState.get()) return
+      $streamState.set(state)
+      team?.say(newsOf({}))
     },
-    onReload: () => void reload(),
-    onError: (error, token) => {
+    onMessage(data) {
+      const request = parse(data)
+      if (!request) return
+      addRequests([request])
+      team?.say(newsOf({ request }))
+    },
+    onSeen({ before, at }) {
+      seen = at
+      team?.say(newsOf({ before, at }))
+    },
+    onReload() {
+      team?.say(newsOf({ reload: true }))
+      void reload()
+    },
+    onError(error, token) {
       heed(error, token)
       // A list without its stream is still worth showing.
       if ($historyStatus.get().status === 'loading') void reload()
     }
   })
+}
+
+function newsOf(news: Omit<News, 'state'>): News {
+  return { state: $streamState.get(), ...news }
+}
+
+/** What a follower makes of the leader's words. */
+function hear(message: unknown): void {
+  const read = News.safeParse(message)
+  if (!read.success) return
+  const { state, at, before, request, reload: isStale } = read.data
+  $streamState.set(state)
+  if (request) addRequests([request])
+  if (isStale) void reload()
+  if (at === undefined) return
+  const isNews = seen === undefined || Number(at) > Number(seen)
+  // The leader goes on from where this tab has not been: something was said while it slept.
+  if (seen !== undefined && isNews && before !== seen) void catchUp(at)
+  else if (isNews) seen = at
+}
+
+async function catchUp(at: string): Promise<void> {
+  if (isCatchingUp) return
+  isCatchingUp = true
+  if (await reload()) seen = at
+  isCatchingUp = false
 }
 
 /** Tries the first page again after a failure. */
@@ -68,17 +145,17 @@ export async function loadMoreRequests(): Promise<void> {
   const before = $historyStatus.get()
   if (before.status !== 'ready' || before.more === 'loading' || !before.hasMore) return
   $historyStatus.set({ ...before, more: 'loading' })
-  const mine = closeStream
+  const mine = visit
   const from = cursor
   try {
     const page = await api(listRequests, { limit: pageSize, ...(from ? { cursor: from } : {}) })
-    if (mine !== closeStream) return
+    if (mine !== visit) return
     // a reload has found a gap meanwhile: this page lies behind it, and is asked for again in its turn
     if (from === cursor) takePage(page, true)
     else addRequests(page)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    if (mine === closeStream) $historyStatus.set({ ...before, more: { error } })
+    if (mine === visit) $historyStatus.set({ ...before, more: { error } })
   }
 }
 
@@ -117,16 +194,20 @@ export function newestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
   return compare(b.created, a.created) || compare(b.id, a.id)
 }
 
-async function reload(): Promise<void> {
-  const mine = closeStream
+/** Answers whether the list came. */
+async function reload(): Promise<boolean> {
+  const mine = visit
   try {
     const page = await api(listRequests, { limit: pageSize })
-    if (mine === closeStream) takePage(page, false)
+    if (mine !== visit) return false
+    takePage(page, false)
+    return true
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    if (mine === closeStream && $historyStatus.get().status === 'loading') {
+    if (mine === visit && $historyStatus.get().status === 'loading') {
       $historyStatus.set({ status: 'failed', error })
     }
+    return false
   }
 }
 
@@ -152,8 +233,10 @@ function parse(data: string): ProcessedRequest | undefined {
 }
 
 function reset(): void {
-  closeStream?.()
-  closeStream = undefined
+  visit += 1
+  team?.leave()
+  team = undefined
+  seen = undefined
   known = new Map()
   cursor = undefined
   paged.clear()

@@ -7,13 +7,15 @@ const $route = createRouter(
     verify: page('verify'),
     deposit: page('deposit'),
     history: page('history'),
+    me: page('me'),
     signIn: page('sign-in'),
-    signUp: page('sign-up')
+    signUp: page('sign-up'),
+    docs: page('docs(?:/calls|/errors)?')
   },
   { links: false }
 )
 
-const returnable: string[] = ['home', 'verify', 'deposit', 'history']
+const returnable: string[] = ['home', 'verify', 'deposit', 'history', 'me', 'docs']
 
 /** Whether a sign-in may lead to this path: a page there is, and not one that signs in itself. */
 export function isReturnable(path: string): boolean {

@@ -4,8 +4,8 @@ import { type CallOptions, call } from '../contract/call.ts'
 import type { Endpoint } from '../contract/endpoint.ts'
 import { AppError } from '../contract/errors.ts'
 import { getChallenge, logIn, logOut } from '../contract/sessions.ts'
-import { createUser } from '../contract/users.ts'
-import { expiryOf, isUsable, readPayload } from '../core/token.ts'
+import { changeKey, createUser } from '../contract/users.ts'
+import { clockAhead, expiryOf, isUsable, readPayload } from '../core/token.ts'
 import type { Locale } from '../i18n/index.ts'
 import type { Keys } from '../workers/kdf-client.ts'
 import { environment, pageLocale } from './environment.ts'
@@ -19,6 +19,8 @@ const cookieName = '__Host-vidimus'
 /** Browsers refuse a longer cookie without a word. */
 const maxCookieBytes = 4096
 const deviceKey = 'vidimus:device'
+/** Seconds by which this device's clock is ahead of the server's; `boot.js` reads it as well. */
+const clockKey = 'vidimus:clock'
 
 /** How a session came to be here: by what the person just did, or from the cookie. */
 export type Arrival = 'signed-in' | 'restored'
@@ -48,7 +50,7 @@ export function startSession(): void {
   if (started) return
   started = true
   const { openChannel, onWake } = environment()
-  tellTabs = openChannel('vidimus:session', restore)
+  tellTabs = openChannel('vidimus:session', restore).say
   onWake(restore)
   restore()
 }
@@ -80,6 +82,12 @@ export function sessionToken(): string | undefined {
   return session.status === 'in' ? session.token : undefined
 }
 
+/** Names what the tabs of this person in this browser share: `'stream'` → `'vidimus:stream:docs.acme.fr:<user>'` */
+export function sharedName(what: string): string {
+  const token = sessionToken()
+  return `vidimus:${what}:${environment().place().host}:${token ? subjectOf(token) : ''}`
+}
+
 /** What holds for an error of any call: 401 signs out, and who is disabled is told so. */
 export function heed(error: AppError, token: string | undefined): void {
   // The answer to a token that has been replaced since says nothing about the present one.
@@ -107,13 +115,23 @@ export async function signUp(input: {
   locale: Locale
 }): Promise<void> {
   const { email, username, password, locale } = input
+  await signUpWith({ email, password }, public_key_jwt =>
+    api(createUser, { email, username, public_key_jwt, locale })
+  )
+}
+
+/** Hands the new key's proof to the call that makes its person, then signs in with the key. */
+export async function signUpWith<Made>(
+  { email, password }: { email: string; password: string },
+  register: (public_key_jwt: string) => Promise<Made>
+): Promise<Made> {
   const keys = await environment().openKeys(email, password)
   try {
     const { challenge } = await api(getChallenge, { email, purpose: 'signup' })
     const aud = environment().place().hostname
-    const public_key_jwt = await keys.publicKeyJwt({ challenge, aud, purpose: 'signup' })
-    await api(createUser, { email, username, public_key_jwt, locale })
+    const made = await register(await keys.publicKeyJwt({ challenge, aud, purpose: 'signup' }))
     await logInWith(keys, email)
+    return made
   } finally {
     keys.close()
   }
@@ -130,6 +148,39 @@ export async function signOut(): Promise<void> {
   })
 }
 
+/** Ends every session of the person, in all browsers; unlike `signOut` it fails where the server does. */
+export async function signOutEverywhere(): Promise<void> {
+  await api(logOut, { all: true })
+  leave('signed-out')
+}
+
+/** Both keys are derived here; the present one answers for the change, the next one proves itself. */
+export async function changePassword(input: {
+  email: string
+  password: string
+  next: string
+}): Promise<void> {
+  const { openKeys, place } = environment()
+  const present = await openKeys(input.email, input.password)
+  try {
+    const next = await openKeys(input.email, input.next)
+    try {
+      const purpose = 'rekey'
+      const aud = place().hostname
+      const { challenge } = await api(getChallenge, { email: input.email, purpose })
+      const [challenge_response, public_key_jwt] = await Promise.all([
+        present.respond(challenge, purpose, aud),
+        next.publicKeyJwt({ challenge, aud, purpose })
+      ])
+      await api(changeKey, { challenge_response, public_key_jwt })
+    } finally {
+      next.close()
+    }
+  } finally {
+    present.close()
+  }
+}
+
 /** The fresh token that the server sends before the old one ends. */
 export function renewToken(token: string): void {
   if ($session.get().status === 'out') return
@@ -141,7 +192,12 @@ async function logInWith(keys: Keys, email: string): Promise<void> {
   const { challenge } = await api(getChallenge, { email, purpose: 'login' })
   const host = environment().place().hostname
   const challenge_response = await keys.respond(challenge, 'login', host)
-  const { access_token, device } = await api(logIn, { email, challenge_response })
+  const known = environment().readStored(deviceKey)
+  const { access_token, device } = await api(logIn, {
+    email,
+    challenge_response,
+    ...(known === undefined || known.length > 128 ? {} : { device: known })
+  })
   environment().store(deviceKey, device)
   if ($session.get().status === 'in') depart('ended')
   keep(access_token)
@@ -151,11 +207,10 @@ async function logInWith(keys: Keys, email: string): Promise<void> {
 
 /** Follows the cookie: another tab may have signed in or out, or the token may have ended. */
 function restore(): void {
-  const { readCookie, now } = environment()
-  const token = readCookie(cookieName)
+  const token = environment().readCookie(cookieName)
   const session = $session.get()
   const exp = token ? expiryOf(token) : undefined
-  if (!token || exp === undefined || !isUsable(exp, now())) {
+  if (!token || exp === undefined || !isUsable(exp, serverNow())) {
     if (token || session.status === 'in') leave('ended')
     return
   }
@@ -169,8 +224,10 @@ function restore(): void {
 function keep(token: string): void {
   const exp = expiryOf(token)
   if (exp === undefined) throw new AppError('unexpected_answer', 'A token without an end')
-  const { now, writeCookie } = environment()
-  const seconds = Math.max(0, Math.floor(exp - now() / 1000))
+  const { now, store, writeCookie } = environment()
+  const ahead = clockAhead(token, now())
+  store(clockKey, ahead === 0 ? undefined : String(ahead))
+  const seconds = Math.max(0, Math.floor(exp - serverNow() / 1000))
   const cookie = `${cookieName}=${token}; Max-Age=${seconds}; Path=/; Secure; SameSite=Lax`
   if (cookie.length > maxCookieBytes) {
     throw new AppError('unexpected_answer', 'A token too long for its cookie')
@@ -179,10 +236,16 @@ function keep(token: string): void {
   hold(token, exp)
 }
 
+/** The server's time as far as it is known, because this device's clock may be a day off. */
+function serverNow(): number {
+  const { now, readStored } = environment()
+  const ahead = Number(readStored(clockKey) ?? 0)
+  return now() - (Number.isFinite(ahead) ? ahead * 1000 : 0)
+}
+
 function hold(token: string, exp: number): void {
   stopExpiry()
-  const { after, now } = environment()
-  stopExpiry = after(Math.max(0, exp * 1000 - now() - 1000), restore)
+  stopExpiry = environment().after(Math.max(0, exp * 1000 - serverNow() - 1000), restore)
   $session.set({ status: 'in', token, exp })
 }
 

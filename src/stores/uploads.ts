@@ -11,6 +11,8 @@ export interface SendOptions {
 export interface Uploads {
   /** One try, from where the server stands; the answer of the last byte is the server's promise. */
   send: (url: string, bytes: Blob, options?: SendOptions) => Promise<void>
+  /** How many bytes the server holds. */
+  held: (url: string) => Promise<number>
   /** Cancels the deposit and gives its reservation back. */
   release: (url: string) => Promise<void>
 }
@@ -25,6 +27,11 @@ export function createUploads(given: {
       const lastMethod = await transfer(given, url, bytes, options)
       // the server held every byte already: its promise for the last one may never have been given
       if (lastMethod === 'HEAD') await finish(given, url, bytes.size)
+    },
+    async held(url) {
+      const answer = await request(given, 'HEAD', url, {})
+      if (answer.status >= 400) throw problemOf('HEAD', answer.status, answer.body)
+      return Number(answer.header('Upload-Offset') ?? 0)
     },
     async release(url) {
       const answer = await request(given, 'DELETE', url, {})

@@ -1,11 +1,20 @@
 import { atom } from 'nanostores'
-import { getUser, type UserInfo, updateUser } from '../contract/users.ts'
+import { getUser, UserInfo, updateUser } from '../contract/users.ts'
 import { parseRedirect } from '../core/redirect.ts'
 import { isLocale, type Locale, localizedPath } from '../i18n/index.ts'
 import { environment, pageLocale } from './environment.ts'
+import { joinTeam, type Team } from './leader.ts'
 import { rememberLanguage } from './locale.ts'
 import { isReturnable } from './routes.ts'
-import { $session, type Arrival, api, onSignIn, onSignOut, renewToken } from './sessions.ts'
+import {
+  $session,
+  type Arrival,
+  api,
+  onSignIn,
+  onSignOut,
+  renewToken,
+  sharedName
+} from './sessions.ts'
 
 /** Who is signed in; nothing while signed out and until the first answer. */
 export const $user = atom<UserInfo | undefined>(undefined)
@@ -18,6 +27,9 @@ const snapshotKey = 'vidimus:user'
 let visit = 0
 /** How the present session began, until its language has been settled. */
 let unsettled: Arrival | undefined
+/** The tabs of this person, of which one asks for all. */
+let team: Team | undefined
+let isLeading = false
 let stopBeat: () => void = () => {}
 let stopWake: () => void = () => {}
 
@@ -35,6 +47,11 @@ export async function changeLocale(locale: Locale): Promise<void> {
   if ($session.get().status === 'in') take(await api(updateUser, { locale }))
 }
 
+/** Gives the person another name. */
+export async function rename(username: string): Promise<void> {
+  take(await api(updateUser, { username }))
+}
+
 /** Where a sign-in leads: back to where the person came from, else home; in the person's language. */
 export function afterSignIn(): string {
   const { protocol, host, search } = environment().place()
@@ -48,13 +65,27 @@ export function afterSignIn(): string {
 
 async function begin(arrival: Arrival): Promise<void> {
   unsettled = arrival
-  stopWake = environment().onWake(refreshNow)
+  team = joinTeam({
+    name: sharedName('user'),
+    environment: environment(),
+    lead,
+    follow: () => {},
+    hear(news) {
+      const user = UserInfo.safeParse(news)
+      if (user.success) show(user.data)
+    },
+    greeting: () => $user.get()
+  })
+  stopWake = environment().onWake(() => {
+    if (isLeading) refreshNow()
+  })
   await refresh()
 }
 
 function end(): void {
   visit += 1
-  stopBeat()
+  team?.leave()
+  team = undefined
   stopWake()
   $user.set(undefined)
   environment().store(snapshotKey, undefined)
@@ -75,14 +106,28 @@ function speak(locale: Locale, arrival: Arrival): void {
   if (arrival === 'restored') environment().replacePage(address)
 }
 
+/** Asks every 30 seconds, for the other tabs too. */
+function lead(): () => void {
+  isLeading = true
+  beat()
+  return () => {
+    isLeading = false
+    stopBeat()
+  }
+}
+
+function beat(): void {
+  stopBeat()
+  stopBeat = environment().after(refreshMs, refreshNow)
+}
+
 function refreshNow(): void {
   void refresh()
 }
 
 /** A failed refresh is tried again with the next beat; `api` has heeded what it means. */
 async function refresh(): Promise<void> {
-  stopBeat()
-  stopBeat = environment().after(refreshMs, refreshNow)
+  if (isLeading) beat()
   const mine = visit
   const user = await api(getUser, {}).catch(() => undefined)
   if (!user || mine !== visit) return
@@ -90,9 +135,15 @@ async function refresh(): Promise<void> {
   await settleLocale(user)
 }
 
-function take(user: UserInfo): void {
+/** What the API has said. The leader passes it on, but for the token, which all find in the cookie. */
+function take({ access_token, ...user }: UserInfo): void {
+  show(user)
+  team?.say(user)
+  if (access_token) renewToken(access_token)
+}
+
+function show(user: UserInfo): void {
   $user.set(user)
   const { features, permissions } = user
   environment().store(snapshotKey, JSON.stringify({ features, permissions }))
-  if (user.access_token) renewToken(user.access_token)
 }

@@ -33,7 +33,6 @@ const files = new Map<number, File>()
 const running = new Map<number, AbortController>()
 /** Fewer than may be asked at once, so that the first answers of many files come early. */
 const groupSize = 100
-let offered: readonly File[] = []
 let lastId = 0
 let lastBatch = 0
 /** Who was signed in last: a session that ended by itself leaves the checks to the same person. */
@@ -48,17 +47,6 @@ onSignIn(() => {
   if (owner !== undefined && owner !== person) forgetChecks()
   owner = person
 })
-
-/** Files chosen on another page, for the verify page to take up. */
-export function offerFiles(chosen: readonly File[]): void {
-  offered = chosen
-}
-
-export function takeOfferedFiles(): readonly File[] {
-  const taken = offered
-  offered = []
-  return taken
-}
 
 export async function checkFiles(chosen: readonly File[]): Promise<void> {
   lastBatch += 1

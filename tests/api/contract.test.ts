@@ -19,10 +19,12 @@ import fr from '../../src/i18n/fr/errors.json' with { type: 'json' }
 import { companyId } from '../../src/server/db/scope.ts'
 import { lapseNextUpload } from '../../src/server/domain/uploads.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../helpers/app.ts'
-import { makeKeys } from '../helpers/keys.ts'
+import { makeKeys, type TestKeys } from '../helpers/keys.ts'
 import {
   codeOf,
+  domainOf,
   isUpload,
+  makeAdmins,
   requestOf,
   routeOf,
   routes,
@@ -39,6 +41,7 @@ let ada: TestPerson
 beforeAll(async () => {
   app = await makeApp({ limits: { max_requests: 200, max_storage: 100_000 } })
   ada = await app.signUp()
+  await makeAdmins(app.owner)
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -109,11 +112,16 @@ describe('the routes', () => {
   test('are open to strangers only where that is meant', () => {
     const open = names.filter(name => routeOf(name).access === 'public')
     expect(open.sort()).toEqual([
+      'createOperator',
       'createUser',
       'getChallenge',
+      'getDocs',
       'getDomainConfig',
       'getHealth',
+      'getOpenApi',
+      'getSetup',
       'logIn',
+      'reportPolicy',
       'verify'
     ])
     const pending = Object.entries<Endpoint>(endpoints).filter(([, route]) => route.pending)
@@ -148,20 +156,17 @@ describe('the error codes', () => {
   const codes = Object.keys(errorCodes) as ErrorCode[] // as: the keys of a constant
   /** Made by the browser itself and never sent. */
   const ofBrowser = ['offline', 'unexpected_answer', 'file_unreadable']
-  /** For categories that restrict media types, which come with their administration. */
-  const reserved = ['type_not_allowed']
 
   test('are each made somewhere, on the side that may make them', () => {
     const server = sourceOf('src/server')
     const browser = ['src/stores', 'src/workers', 'src/contract'].map(sourceOf).join('\n')
     for (const code of codes) {
-      if (reserved.includes(code)) continue
       const source = ofBrowser.includes(code) ? browser : server
       const isMade = new RegExp(`(AppError\\(|[?,:=])\\s*'${code}'`).test(source)
       const isState = ['cancelled', 'lapsed'].includes(code) // named by the state of the request
       expect(isMade || isState, code).toBe(true)
     }
-    for (const code of [...ofBrowser, ...reserved]) expect(server).not.toContain(`'${code}'`)
+    for (const code of ofBrowser) expect(server).not.toContain(`'${code}'`)
   })
 
   test('stand once in a route’s list: the common ones are not repeated', () => {
@@ -177,7 +182,7 @@ describe('the error codes', () => {
 
   test('are listed by a route, are common, or belong to hosts and requests', () => {
     const listed = new Set<string>(Object.values(routes).flatMap(route => [...route.errors]))
-    const elsewhere = ['unknown_host', 'transfer_corrupt', ...ofBrowser, ...reserved]
+    const elsewhere = ['unknown_host', 'transfer_corrupt', 'svg_refused', ...ofBrowser]
     for (const code of codes) {
       const isCommon = commonErrors.some(common => common === code)
       expect([listed.has(code), isCommon, elsewhere.includes(code)].filter(Boolean), code).toEqual([
@@ -232,6 +237,9 @@ describe('the error codes', () => {
       await signUp('acme.localhost', { key })
       return signUp('acme.localhost', { key })
     },
+    'changeKey challenge_invalid': () => changeKey('login'),
+    'changeKey key_invalid': () => changeKey('rekey', { jwt: 'x.y.z' }),
+    'changeKey password_wrong': () => changeKey('rekey', { keys: makeKeys() }),
     'logIn login_failed': async () => {
       const { challenge } = await app.call('acme.localhost', getChallenge, { email: ada.email })
       const challenge_response = makeKeys().respond(challenge)
@@ -241,6 +249,13 @@ describe('the error codes', () => {
     'createDeposit file_empty': () => deposit({ size: 0 }),
     'createDeposit too_large': () => deposit({ size: 5_000_000_001 }),
     'createDeposit fingerprint_invalid': () => deposit({ stored: 'cd'.repeat(32) }),
+    'createDeposit type_not_allowed': () =>
+      withRule('media_types', ['image/png'], () => deposit({})),
+    'createDeposit transform_not_allowed': () =>
+      withRule('keep_originals', true, async () => {
+        const input = await rowOf('createDeposit').input?.(app, ada)
+        return deposit({ ...input })
+      }),
     'createDeposit storage_limit_reached': () => deposit({ size: 100_001 }),
     'createDeposit request_limit_reached': () => withoutRequests(() => deposit({})),
     'createDeposit idempotency_key_missing': () => deposit({}, {}),
@@ -250,6 +265,20 @@ describe('the error codes', () => {
       const headers = { 'idempotency-key': randomUUID() }
       await deposit({}, headers)
       return deposit({ name: 'other.pdf' }, headers)
+    },
+    'putDeposit length_required': () => put({}, { 'transfer-encoding': 'chunked' }),
+    'putDeposit category_unknown': () => put({ category: randomUUID() }),
+    'putDeposit file_empty': () => put({}, { 'content-length': '0' }, 0),
+    'putDeposit too_large': () => put({}, { 'content-length': '5000000001' }),
+    'putDeposit type_not_allowed': () => withRule('media_types', ['image/png'], () => put({})),
+    'putDeposit request_limit_reached': () => withoutRequests(() => put({})),
+    'putDeposit storage_limit_reached': () => put({}, { 'content-length': '100001' }),
+    'putDeposit idempotency_in_flight': () =>
+      whileHeld(ada.id, 'PUT /deposit', key => put({}, { 'idempotency-key': key })),
+    'putDeposit idempotency_key_reused': async () => {
+      const headers = { 'idempotency-key': randomUUID() }
+      await put({}, headers)
+      return put({ name: 'other.pdf' }, headers)
     },
     'verify too_many_items': () => ask('verify', { items: fingerprints(21) }, {}),
     'verify request_limit_reached': () =>
@@ -261,7 +290,31 @@ describe('the error codes', () => {
       await strict.request('api.acme.localhost', request)
       return await strict.request('api.acme.localhost', request)
     },
+    'createOperator setup_code_wrong': async () =>
+      ask('createOperator', { ...(await operatorInput()), code: 'wrong' }, {}),
+    'createOperator email_taken': async () => {
+      const input = await operatorInput()
+      await signUp('acme.localhost', { email: String(input['email']) })
+      return ask('createOperator', input, {})
+    },
+    'createOperator challenge_invalid': async () => {
+      const input = await operatorInput()
+      app.wait(180)
+      return ask('createOperator', input, {})
+    },
+    'createOperator key_invalid': async () =>
+      ask('createOperator', { ...(await operatorInput()), public_key_jwt: 'x' }, {}),
+    'updateDomain changed_meanwhile': async () => {
+      const id = await domainOf(app.owner, 'acme.localhost')
+      return ask('updateDomain', { id, title: 'Late' }, { 'if-match': '"999"' })
+    },
     'getDomainConfig unknown_domain': () => ask('getDomainConfig', { domain: 'beta.localhost' }),
+    'getDepositContent link_invalid': async () => {
+      const id = await recorded()
+      return ask('getDepositContent', { id, link: 'A'.repeat(91) }, {})
+    },
+    'getDepositContent range_unsatisfiable': async () =>
+      ask('getDepositContent', { id: await recorded() }, { range: 'bytes=64-' }),
     'headUpload cancelled': async () => ask('headUpload', { id: await cancelled() }),
     'headUpload lapsed': async () => ask('headUpload', { id: await lapsed() }),
     'patchUpload cancelled': async () => ask('patchUpload', { id: await cancelled() }),
@@ -312,7 +365,7 @@ function ask(
 ): Promise<RawResponse> {
   const route: Endpoint | Stream = routeOf(name)
   const row = rowOf(name)
-  const isOpen = route.access === 'public' && given !== undefined
+  const isOpen = (route.access === 'public' || 'link' in input) && given !== undefined
   const headers = {
     ...(isOpen ? {} : { authorization: `Bearer ${ada.token}` }),
     ...(isUpload(route) ? row.headers?.(app, ada) : {}),
@@ -326,6 +379,36 @@ function deposit(change: Record<string, unknown>, headers?: Record<string, strin
   const same = { original: digest, stored: digest, category: ada.category }
   const input = { name: 'a.pdf', size: 64, media_type: 'application/pdf', ...same, ...change }
   return ask('createDeposit', input, headers ?? { 'idempotency-key': randomUUID() })
+}
+
+async function operatorInput(): Promise<Record<string, unknown>> {
+  return { ...(await rowOf('createOperator').input?.(app, ada)) }
+}
+
+/** `PUT /deposit` of `length` bytes; the headers may say otherwise. */
+function put(change: Record<string, string>, headers: Record<string, string> = {}, length = 64) {
+  const declared = headers['transfer-encoding'] ? {} : { 'content-length': String(length) }
+  const query = new URLSearchParams({ name: 'a.pdf', category: ada.category, ...change })
+  return app.request('api.acme.localhost', {
+    method: 'PUT',
+    path: `/deposit?${query}`,
+    headers: { authorization: `Bearer ${ada.token}`, ...declared, ...headers },
+    body: Buffer.alloc(length)
+  })
+}
+
+/** Runs while the category asks for something. */
+async function withRule(
+  name: 'media_types' | 'keep_originals',
+  value: unknown,
+  run: () => Promise<RawResponse>
+): Promise<RawResponse> {
+  const set = (to: unknown) =>
+    app.owner.query(`update category set ${name} = $1 where id = $2`, [to, ada.category])
+  await set(value)
+  const response = await run()
+  await set(name === 'media_types' ? null : false)
+  return response
 }
 
 async function signUp(
@@ -363,6 +446,18 @@ async function whileHeld(
   }
 }
 
+/** A change of ada's password as it should be, but for what is given. */
+async function changeKey(
+  purpose: 'login' | 'rekey',
+  { keys = ada.keys, jwt }: { keys?: TestKeys; jwt?: string } = {}
+): Promise<RawResponse> {
+  const { host: aud, email } = ada
+  const { challenge: nonce } = await app.call(aud, getChallenge, { email, purpose })
+  const proof = { aud, email, purpose: 'rekey', nonce } as const
+  const public_key_jwt = jwt ?? makeKeys().publicKeyJwt(proof)
+  return ask('changeKey', { challenge_response: keys.respond(nonce), public_key_jwt })
+}
+
 async function withoutRequests(call: () => Promise<RawResponse>): Promise<RawResponse> {
   const limit = (requests: number) =>
     app.owner.query('update "group" set max_requests = $1', [requests])
@@ -389,6 +484,10 @@ async function complete(): Promise<string> {
   const id = await open()
   await ask('patchUpload', { id })
   return id
+}
+
+async function recorded(): Promise<string> {
+  return (await app.deposit(ada, uploadBytes)).deposit_id ?? ''
 }
 
 async function lapsed(): Promise<string> {

@@ -7,6 +7,7 @@ import { getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { leafHash } from '../../src/core/evidence/leaf.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
+import { opened } from '../helpers/client.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -55,7 +56,7 @@ test('records a document, gives its exact bytes back and finds it by its fingerp
 test('keeps both fingerprints of a reduced picture and tells which one was met', async () => {
   const stored = randomBytes(5000)
   const original = sha256(randomBytes(3_000_000))
-  const { request, upload } = await ada.call(createDeposit, {
+  const answer = await ada.call(createDeposit, {
     name: 'photo.jpg',
     size: stored.length,
     media_type: 'image/jpeg',
@@ -70,6 +71,7 @@ test('keeps both fingerprints of a reduced picture and tells which one was met',
     },
     category: ada.category
   })
+  const { request, upload } = opened(answer)
   expect((await app.patch(ada, upload, stored)).status).toBe(204)
   await app.until(ada, request.id, ['done'])
   const { items } = await app.call('acme.localhost', verify, {

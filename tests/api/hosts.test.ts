@@ -495,7 +495,8 @@ function makeServer(trustedProxies: string[] = [], signInPerAddressMinute = 100_
     verifyPerAddressMinute: verify,
     verifyPerAddressDay: verify,
     verifyPerCompanyDay: verify,
-    verifyPerUserMinute: verify
+    verifyPerUserMinute: verify,
+    reportsPerAddressMinute: 10
   }
   return makeApp({
     trustedProxies,

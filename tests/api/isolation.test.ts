@@ -11,17 +11,20 @@ import {
   codeOf,
   comparable,
   digestRows,
+  domainOf,
   dropRowSecurity,
   type IdKind,
   idFieldsOf,
   idKinds,
   isUpload,
+  makeAdmins,
   makeThings,
   requestOf,
   routeOf,
   routes,
   rowOf,
   rows,
+  sessionOf,
   stripPredicates,
   type Things,
   tablesOf,
@@ -97,6 +100,7 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
     suspended: await app.signUp('gamma.localhost'),
     late
   }
+  await makeAdmins(app.owner)
   await app.owner.query(
     `insert into domain (company_id, id, host, name, title, public, locale, theme, verified_at)
      select company_id, gen_random_uuid(), 'second.localhost', name, title, public, locale, theme,
@@ -128,10 +132,24 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
       ...none,
       missing: anId()
     },
+    session: {
+      own: own.session,
+      person: person.session,
+      company: company.session,
+      ...none,
+      missing: randomUUID()
+    },
     category: {
       own: owner.category,
       person: await addCategory(app),
       company: people.foreigner.category,
+      missing: randomUUID(),
+      ...none
+    },
+    domain: {
+      own: await domainOf(app.owner, 'acme.localhost'),
+      person: await domainOf(app.owner, 'gamma.localhost'),
+      company: await domainOf(app.owner, 'beta.localhost'),
       missing: randomUUID(),
       ...none
     },
@@ -399,7 +417,13 @@ describe('the catalogue', () => {
   })
   afterAll(() => world.app[Symbol.asyncDispose]())
 
-  const platformTables = ['company', 'installation', 'schema_lock', 'schema_migration']
+  const platformTables = [
+    'company',
+    'installation',
+    'schema_lock',
+    'schema_migration',
+    'setup_code'
+  ]
   const query = async (sql: string) => (await world.app.owner.query(sql)).rows
 
   test('forces row-level security with the one policy on every table of a company', async () => {
@@ -463,7 +487,7 @@ describe('the catalogue', () => {
     expect(tenant.filter(name => !joined.has(name))).toEqual([])
   })
 
-  test('has two functions that look across companies, and no view', async () => {
+  test('has two functions that look across companies, one that deletes a demonstration, and no view', async () => {
     const definers = await query(
       `select proname as name, proowner::regrole::text as owner, proconfig as config,
               has_function_privilege('public', oid, 'execute') as everybody
@@ -472,6 +496,7 @@ describe('the catalogue', () => {
     const pinned = { config: ['search_path=pg_catalog, pg_temp'], everybody: false }
     expect(definers).toEqual([
       { name: 'list_companies', owner: 'vidimus_resolver', ...pinned },
+      { name: 'remove_demo', owner: 'vidimus_resolver', ...pinned },
       { name: 'resolve_host', owner: 'vidimus_resolver', ...pinned }
     ])
     const views = await query(
@@ -500,6 +525,9 @@ async function ask(world: World, cell: Cell): Promise<RawResponse> {
     input[field] = things[thing][field === cell.field ? cell.kind : 'own']
     if (row.spends === 'upload' && cell.kind === 'own' && cell.actor === 'the owner') {
       input[field] = spare.uploads.pop()
+    }
+    if (row.spends === 'another session' && cell.kind === 'own' && cell.actor === 'the owner') {
+      input[field] = sessionOf(await app.signIn(people.owner))
     }
   }
   const request = requestOf(
@@ -578,6 +606,7 @@ function expectedOf({ route: name, actor, field, kind }: Cell): Outcome {
   const isStranger = actor === 'no token' || actor === 'a cookie only'
   if (isStranger && route.access !== 'public') return refusal('unauthenticated')
   if (kind === 'malformed' || kind === 'empty') return refusal(row.malformed ?? 'invalid_input')
+  if (row.proves && actor !== 'the owner') return refusal(row.proves)
   const isOthers = kind !== 'own' || (actor === 'a colleague' && !row.shared && field !== undefined)
   if (isOthers) return refusal(row.refusal ?? 'not_found')
   const success = route.kind === 'endpoint' ? route.status : 200

@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getChallenge, logIn, logOut } from '../../src/contract/sessions.ts'
+import {
+  endSession,
+  getChallenge,
+  listSessions,
+  logIn,
+  logOut
+} from '../../src/contract/sessions.ts'
 import { getUser } from '../../src/contract/users.ts'
 import { expiryOf } from '../../src/core/token.ts'
 import { forgetChallenges } from '../../src/server/domain/challenges.ts'
@@ -244,6 +250,118 @@ test('ends all sessions of one person at sign-out everywhere', async () => {
   await expect(getsUser(other.access_token)).resolves.toHaveProperty('id')
   const again = await service.signIn(ada)
   await expect(getsUser(again.access_token)).resolves.toHaveProperty('id')
+})
+
+test('lists where a person is signed in: this browser first, then the last seen', async () => {
+  const account = await service.signUp()
+  const agents = ['Firefox/142.0', 'Edg/140.0', 'Safari/605.1.15']
+  const tokens: string[] = []
+  for (const agent of agents) {
+    const headers = { 'user-agent': agent }
+    tokens.push((await service.signIn(account, { headers })).access_token)
+    service.wait(60)
+  }
+  await service.signIn(await service.signUp())
+  const [first = ''] = tokens
+  const list = await service.call('localhost', listSessions, {}, { token: first })
+  expect(list.map(({ agent, current }) => [agent, current])).toEqual([
+    ['Firefox', true],
+    ['Safari', false],
+    ['Edge', false]
+  ])
+  expect(list.map(session => session.id)).toContain(claimsOf(first)['sid'])
+})
+
+test('lists no session that is over', async () => {
+  const account = await service.signUp()
+  const signedOut = (await service.signIn(account)).access_token
+  await service.call('localhost', logOut, {}, { token: signedOut })
+  // its browser was closed an hour ago
+  await service.signIn(account)
+  service.wait(3600)
+  const { access_token: token } = await service.signIn(account)
+  const list = () => service.call('localhost', listSessions, {}, { token })
+  expect(await list()).toMatchObject([{ current: true }])
+
+  await service.signIn(account)
+  expect(await list()).toHaveLength(2)
+  await service.owner.query(
+    `update session set created_at = created_at - interval '1 s'
+     where user_id = $1 and id <> $2`,
+    [account.id, claimsOf(token)['sid']]
+  )
+  await service.owner.query('update "user" set tokens_valid_after = $2 where id = $1', [
+    account.id,
+    service.deps.clock()
+  ])
+  expect(await list()).toHaveLength(1)
+})
+
+test('ends one session of the person, tells the streams, and ends it once', async () => {
+  const account = await service.signUp()
+  const [mine, other] = [await service.signIn(account), await service.signIn(account)]
+  const id = String(claimsOf(other.access_token)['sid'])
+  const told: unknown[] = []
+  const stop = service.deps.wakes.sessions.on(person => told.push(person))
+  const end = () => service.call('localhost', endSession, { id }, { token: mine.access_token })
+  await end()
+  stop()
+
+  expect(told).toEqual([{ company: service.companies.localhost, user: account.id }])
+  await expect(getsUser(other.access_token)).rejects.toMatchObject({ code: 'unauthenticated' })
+  await expect(getsUser(mine.access_token)).resolves.toHaveProperty('id')
+  await expect(end()).rejects.toMatchObject({ code: 'not_found' })
+})
+
+// A-08
+test.for([-300, 300])('signs nobody out when the clock is set %d seconds', async seconds => {
+  const account = await service.signUp()
+  const { access_token } = await service.signIn(account)
+  service.wait(seconds)
+  const user = await getsUser(access_token)
+  await expect(getsUser(user.access_token ?? access_token)).resolves.toHaveProperty('id')
+  const { access_token: other } = await service.signIn(account)
+  await expect(getsUser(other)).resolves.toHaveProperty('id')
+  service.wait(-seconds)
+  await expect(getsUser(other)).resolves.toHaveProperty('id')
+})
+
+// A-08
+test('lets a person sign in again whose clock was set back after a sign-out everywhere', async () => {
+  const account = await service.signUp()
+  const { access_token } = await service.signIn(account)
+  await service.call('localhost', logOut, { all: true }, { token: access_token })
+  service.wait(-300)
+  await expect(getsUser(access_token)).rejects.toMatchObject({ code: 'unauthenticated' })
+  const again = await service.signIn(account)
+  await expect(getsUser(again.access_token)).resolves.toHaveProperty('id')
+  service.wait(300)
+})
+
+// A-05
+test('answers a known, an unknown and a disabled e-mail with the same bytes', async () => {
+  const [known, disabled] = [await service.signUp(), await service.signUp()]
+  await disable(disabled)
+  const people = [known, newAccount(), disabled]
+  const bytesOf = async (request: Request, at: number) => {
+    // each from an address of its own, whose limits are all as yet untouched
+    const response = await service.fetch(request, { address: `198.51.100.${200 + at}` })
+    const headers = [...response.headers].filter(([name]) => name !== 'date')
+    // the request's own id, and the random parts of a challenge
+    const body = (await response.text())
+      .replace(/"instance":"[\w-]{12}"/, '"instance":"…"')
+      .replace(/login\.v1\.[\w-]+\.[\w-]+/, challenge => 'x'.repeat(challenge.length))
+    return JSON.stringify([response.status, headers.sort(), body])
+  }
+  const challenges = people.map(({ email }, at) => {
+    const query = new URLSearchParams({ email })
+    return bytesOf(new Request(`http://api.localhost/user/login/challenge?${query}`), at)
+  })
+  expect([...new Set(await Promise.all(challenges))]).toHaveLength(1)
+  const failures = people.map(async (account, at) =>
+    bytesOf(post('/user/login', await answer({ ...account, keys: makeKeys() })), at)
+  )
+  expect([...new Set(await Promise.all(failures))]).toHaveLength(1)
 })
 
 test('ends a session that was being made during a sign-out everywhere', async () => {

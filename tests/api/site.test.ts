@@ -41,7 +41,8 @@ test('shows one policy on every page of a host', async () => {
     '/en/sign-in',
     '/fr/sign-up',
     '/fr/deposit',
-    '/en/history'
+    '/en/history',
+    '/en/docs/calls'
   ]
   const pages = await Promise.all([...paths, '/en/nothing'].map(path => get(path)))
   expect(new Set(pages.map(page => page.headers.get('content-security-policy'))).size).toBe(1)
@@ -260,12 +261,14 @@ async function startSite() {
 
 function configOf(name: string): DomainConfig {
   return {
+    id: '01978a5e-0000-7000-8000-000000000000',
     name,
     title: name,
     company: `${name} SA`,
     theme: localhostTheme,
     public: true,
     locale: 'en',
+    demo: false,
     version: 1
   }
 }

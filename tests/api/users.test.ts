@@ -23,7 +23,16 @@ test('signs a person up, active at once and in the default group', async () => {
     features: ['deposit'],
     permissions: [],
     company: { id: service.companies.localhost, name: 'Here' },
-    usage_remaining: { requests: null, storage: null }
+    usage_remaining: { requests: null, storage: null },
+    usage: {
+      requests_used: 0,
+      requests_limit: null,
+      requests_remaining: null,
+      storage_used: 0,
+      storage_limit: null,
+      storage_remaining: null,
+      resets_at: null
+    }
   })
 })
 
@@ -252,6 +261,42 @@ test('gathers the features of all groups', async () => {
   expect(await service.call('localhost', getUser, {}, { token })).toMatchObject({
     features: ['archive', 'deposit']
   })
+})
+
+test('says what is used of which limit, until when, over all groups', async () => {
+  const account = await service.signUp()
+  await service.owner.query('delete from group_user where user_id = $1', [account.id])
+  const start = service.deps.clock()
+  for (const [interval, requests, storage] of [
+    ['P30D', 1000, 5000],
+    ['P1D', 200, 300]
+  ]) {
+    await service.owner.query(
+      `with made as (
+         insert into "group"
+           (company_id, id, name, max_requests, max_requests_interval, max_storage, created_at)
+         values ($1, gen_random_uuid(), 'Limited', $3, $4, $5, $6) returning company_id, id),
+       counted as (
+         insert into usage (company_id, group_id, kind, period_start, used, reserved)
+         select company_id, id, 'requests', date_trunc('day', $6::timestamptz, 'UTC'), 3, 1 from made)
+       insert into group_user select company_id, id, $2 from made`,
+      [service.companies.localhost, account.id, requests, interval, storage, start]
+    )
+  }
+  const { access_token: token } = await service.signIn(account)
+  const { usage, usage_remaining } = await service.call('localhost', getUser, {}, { token })
+  expect(usage).toMatchObject({
+    requests_used: 8,
+    requests_limit: 1200,
+    requests_remaining: 1192,
+    storage_used: 0,
+    storage_limit: 5300,
+    storage_remaining: 5300
+  })
+  expect(usage_remaining).toEqual({ requests: 1192, storage: 5300 })
+  const resets = Date.parse(usage?.resets_at ?? '') - service.deps.clock().getTime()
+  expect(resets).toBeGreaterThan(0)
+  expect(resets).toBeLessThanOrEqual(86_400_000)
 })
 
 test('writes no e-mail and no key into the log', async () => {

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from '@playwright/test'
+import published from '../../public/kdf-a1.json' with { type: 'json' }
 import { emailHash, formatChallenge } from '../../src/core/challenge.ts'
 import { fromHex } from '../../src/core/evidence/bytes.ts'
 import { parsePublicKeyJwt, publicJwk } from '../../src/core/public-key-jwt.ts'
-import published from '../unit/vectors/kdf-a1.json' with { type: 'json' }
 
 // security.md A-01: the built worker, with the policy it is served under
 test('the browser derives every published key', async ({ page }) => {

@@ -4,7 +4,16 @@ import { type BrowserContext, expect, type Locator, type Page, test } from '@pla
 const locales = ['en', 'fr'] as const
 const schemes = ['light', 'dark'] as const
 const widths = [320, 1280] as const
-const publicPages = ['', '/verify', '/sign-in', '/sign-up', '/nowhere']
+const publicPages = [
+  '',
+  '/verify',
+  '/sign-in',
+  '/sign-up',
+  '/docs',
+  '/docs/calls',
+  '/docs/errors',
+  '/nowhere'
+]
 const ownPages = ['/deposit', '/history']
 
 for (const host of ['localhost', 'demo.localhost']) {

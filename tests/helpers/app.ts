@@ -24,6 +24,7 @@ import { openKeys } from '../../src/server/keys.ts'
 import { createListener, type Halves } from '../../src/server/listener.ts'
 import { createUploads } from '../../src/server/uploads.ts'
 import { createWakes } from '../../src/server/wakes.ts'
+import { opened } from './client.ts'
 import { makeDb } from './database.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
 
@@ -65,6 +66,9 @@ export async function makeApp(
     trustedProxies?: string[]
     /** Stands in for the pages; without it every page host is refused. */
     site?: Halves['site']
+    /** How late the event loop claims to be. */
+    lagMs?: () => number
+    slowest?: Halves['slowest']
   } = {}
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-app-'))
@@ -94,7 +98,8 @@ export async function makeApp(
         verifyPerAddressMinute: 100_000,
         verifyPerAddressDay: 100_000,
         verifyPerCompanyDay: 100_000,
-        verifyPerUserMinute: 100_000
+        verifyPerUserMinute: 100_000,
+        reportsPerAddressMinute: 100_000
       },
       ...options.settings
     },
@@ -106,7 +111,7 @@ export async function makeApp(
     'beta.localhost': await addCompany('Beta', 'beta.localhost')
   }
   const tenants = openTenants(deps)
-  const app = createApp(deps, tenants)
+  const app = createApp(deps, tenants, options.lagMs ? { lagMs: options.lagMs } : {})
   const jobs = runJobs([settleUploads(deps)], deps.log)
   const server = createListener({
     tenants,
@@ -114,7 +119,8 @@ export async function makeApp(
     app,
     uploads: createUploads(deps),
     addressOf: createAddressReader(options.trustedProxies ?? []),
-    log: deps.log
+    log: deps.log,
+    ...(options.slowest ? { slowest: options.slowest } : {})
   })
   let port: number | undefined
 
@@ -217,20 +223,19 @@ export async function makeApp(
   }
 
   /** Reserves an upload for `bytes`. */
-  function reserve(person: TestPerson, bytes: Uint8Array, name = 'report.pdf', key?: string) {
+  async function reserve(person: TestPerson, bytes: Uint8Array, name = 'report.pdf', key?: string) {
     const sha256 = createHash('sha256').update(bytes).digest('hex')
-    return person.call(
-      createDeposit,
-      {
-        name,
-        size: bytes.length,
-        media_type: 'application/pdf',
-        original: sha256,
-        stored: sha256,
-        category: person.category
-      },
-      key === undefined ? {} : { idempotencyKey: key }
-    )
+    const input = {
+      name,
+      size: bytes.length,
+      media_type: 'application/pdf',
+      original: sha256,
+      stored: sha256,
+      category: person.category,
+      again: true
+    }
+    const options = key === undefined ? {} : { idempotencyKey: key }
+    return opened(await person.call(createDeposit, input, options))
   }
 
   /** One tus PATCH over the real port. */

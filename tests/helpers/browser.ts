@@ -1,4 +1,4 @@
-import type { Environment, Place } from '../../src/stores/environment.ts'
+import type { Environment, LockRequest, Place } from '../../src/stores/environment.ts'
 
 type Handler = (request: Request) => Response | Promise<Response>
 
@@ -8,6 +8,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
   const storage = new Map<string, string>()
   const ears = new Set<{ name: string; hear: (message: unknown) => void }>()
   const timers = new Set<{ at: number; run: () => void }>()
+  const locks = new Map<string, { holder?: LockRequest; queue: LockRequest[] }>()
   let time = now
 
   function writeCookie(text: string): void {
@@ -17,11 +18,37 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
     else cookies.set(name, { value: pair.slice(name.length + 1), attributes })
   }
 
+  /** As the Web Locks API, but at once and not a moment later. */
+  function holdLock(name: string, asked: LockRequest): () => void {
+    const lock = locks.get(name) ?? { queue: [] }
+    locks.set(name, lock)
+    if (asked.steal || !lock.holder) {
+      const robbed = lock.holder
+      lock.holder = asked
+      asked.onHeld()
+      robbed?.onLost()
+    } else {
+      lock.queue.push(asked)
+      asked.onWait()
+    }
+    return () => {
+      lock.queue = lock.queue.filter(each => each !== asked)
+      if (lock.holder !== asked) return
+      const next = lock.queue.shift()
+      if (next) lock.holder = next
+      else delete lock.holder
+      next?.onHeld()
+    }
+  }
+
   /** One tab, at `url`, whose API calls `handle` answers. */
   function openTab(url: string, handle: Handler) {
     const place = placeOf(url)
     const wakes = new Set<() => void>()
     const losses = new Set<() => void>()
+    const hides = new Set<() => void>()
+    let isVisible = true
+    let isFrozen = false
     const replaced: string[] = []
     const calls: { method: string; path: string; body: unknown; token: string | null }[] = []
     const keys = { opened: 0, closed: 0 }
@@ -56,11 +83,26 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
         else storage.set(key, value)
       },
       openChannel(name, hear) {
-        const mine = { name, hear }
-        ears.add(mine)
-        return message => {
-          for (const ear of ears) if (ear !== mine && ear.name === name) ear.hear(message)
+        const mine = {
+          name,
+          hear(message: unknown) {
+            if (!isFrozen) hear(message)
+          }
         }
+        ears.add(mine)
+        return {
+          say(message) {
+            if (isFrozen) return
+            for (const ear of [...ears]) if (ear !== mine && ear.name === name) ear.hear(message)
+          },
+          close: () => ears.delete(mine)
+        }
+      },
+      holdLock,
+      isVisible: () => isVisible,
+      onHide(run) {
+        hides.add(run)
+        return () => hides.delete(run)
       },
       onWake(run) {
         wakes.add(run)
@@ -80,6 +122,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
           }
         }
       },
+      rateStrength: async password => (password.length < 16 ? 1 : 4),
       async hashFile(file) {
         const digest = await crypto.subtle.digest('SHA-256', await file.arrayBuffer())
         return Buffer.from(digest).toString('hex')
@@ -93,6 +136,20 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
       wake() {
         for (const run of [...wakes]) run()
       },
+      /** Neither hears nor says anything until it is woken; its timers are those of the browser. */
+      freeze() {
+        isFrozen = true
+      },
+      thaw() {
+        isFrozen = false
+      },
+      show(visible: boolean) {
+        isVisible = visible
+      },
+      /** The page is left. */
+      hide() {
+        for (const run of [...hides]) run()
+      },
       loseNetwork() {
         for (const run of [...losses]) run()
       }
@@ -104,6 +161,11 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
     storage,
     openTab,
     timers,
+    locks,
+    /** The device sleeps: time passes and no timer runs. */
+    sleep(ms: number): void {
+      time += ms
+    },
     /** Moves the clock on and runs what falls due, in order. */
     advance(ms: number): void {
       const end = time + ms

@@ -72,6 +72,14 @@ export function fetchAt(port: number): typeof fetch {
   }
 }
 
+/** The answer of a `POST /deposit` that made an upload. */
+export function opened(answer: z.output<(typeof createDeposit)['output']>) {
+  if ('duplicate' in answer || answer.upload === undefined) {
+    throw new Error(`no upload was made: ${JSON.stringify(answer)}`)
+  }
+  return { request: answer.request, upload: answer.upload }
+}
+
 /** A person who signs up and in over a real port, and acts as their browser would. */
 export async function signUpAt(port: number, host: string) {
   const keys = makeKeys()
@@ -108,13 +116,22 @@ export async function signUpAt(port: number, host: string) {
       token = await signIn()
     },
     /** `POST /deposit` for these bytes. */
-    reserve(bytes: Uint8Array, key: string, more: { fetch?: typeof fetch; name?: string } = {}) {
+    async reserve(
+      bytes: Uint8Array,
+      key: string,
+      more: { fetch?: typeof fetch; name?: string } = {}
+    ) {
       const { name = 'document.pdf', ...rest } = more
       const sha256 = createHash('sha256').update(bytes).digest('hex')
       const { length: size } = bytes
       const declared = { name, size, original: sha256, stored: sha256 }
-      const input = { ...declared, media_type: 'application/pdf', category: category.id }
-      return callAt(createDeposit, input, { idempotencyKey: key, ...rest })
+      const input = {
+        ...declared,
+        media_type: 'application/pdf',
+        category: category.id,
+        again: true
+      }
+      return opened(await callAt(createDeposit, input, { idempotencyKey: key, ...rest }))
     },
     /** A tus request for an upload, through `at` where that is another port. */
     tus(method: 'HEAD' | 'PATCH' | 'DELETE', upload: string, sent: Tus = {}): Promise<Answer> {

@@ -2,16 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { systemBinaries } from '../../src/server/db/binaries.ts'
 import { migrate } from '../../src/server/db/migrate.ts'
 import { startPostgres } from '../../src/server/db/postgres.ts'
 
 const template = 'vidimus_template'
+const systemFolder = process.env.POSTGRES_BIN
 
 /** One server for the whole run, with one migrated database that every test file copies. */
 export async function setup(project: TestProject) {
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-test-'))
   const postgres = await startPostgres({
     dir: join(folder, 'pg'),
+    // a PostgreSQL of the system instead of the bundled one: /usr/lib/postgresql/15/bin
+    ...(systemFolder && { binaries: () => systemBinaries(systemFolder) }),
     // nothing here outlives the run, so nothing has to reach the disk
     settings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }
   })

@@ -5,7 +5,9 @@ import { type Endpoint, pathParameters, type Stream } from '../../src/contract/e
 import { commonErrors, type ErrorCode, errorCodes } from '../../src/contract/errors.ts'
 import { endpoints, streams } from '../../src/contract/index.ts'
 import { getChallenge } from '../../src/contract/sessions.ts'
+import { readPayload } from '../../src/core/token.ts'
 import { type Db, poolOf } from '../../src/server/db/open.ts'
+import { createSetupCode } from '../../src/server/domain/setup.ts'
 import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
 import { makeKeys } from './keys.ts'
 
@@ -15,7 +17,7 @@ export const routes: Record<string, Endpoint | Stream> = { ...endpoints, ...stre
 /** What an id of a call names, seen from the caller. */
 export const idKinds = ['own', 'person', 'company', 'missing', 'malformed', 'empty'] as const
 export type IdKind = (typeof idKinds)[number]
-export type Thing = 'record' | 'request' | 'upload' | 'category' | 'host'
+export type Thing = 'record' | 'request' | 'upload' | 'session' | 'category' | 'host' | 'domain'
 
 /** Ids of each thing: the caller's own, another person's, another company's, and three of nothing. */
 export type Things = Record<Thing, Record<IdKind, string>>
@@ -31,10 +33,12 @@ interface Row {
   status?: number
   /** How an id of others is refused; `not_found` when absent. */
   refusal?: ErrorCode
+  /** The input proves who calls, so everybody else is refused with this. */
+  proves?: ErrorCode
   /** How an id out of form is refused; `invalid_input` when absent. */
   malformed?: ErrorCode
   /** The call ends the session or changes the thing, so each good one gets its own. */
-  spends?: 'session' | 'upload'
+  spends?: 'session' | 'another session' | 'upload'
   /** Everybody of the company may use the thing that is the owner's own. */
   shared?: true
 }
@@ -43,13 +47,21 @@ export const uploadBytes = Buffer.alloc(64, 'matrix')
 const uploadDigest = createHash('sha256').update(uploadBytes).digest('hex')
 const tus = { 'tus-resumable': '1.0.0' }
 
+const policyReport = {
+  type: 'csp-violation',
+  body: { effectiveDirective: 'script-src-elem', documentURL: 'http://acme.localhost/en' }
+}
+
 export const rows: Record<string, Row> = {
   getUser: {},
   updateUser: { input: () => ({ username: 'Ada King', locale: 'en' }) },
   createUser: { input: signUpInput },
+  changeKey: { input: changeKeyInput, proves: 'challenge_invalid' },
   getChallenge: { input: () => ({ email: 'ada@example.com', purpose: 'login' }) },
   logIn: { input: logInInput },
   logOut: { input: () => ({ all: false }), spends: 'session' },
+  listSessions: {},
+  endSession: { ids: { id: 'session' }, spends: 'another session' },
   listCategories: {},
   createDeposit: {
     input: depositInput,
@@ -58,7 +70,17 @@ export const rows: Record<string, Row> = {
     refusal: 'category_unknown',
     shared: true
   },
+  putDeposit: {
+    input: () => ({ name: 'matrix.pdf', media_type: 'application/pdf' }),
+    ids: { category: 'category' },
+    headers: () => ({ 'idempotency-key': randomUUID() }),
+    body: uploadBytes,
+    status: 201,
+    refusal: 'category_unknown',
+    shared: true
+  },
   getDeposit: { ids: { id: 'record' } },
+  createContentLink: { ids: { id: 'record' } },
   listRequests: {
     input: () => ({ limit: 10, kind: 'deposit', state: 'done' }),
     ids: { cursor: 'request' }
@@ -66,6 +88,32 @@ export const rows: Record<string, Row> = {
   getRequest: { ids: { id: 'request' } },
   verify: { input: () => ({ items: [{ sha256: uploadDigest }] }) },
   getHealth: {},
+  getSetup: { input: reopenSetup },
+  createOperator: { input: operatorInput },
+  getOpenApi: {},
+  getDocs: { status: 302 },
+  updateDomain: {
+    input: () => ({
+      name: 'Acme documents',
+      title: 'Acme',
+      public: true,
+      locale: 'en',
+      colors: {
+        dark: false,
+        background: '#ffffff',
+        surface: '#f4f4f4',
+        primary: '#114488',
+        secondary: '#335577',
+        success: '#116633',
+        warning: '#996600',
+        error: '#aa2222',
+        info: '#225588'
+      },
+      contact: 'help@acme.example'
+    }),
+    ids: { id: 'domain' },
+    shared: true
+  },
   getDomainConfig: { ids: { domain: 'host' }, refusal: 'unknown_domain', shared: true },
   getDepositContent: { ids: { id: 'record' } },
   headUpload: { ids: { id: 'upload' }, headers: () => tus, malformed: 'not_found' },
@@ -88,7 +136,12 @@ export const rows: Record<string, Row> = {
     malformed: 'not_found',
     spends: 'upload'
   },
-  streamRequests: {}
+  streamRequests: {},
+  reportPolicy: {
+    headers: () => ({ 'content-type': 'application/reports+json' }),
+    body: Buffer.from(JSON.stringify([policyReport])),
+    status: 204
+  }
 }
 
 export function routeOf(name: string): Endpoint | Stream {
@@ -103,8 +156,9 @@ export function rowOf(name: string): Row {
   return row
 }
 
+/** Served beside the others, on Node's own request: the bytes of a file. */
 export function isUpload(route: Endpoint | Stream): boolean {
-  return route.path.startsWith('/uploads/')
+  return route.path.startsWith('/uploads/') || (route.kind === 'stream' && route.method === 'PUT')
 }
 
 /** Codes that a route may answer. */
@@ -126,7 +180,7 @@ export function requestOf(
     delete rest[name]
   }
   const { method } = route
-  if (method === 'POST' || method === 'PUT') {
+  if (route.kind === 'endpoint' && (method === 'POST' || method === 'PUT')) {
     return {
       method,
       path,
@@ -185,9 +239,31 @@ async function signUpInput(app: TestApp): Promise<object> {
   return { email, username: 'Ada', public_key_jwt, locale: 'fr' }
 }
 
+/** As if nobody had been made an operator yet. */
+async function reopenSetup(app: TestApp): Promise<object> {
+  await app.owner.query(`update "user" set permissions = '{}' where 'operator' = any (permissions)`)
+  return {}
+}
+
+async function operatorInput(app: TestApp): Promise<object> {
+  await reopenSetup(app)
+  const { code } = (await createSetupCode(app.deps)) ?? {}
+  return { ...(await signUpInput(app)), code, company: 'Acme', demo: 'keep' }
+}
+
 async function logInInput(app: TestApp, { host, email, keys }: TestPerson): Promise<object> {
   const { challenge } = await app.call(host, getChallenge, { email })
   return { email, challenge_response: keys.respond(challenge), device: 'none' }
+}
+
+/** The same key again, so that the person can go on to sign in. */
+async function changeKeyInput(app: TestApp, { host, email, keys }: TestPerson): Promise<object> {
+  const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
+  const proof = { aud: host, email, purpose: 'rekey', nonce: challenge } as const
+  return {
+    challenge_response: keys.respond(challenge),
+    public_key_jwt: keys.publicKeyJwt(proof)
+  }
 }
 
 function depositInput(): object {
@@ -198,6 +274,7 @@ function depositInput(): object {
     media_type: 'image/jpeg',
     original: 'ab'.repeat(32),
     stored: uploadDigest,
+    again: true,
     transform: {
       kind: 'image-recompress',
       quality: 70,
@@ -217,8 +294,24 @@ export async function makeThings(app: TestApp, person: TestPerson, name: string)
     fingerprint: createHash('sha256').update(bytes).digest('hex'),
     record: done.deposit_id ?? '',
     request: done.id,
+    session: sessionOf(person.token),
     upload: upload.slice('/uploads/'.length)
   }
+}
+
+/** Id of the session that a token belongs to. */
+export function sessionOf(token: string): string {
+  return String(readPayload(token)?.['sid'])
+}
+
+/** Everybody may do what administrators may, so that calls of theirs are tried as all others. */
+export async function makeAdmins(owner: pg.Pool): Promise<void> {
+  await owner.query(`update "user" set permissions = '{admin}'`)
+}
+
+export async function domainOf(owner: pg.Pool, host: string): Promise<string> {
+  const { rows: found } = await owner.query('select id from domain where host = $1', [host])
+  return found[0].id
 }
 
 /** Names of all tables, and of those that hold rows of companies. */
@@ -280,7 +373,9 @@ export async function addTwin(owner: pg.Pool, company: string): Promise<void> {
   try {
     await client.query("begin; set local session_replication_role = 'replica'")
     await client.query(
-      `insert into company (id, name, created_at) select $2, 'TWIN', created_at from company where id = $1`,
+      // later, because the oldest company is the installation's own
+      `insert into company (id, name, created_at)
+       select $2, 'TWIN', created_at + interval '1 day' from company where id = $1`,
       [company, twin]
     )
     for (const name of tenant) {

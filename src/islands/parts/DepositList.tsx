@@ -1,5 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { useState } from 'react'
+import type { AppError } from '../../contract/errors.ts'
 import { formatPercent, timeLeft } from '../../core/format.ts'
 import { type Locale, languageTag, type T } from '../../i18n/index.ts'
 import type { QueuedDeposit } from '../../stores/deposit-acts.ts'
@@ -12,7 +13,8 @@ import {
   resumeAll,
   retryAll
 } from '../../stores/deposits.ts'
-import { DepositRow } from './DepositRow.tsx'
+import { DepositRow, textOf } from './DepositRow.tsx'
+import { ErrorNote } from './ErrorNote.tsx'
 import { keepFocus } from './keep-focus.ts'
 import { Progress } from './Progress.tsx'
 
@@ -23,13 +25,14 @@ interface DepositListProps {
   onAnother: () => void
 }
 
-const shownAtOnce = 50
+const shownAtOnce = 25
 
 /** The queue with its total. It stays until it is dismissed, and then shows what failed first. */
 export function DepositList({ t, locale, deposits, onAnother }: DepositListProps) {
   const summary = useStore($depositSummary, { ssr: 'initial' })
   const [shown, setShown] = useState(shownAtOnce)
-  const hasEnded = summary.active + summary.paused === 0
+  const hasEnded = summary.active + summary.paused + summary.missing === 0
+  const limit = limitOf(deposits)
   const ordered = hasEnded && summary.failed > 0 ? failuresFirst(deposits) : deposits
   const hidden = deposits.length - shown
 
@@ -58,6 +61,11 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
           {hasEnded && <Action label={t('deposit.action.dismiss')} onClick={dismiss} />}
         </div>
       </div>
+      {limit && (
+        <ErrorNote error={limit} t={t} locale={locale} text={textOf(limit, t, locale)}>
+          <p>{t('deposit.limited')}</p>
+        </ErrorNote>
+      )}
       <ul className="divide-y divide-base-300 border-base-300 border-t">
         {ordered.slice(0, shown).map(deposit => (
           <DepositRow key={deposit.id} t={t} locale={locale} deposit={deposit} />
@@ -86,9 +94,18 @@ function failuresFirst(deposits: readonly QueuedDeposit[]): QueuedDeposit[] {
   return deposits.toSorted((a, b) => rank(a) - rank(b))
 }
 
+/** One reason for all: they wait for the same room. */
+function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
+  for (const { $state } of deposits) {
+    const state = $state.get()
+    if (state.status === 'paused' && state.by === 'limit') return state.error
+  }
+  return undefined
+}
+
 export function sentence(summary: DepositSummary, t: T, locale: Locale): string {
-  const { active, paused, done, failed, cancelled, total, secondsLeft } = summary
-  const ended = done + failed + cancelled
+  const { active, paused, missing, done, failed, cancelled, total, secondsLeft } = summary
+  const ended = done + failed + cancelled + summary.duplicate
   const percent = formatPercent(summary.percent / 100, locale)
   if (active > 0 && secondsLeft !== undefined) {
     const { unit, value } = timeLeft(secondsLeft)
@@ -98,7 +115,9 @@ export function sentence(summary: DepositSummary, t: T, locale: Locale): string 
   if (active > 0) return t('deposit.summary.running', { ended, total, percent })
   if (paused > 0) return t('deposit.summary.pausedAll', { ended, total, percent })
   const parts = [
+    { name: 'missing', count: missing },
     { name: 'done', count: done },
+    { name: 'duplicate', count: summary.duplicate },
     { name: 'failed', count: failed },
     { name: 'cancelled', count: cancelled }
   ]

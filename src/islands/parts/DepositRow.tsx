@@ -1,12 +1,27 @@
 import { useStore } from '@nanostores/react'
+import { memo } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { formatBytes, formatPercent, formatSpeed, timeLeft } from '../../core/format.ts'
+import {
+  formatBytes,
+  formatDateTime,
+  formatPercent,
+  formatSpeed,
+  timeLeft
+} from '../../core/format.ts'
 import type { SealState } from '../../core/seal.ts'
-import type { Locale, T } from '../../i18n/index.ts'
+import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import type { QueuedDeposit } from '../../stores/deposit-acts.ts'
 import { type DepositState, isInterruptible } from '../../stores/deposit-states.ts'
-import { cancel, isKeptReduced, pause, resume, retry } from '../../stores/deposits.ts'
+import {
+  cancel,
+  choose,
+  depositAgain,
+  pause,
+  reopen,
+  resume,
+  retry
+} from '../../stores/deposits.ts'
 import { ErrorNote } from './ErrorNote.tsx'
 import { keepFocus } from './keep-focus.ts'
 import { Progress } from './Progress.tsx'
@@ -19,13 +34,14 @@ interface DepositRowProps {
   deposit: QueuedDeposit
 }
 
-export function DepositRow({ t, locale, deposit }: DepositRowProps) {
+/** Drawn anew when its own state changes only: the list around it changes ten times a second. */
+export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
   const state = useStore(deposit.$state, { ssr: 'initial' })
-  const words = wordsOf(state, t, locale)
-  const { name, file } = deposit
+  const words = wordsOf(state, t, locale, deposit.name)
+  const { name, size } = deposit
   const isDone = state.status === 'done'
   const isLost = state.status === 'failed' || state.status === 'cancelled'
-  const isReduced = isKeptReduced(file) && !isLost
+  const isReduced = deposit.isReduced && !isLost && state.status !== 'duplicate'
   const label = isDone
     ? t('deposit.sealed', { name })
     : t('deposit.unsealed', { name, state: words })
@@ -36,7 +52,7 @@ export function DepositRow({ t, locale, deposit }: DepositRowProps) {
       <div className="grid min-w-0 grow content-start gap-2">
         <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
           <p className="wrap-anywhere min-w-0 font-medium">{name}</p>
-          <p className="text-ink-soft text-sm tabular-nums">{formatBytes(file.size, locale)}</p>
+          <p className="text-ink-soft text-sm tabular-nums">{formatBytes(size, locale)}</p>
         </div>
         {state.status === 'failed' ? (
           <ErrorNote
@@ -55,27 +71,47 @@ export function DepositRow({ t, locale, deposit }: DepositRowProps) {
         {(state.status === 'hashing' || state.status === 'uploading') && (
           <Progress label={t('deposit.progressOf', { name })} ratio={state.ratio} />
         )}
+        {state.status === 'missing' && state.wrong && (
+          <p role="alert" className="text-error text-sm">
+            {t('deposit.state.wrongFile')}
+          </p>
+        )}
         {isReduced && <p className="text-ink-soft text-sm">{t('deposit.picture')}</p>}
         <div className="flex flex-wrap gap-2 empty:hidden">
           {isInterruptible(state) && <Verb name="pause" run={pause} deposit={deposit} t={t} />}
-          {state.status === 'paused' && state.by === 'person' && (
+          {state.status === 'paused' && state.by !== 'session' && (
             <Verb name="resume" run={resume} deposit={deposit} t={t} />
           )}
-          {(isInterruptible(state) || state.status === 'paused') && (
+          {state.status === 'missing' && <ChooseAgain deposit={deposit} t={t} />}
+          {(isInterruptible(state) || ['paused', 'missing'].includes(state.status)) && (
             <Verb name="cancel" run={cancel} deposit={deposit} t={t} />
           )}
           {state.status === 'failed' && state.retryable && (
             <Verb name="retry" run={retry} deposit={deposit} t={t} />
           )}
-          {isDone && <Save request={state.request} name={name} t={t} locale={locale} />}
+          {state.status === 'duplicate' && (
+            <>
+              <a
+                className="btn btn-sm pointer-coarse:min-h-11"
+                href={localizedPath(locale, '/history')}
+                aria-label={t('deposit.action.ofFile', { action: t('deposit.action.open'), name })}
+              >
+                {t('deposit.action.open')}
+              </a>
+              <Verb name="again" run={depositAgain} deposit={deposit} t={t} />
+            </>
+          )}
+          {isDone && state.request.store !== 'fingerprint' && (
+            <Save request={state.request} name={name} t={t} locale={locale} />
+          )}
         </div>
       </div>
     </li>
   )
-}
+})
 
 interface VerbProps {
-  name: 'pause' | 'resume' | 'cancel' | 'retry'
+  name: 'pause' | 'resume' | 'cancel' | 'retry' | 'again' | 'reopen'
   run: (id: string) => void
   deposit: QueuedDeposit
   t: T
@@ -92,6 +128,31 @@ function Verb({ name, run, deposit, t }: VerbProps) {
     >
       {action}
     </button>
+  )
+}
+
+/** The browser forgets files with the page: the person shows it where this one is. */
+function ChooseAgain({ deposit, t }: { deposit: QueuedDeposit; t: T }) {
+  const action = t('deposit.action.choose')
+  return (
+    <>
+      {deposit.canReopen && (
+        <Verb name="reopen" run={id => void reopen(id)} deposit={deposit} t={t} />
+      )}
+      <label className="btn btn-sm has-focus-visible:outline-2 has-focus-visible:outline-offset-2 pointer-coarse:min-h-11">
+        {action}
+        <input
+          type="file"
+          className="sr-only"
+          aria-label={t('deposit.action.ofFile', { action, name: deposit.name })}
+          onChange={event => {
+            const [file] = event.currentTarget.files ?? []
+            event.currentTarget.value = ''
+            if (file) choose(deposit.id, file)
+          }}
+        />
+      </label>
+    </>
   )
 }
 
@@ -134,17 +195,19 @@ function sealOf(state: DepositState): SealState {
       return { kind: 'even' }
     case 'uploading':
     case 'paused':
+    case 'missing':
       return { kind: 'uploading', progress: state.ratio }
     case 'recording':
       return { kind: 'sealing' }
-    case 'done': {
+    case 'done':
+    case 'duplicate': {
       const leafHash = state.request.leaf_hash
       return leafHash ? { kind: 'sealed', leafHash } : { kind: 'sealing' }
     }
   }
 }
 
-function wordsOf(state: DepositState, t: T, locale: Locale): string {
+function wordsOf(state: DepositState, t: T, locale: Locale, name: string): string {
   switch (state.status) {
     case 'hashing':
       return t('deposit.state.hashing', { percent: formatPercent(state.ratio, locale) })
@@ -152,9 +215,23 @@ function wordsOf(state: DepositState, t: T, locale: Locale): string {
       return uploadingWords(state, t, locale)
     case 'paused': {
       if (state.by === 'session') return t('deposit.state.signedOut')
+      if (state.by === 'limit') return t('deposit.state.limited')
       if (state.ratio === 0) return t('deposit.state.paused')
       return t('deposit.state.pausedAt', { percent: formatPercent(state.ratio, locale) })
     }
+    case 'missing': {
+      if (state.ratio === 0) return t('deposit.state.missing', { name })
+      const percent = formatPercent(state.ratio, locale)
+      return t('deposit.state.missingAt', { name, percent })
+    }
+    case 'duplicate': {
+      const date = formatDateTime(new Date(state.request.created), locale)
+      return t('deposit.state.duplicate', { date })
+    }
+    case 'done':
+      return t(
+        `deposit.state.${state.request.store === 'fingerprint' ? 'doneFingerprint' : 'done'}`
+      )
     default:
       return t(`deposit.state.${state.status}`)
   }
@@ -176,7 +253,7 @@ function uploadingWords(
 }
 
 /** Errors whose figures or field need more than the sentence of their code. */
-function textOf(error: AppError, t: T, locale: Locale): string | undefined {
+export function textOf(error: AppError, t: T, locale: Locale): string | undefined {
   const { figures, fields } = error
   if (error.code === 'storage_limit_reached' && figures) {
     const used = formatBytes(figures.used, locale)

@@ -1,7 +1,7 @@
 import { CircleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { AppError } from '../../contract/errors.ts'
-import { formatDateTime } from '../../core/format.ts'
+import { formatBytes, formatDateTime } from '../../core/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
 
@@ -30,13 +30,22 @@ export function ErrorNote({ error, locale, t, text, children }: ErrorNoteProps) 
   )
 }
 
-/** The sentence of a code, with the figures of a limit that was met. */
-function sentenceFor(error: AppError, locale: Locale, t: T): string {
-  const { used, limit, resets_at } = error.figures ?? {}
-  const sentence = t(`errors.${error.code}`, { used: used ?? '', limit: limit ?? '' })
-  if (!resets_at) return sentence
-  const reset = t('errors.resets', { resets_at: formatDateTime(new Date(resets_at), locale) })
-  return `${sentence} ${reset}`
+/** The sentence of a code, with the figures of a limit that was met and the time at which it starts again. */
+function sentenceFor({ code, figures }: AppError, locale: Locale, t: T): string {
+  if (!figures) return t(`errors.${code}`)
+  const inWords = (amount: number) =>
+    code === 'storage_limit_reached' ? formatBytes(amount, locale) : amount
+  const values = { used: inWords(figures.used), limit: inWords(figures.limit) }
+  const sentence = t(`errors.${code}`, values)
+  const hasFigures = sentence !== t(`errors.${code}`)
+  const { resets_at } = figures
+  return [
+    sentence,
+    hasFigures ? '' : t('errors.ofLimit', values),
+    resets_at && t('errors.resets', { resets_at: formatDateTime(new Date(resets_at), locale) })
+  ]
+    .filter(Boolean)
+    .join(' ')
 }
 
 function RequestId({ id, t }: { id: string; t: T }) {

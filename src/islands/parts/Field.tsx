@@ -1,6 +1,11 @@
-import { type ReactNode, type Ref, useId } from 'react'
+import { type InputHTMLAttributes, type ReactNode, type Ref, useId } from 'react'
 
-interface FieldProps {
+type Events = Pick<
+  InputHTMLAttributes<HTMLInputElement>,
+  'onBlur' | 'onFocus' | 'onInput' | 'onKeyDown' | 'onKeyUp'
+>
+
+interface FieldProps extends Events {
   label: string
   name: string
   type?: 'text' | 'email' | 'password'
@@ -10,8 +15,12 @@ interface FieldProps {
   autoComplete?: string
   spellCheck?: boolean
   mono?: boolean
+  /** What the field holds at first. */
+  initial?: string
   /** Stands at the end of the field: a show toggle. */
   action?: ReactNode
+  /** Below the field, beside hint and error: what the product says of the value. */
+  children?: ReactNode
   ref?: Ref<HTMLInputElement>
 }
 
@@ -25,8 +34,11 @@ export function Field({
   autoComplete,
   spellCheck,
   mono = false,
+  initial,
   action,
-  ref
+  children,
+  ref,
+  ...events
 }: FieldProps) {
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
@@ -47,6 +59,8 @@ export function Field({
           autoCapitalize={type === 'text' ? undefined : 'none'}
           aria-invalid={error !== undefined}
           aria-describedby={described || undefined}
+          defaultValue={initial}
+          {...events}
         />
         {action && <div className="absolute inset-y-0 end-1 z-1 flex items-center">{action}</div>}
       </div>
@@ -55,6 +69,7 @@ export function Field({
           {hint}
         </p>
       )}
+      {children}
       {error && (
         <p id={`${id}-error`} className="text-error text-sm">
           {error}

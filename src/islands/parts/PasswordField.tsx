@@ -1,4 +1,4 @@
-import { type Ref, useState } from 'react'
+import { type KeyboardEvent, type ReactNode, type Ref, useState } from 'react'
 import type { T } from '../../i18n/index.ts'
 import { Field } from './Field.tsx'
 
@@ -10,11 +10,16 @@ interface PasswordFieldProps {
   hint?: string
   error?: string | undefined
   ref?: Ref<HTMLInputElement>
+  onFocus?: () => void
+  onInput?: () => void
+  children?: ReactNode
 }
 
-/** Paste and password managers work; the toggle shows what was typed. */
-export function PasswordField({ t, ...field }: PasswordFieldProps) {
+/** Paste and password managers work; the toggle shows what was typed, and caps lock is told. */
+export function PasswordField({ t, children, ...field }: PasswordFieldProps) {
   const [isShown, setShown] = useState(false)
+  const [isCapsLock, setCapsLock] = useState(false)
+  const readLock = (event: KeyboardEvent) => setCapsLock(event.getModifierState('CapsLock'))
   const toggle = (
     <button
       type="button"
@@ -27,6 +32,19 @@ export function PasswordField({ t, ...field }: PasswordFieldProps) {
     </button>
   )
   return (
-    <Field {...field} type={isShown ? 'text' : 'password'} spellCheck={false} action={toggle} />
+    <Field
+      {...field}
+      type={isShown ? 'text' : 'password'}
+      spellCheck={false}
+      action={toggle}
+      onKeyDown={readLock}
+      onKeyUp={readLock}
+      onBlur={() => setCapsLock(false)}
+    >
+      <p role="status" className="text-sm text-warning empty:hidden">
+        {isCapsLock ? t('account.capsLock') : ''}
+      </p>
+      {children}
+    </Field>
   )
 }

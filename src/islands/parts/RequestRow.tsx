@@ -44,9 +44,12 @@ export const RequestRow = memo(
           )}
           {request.code && <p className="text-sm">{t(`errors.${request.code}`)}</p>}
         </div>
-        {request.kind === 'deposit' && request.state === 'done' && request.deposit_id && (
-          <Save request={request} name={nameOf(request, t)} locale={locale} t={t} />
-        )}
+        {request.kind === 'deposit' &&
+          request.state === 'done' &&
+          request.deposit_id &&
+          request.store !== 'fingerprint' && (
+            <Save request={request} name={nameOf(request, t)} locale={locale} t={t} />
+          )}
       </li>
     )
   },

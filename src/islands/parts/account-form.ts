@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'react'
-import { type FieldErrors, fieldErrors } from '../../contract/errors.ts'
-import { Email } from '../../contract/users.ts'
+import { AppError, type FieldErrors, fieldErrors } from '../../contract/errors.ts'
+import { Email, Username } from '../../contract/users.ts'
+import { minStrength, newPasswordFault } from '../../core/password.ts'
 import type { T } from '../../i18n/index.ts'
+import { type Chooser, strengthOf } from '../../stores/passwords.ts'
 
 /** Whether the script runs, and what keeps this browser from signing in. */
 export function useReadiness(): { isReady: boolean; obstacle: 'insecure' | 'cookies' | undefined } {
@@ -42,4 +44,38 @@ export function fieldSentence(errors: FieldErrors, name: string, t: T): string |
   const error = errors[name]
   if (!error) return undefined
   return t(`errors.fields.${error.rule}`, error.limit === undefined ? {} : { limit: error.limit })
+}
+
+export function usernameErrors(username = ''): FieldErrors {
+  const parsed = Username.safeParse(username)
+  if (parsed.success) return {}
+  return { username: fieldErrors(parsed.error)['(body)'] ?? { rule: 'format' } }
+}
+
+/** What can be said at once of a chosen password and its repetition, under the names of their fields. */
+export function newPasswordErrors(
+  name: string,
+  { [name]: password = '', repeat = '' }: Record<string, string>
+): FieldErrors {
+  const fault = password ? newPasswordFault(password) : { rule: 'required' }
+  const isSame = repeat !== '' && repeat === password
+  return {
+    ...(fault ? { [name]: fault } : {}),
+    ...(isSame ? {} : { repeat: { rule: repeat ? 'same' : 'required' } })
+  }
+}
+
+/** What only the judge in its worker can say of it. */
+export async function weaknessErrors(
+  name: string,
+  password: string,
+  chooser: Chooser
+): Promise<FieldErrors | undefined> {
+  const strength = await strengthOf(password, chooser)
+  return strength < minStrength ? { [name]: { rule: 'weak' } } : undefined
+}
+
+/** Anything that failed, as what `ErrorNote` shows. */
+export function asAppError(cause: unknown, what: string): AppError {
+  return cause instanceof AppError ? cause : new AppError('internal', what, { cause })
 }

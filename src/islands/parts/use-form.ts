@@ -38,9 +38,17 @@ export function useForm(check: (values: Values) => FieldErrors) {
 
   return {
     errors,
+    /** What stands in the fields now. */
+    read,
     /** Shows what the server found, too. */
     refuse,
     focus,
+    /** Empties all fields, and what was said of them. */
+    clear(): void {
+      seen.current.clear()
+      setErrors({})
+      form.current?.reset()
+    },
     /** The values, if all of them are right. */
     submit(): Values | undefined {
       const values = read()

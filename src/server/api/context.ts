@@ -9,7 +9,11 @@ export interface Variables {
   /** Address of the other end, behind trusted proxies only. */
   address: string
   requestId: string
+  /** By how many milliseconds the event loop is late; 0 for a call within the process. */
+  lagMs: () => number
   person: Person | undefined
+  /** Status of a success that is not the endpoint's usual one. */
+  status: 200 | undefined
 }
 /** What the listener has read of the connection; a call within the process has neither. */
 interface Bindings {

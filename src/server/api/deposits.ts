@@ -1,6 +1,14 @@
-import { createDeposit, getDeposit, getDepositContent } from '../../contract/deposits.ts'
+import {
+  createContentLink,
+  createDeposit,
+  getDeposit,
+  getDepositContent
+} from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
+import { attachment } from '../../core/file-name.ts'
+import { parseRange } from '../../core/range.ts'
 import * as deposits from '../domain/deposits.ts'
+import { createLink } from '../domain/links.ts'
 import { type Api, type ApiContext, companyOf, person } from './context.ts'
 import { findIdempotencyKey } from './idempotency.ts'
 import { on, onStream } from './on.ts'
@@ -15,12 +23,22 @@ export function mountDeposits(app: Api): void {
       deposit: input
     })
     if (replayed) c.header('idempotent-replayed', 'true')
+    if ('duplicate' in body) c.set('status', 200)
     return body
   })
 
   on(app, getDeposit, ({ id }, c) =>
     deposits.getDeposit(c.get('deps'), { company_id: companyOf(c), user_id: person(c).id, id })
   )
+
+  on(app, createContentLink, async ({ id }, c) => {
+    const caller = person(c)
+    const content = { company_id: companyOf(c), user_id: caller.id, id }
+    await deposits.findContent(c.get('deps'), content) // a link never leads to a refusal
+    const { link, expires } = createLink(c.get('deps'), { person: caller, id })
+    const path = getDepositContent.path.replace('{id}', id)
+    return { url: `${path}?link=${link}`, expires: expires.toISOString() }
+  })
 
   onStream(app, getDepositContent, async ({ id }, c) => {
     const company_id = companyOf(c)
@@ -29,16 +47,45 @@ export function mountDeposits(app: Api): void {
       user_id: person(c).id,
       id
     })
-    return new Response(await c.get('deps').blobs.read(company_id, content.tag), {
+    const { size, tag, sha256 } = content
+    const etag = `"${Buffer.from(sha256).toString('hex')}"`
+    const headers = {
+      etag,
+      'accept-ranges': 'bytes',
+      'content-security-policy': "sandbox; default-src 'none'"
+    }
+    if (hasTag(c.req.header('if-none-match'), etag)) {
+      return new Response(null, { status: 304, headers })
+    }
+    const ifRange = c.req.header('if-range')
+    const isSame = ifRange === undefined || ifRange === etag
+    const range = isSame ? parseRange(c.req.header('range'), size) : 'whole'
+    if (range === 'unsatisfiable') {
+      c.header('content-range', `bytes */${size}`)
+      throw new AppError('range_unsatisfiable', `The content has ${size} bytes`)
+    }
+    const part = range === 'whole' ? undefined : range
+    const length = part ? part.end - part.start + 1 : size
+    const isHead = c.req.method === 'HEAD'
+    const body = isHead ? null : await c.get('deps').blobs.read(company_id, tag, part)
+    return new Response(body, {
+      status: part ? 206 : 200,
       headers: {
+        ...headers,
+        ...(part ? { 'content-range': `bytes ${part.start}-${part.end}/${size}` } : {}),
         'content-type': safeType(content.media_type),
-        'content-length': String(content.size),
-        'content-disposition': attachment(content.name),
-        'repr-digest': `sha-256=:${Buffer.from(content.sha256).toString('base64')}:`,
-        'content-security-policy': "sandbox; default-src 'none'"
+        'content-length': String(length),
+        'content-disposition': attachment(savedName(content)),
+        // of the whole, also where a part is sent (RFC 9530)
+        'repr-digest': `sha-256=:${Buffer.from(sha256).toString('base64')}:`
       }
     })
   })
+}
+
+function hasTag(header: string | undefined, etag: string): boolean {
+  const tags = header?.split(',').map(tag => tag.trim().replace(/^W\//, '')) ?? []
+  return tags.includes('*') || tags.includes(etag)
 }
 
 function idempotencyKey(c: ApiContext): string {
@@ -47,21 +94,14 @@ function idempotencyKey(c: ApiContext): string {
   throw new AppError('idempotency_key_missing', 'This call needs an Idempotency-Key')
 }
 
+/** A picture that is kept as a JPEG is saved as one: `scan.png` → `scan.png.jpg` */
+function savedName({ name, media_type }: { name: string; media_type: string }): string {
+  return media_type === 'image/jpeg' && !/\.jpe?g$/i.test(name) ? `${name}.jpg` : name
+}
+
 const harmlessTypes = ['application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'text/plain']
 
 /** A stored type reaches a browser only when it cannot carry a script. */
 function safeType(type: string): string {
   return harmlessTypes.includes(type) ? type : 'application/octet-stream'
-}
-
-/** `'été.pdf'` → `attachment; filename="_t_.pdf"; filename*=UTF-8''%C3%A9t%C3%A9.pdf` (RFC 6266) */
-function attachment(name: string): string {
-  // bidirectional controls would let a name show another ending than it has
-  const clean = name.replace(/[\p{Cc}"\\/\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '_')
-  const ascii = clean.replace(/[^\x20-\x7e]/g, '_').replace(/[%']/g, '_')
-  const encoded = encodeURIComponent(clean).replace(
-    /['()*]/g,
-    char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
-  )
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }

@@ -1,14 +1,37 @@
-import { getDomainConfig } from '../../contract/domains.ts'
+import { getDomainConfig, updateDomain } from '../../contract/domains.ts'
 import { AppError } from '../../contract/errors.ts'
-import type { Api } from './context.ts'
+import * as domains from '../domain/domains.ts'
+import { type Api, companyOf } from './context.ts'
 import { on } from './on.ts'
 
 export function mountDomains(app: Api): void {
+  on(app, updateDomain, async ({ id, ...changes }, c) => {
+    const config = await domains.updateDomain(c.get('deps'), {
+      company_id: companyOf(c),
+      id,
+      changes,
+      version: versionOf(c.req.header('if-match'))
+    })
+    c.header('etag', `"${config.version}"`)
+    return config
+  })
+
   on(app, getDomainConfig, async ({ domain }, c) => {
     const tenant = c.get('tenant')
     if (domain !== tenant.host) {
       throw new AppError('unknown_domain', 'This host answers for its own domain only')
     }
+    c.header('etag', `"${tenant.config.version}"`)
     return tenant.config
+  })
+}
+
+/** `'"7"'` → `7`; `*` and no header ask for no version. */
+function versionOf(ifMatch: string | undefined): number | undefined {
+  if (ifMatch === undefined || ifMatch === '*') return undefined
+  const [, version] = /^"(\d{1,15})"$/.exec(ifMatch) ?? []
+  if (version !== undefined) return Number(version)
+  throw new AppError('invalid_input', 'If-Match is a version in quotes', {
+    fields: { 'if-match': { rule: 'format' } }
   })
 }

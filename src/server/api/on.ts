@@ -2,11 +2,16 @@ import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import type { Endpoint, Stream } from '../../contract/endpoint.ts'
 import { AppError, fieldErrors } from '../../contract/errors.ts'
+import { getHealth } from '../../contract/service.ts'
+import { attachment } from '../../core/file-name.ts'
+import { openLink } from '../domain/links.ts'
 import { authenticate, type Person } from '../domain/sessions.ts'
 import type { Api, ApiContext, ApiEnv } from './context.ts'
 
 const maxBodyBytes = 256 * 1024
 const maxDepth = 32
+/** Of the event loop. */
+const maxLagMs = 200
 
 /** Mounts an endpoint: access, parse, run, parse, reply. The output is parsed so that no surplus column leaves. */
 export function on<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
@@ -16,10 +21,12 @@ export function on<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
 ): void {
   app.on(endpoint.method, honoPath(endpoint.path), async c => {
     await admit(c, endpoint)
-    const input = endpoint.input.safeParse({ ...(await payload(c, endpoint)), ...c.req.param() })
+    const input = endpoint.input.safeParse(withPath(await payload(c, endpoint), c.req.param()))
     if (!input.success) throw refused(input.error)
     const output = endpoint.output.parse(await run(input.data, c))
-    return endpoint.status === 204 ? c.body(null, 204) : c.json(output, endpoint.status)
+    return endpoint.status === 204
+      ? c.body(null, 204)
+      : c.json(output, c.get('status') ?? endpoint.status)
   })
 }
 
@@ -31,7 +38,9 @@ export function onStream<Input extends z.ZodMiniType>(
 ): void {
   app.on(stream.method, honoPath(stream.path), async c => {
     // Hono answers HEAD with the body of GET and drops it unread: nobody would end what feeds it
-    if (c.req.method !== stream.method) throw new AppError('method_not_allowed', 'Use GET')
+    if (c.req.method !== stream.method && !stream.head) {
+      throw new AppError('method_not_allowed', 'Use GET')
+    }
     await admit(c, stream)
     const input = stream.input.safeParse({ ...query(c), ...c.req.param() })
     if (!input.success) throw refused(input.error)
@@ -39,19 +48,31 @@ export function onStream<Input extends z.ZodMiniType>(
   })
 }
 
-async function admit(
-  c: ApiContext,
-  route: Pick<Endpoint, 'access' | 'pending' | 'suspended'>
-): Promise<void> {
+type Admission = Pick<Endpoint, 'path' | 'access' | 'pending' | 'suspended'> &
+  Pick<Stream, 'linked'>
+
+async function admit(c: ApiContext, route: Admission): Promise<void> {
   const tenant = c.get('tenant')
   const token = bearer(c.req.header('authorization'))
-  if (token === undefined && route.access !== 'public') {
+  // strangers go first, so that people who are at work feel it last
+  if (token === undefined && c.get('lagMs')() > maxLagMs && route.path !== getHealth.path) {
+    throw new AppError('unavailable', 'The service has more to do than it can', { retryAfter: 2 })
+  }
+  const link = route.linked && token === undefined ? c.req.query('link') : undefined
+  if (token === undefined && link === undefined && route.access !== 'public') {
     throw new AppError('unauthenticated', 'This call needs a bearer token')
   }
   if (tenant.disabled && !route.suspended) {
     throw new AppError('account_disabled', 'The company is suspended', {
       disabled: { scope: 'company', ...tenant.disabled }
     })
+  }
+  if (link !== undefined) {
+    const id = c.req.param('id') ?? ''
+    // a browser that follows a link must not leave its page for the words of a refusal
+    c.header('content-disposition', attachment('error.json'))
+    c.set('person', await openLink(c.get('deps'), { tenant, id, link }))
+    return
   }
   if (token === undefined) return
   const person = await authenticate(c.get('deps'), tenant, token)
@@ -74,6 +95,18 @@ export function bearer(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
   const match = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(header)
   return match?.[1] ?? ''
+}
+
+/** One source per field: what the path names may not be said again. */
+function withPath(
+  given: Record<string, unknown>,
+  path: Record<string, string>
+): Record<string, unknown> {
+  const twice = Object.keys(path).find(name => Object.hasOwn(given, name))
+  if (twice === undefined) return { ...given, ...path }
+  throw new AppError('invalid_input', `${twice} stands in the path already`, {
+    fields: { [twice]: { rule: 'unknown' } }
+  })
 }
 
 async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string, unknown>> {
@@ -101,22 +134,26 @@ function query(c: Context<ApiEnv>): Record<string, string> {
 }
 
 async function jsonBody(c: ApiContext): Promise<Record<string, unknown>> {
-  const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
-  if (type !== 'application/json' || c.req.header('content-encoding')) {
-    throw new AppError('unsupported_media_type', 'The body must be plain application/json')
-  }
-  const text = await limitedText(c.req.raw)
-  if (tooDeep(text)) throw notJson('is nested too deeply')
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch (cause) {
-    throw notJson('is not JSON', cause)
-  }
+  const body = await jsonOf(c, ['application/json'])
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw notJson('is not an object')
   }
   return { ...body }
+}
+
+/** The JSON of a body of one of these types. */
+export async function jsonOf(c: ApiContext, types: string[]): Promise<unknown> {
+  const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
+  if (!types.includes(type) || c.req.header('content-encoding')) {
+    throw new AppError('unsupported_media_type', `The body must be plain ${types[0]}`)
+  }
+  const text = await limitedText(c.req.raw)
+  if (tooDeep(text)) throw notJson('is nested too deeply')
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw notJson('is not JSON', cause)
+  }
 }
 
 async function limitedText(request: Request): Promise<string> {

@@ -1,4 +1,4 @@
-import { getChallenge, logIn, logOut } from '../../contract/sessions.ts'
+import { endSession, getChallenge, listSessions, logIn, logOut } from '../../contract/sessions.ts'
 import * as challenges from '../domain/challenges.ts'
 import * as sessions from '../domain/sessions.ts'
 import { type Api, person } from './context.ts'
@@ -28,5 +28,11 @@ export function mountSessions(app: Api): void {
 
   on(app, logOut, ({ all }, c) =>
     sessions.logOut(c.get('deps'), { person: person(c), all: all ?? false })
+  )
+
+  on(app, listSessions, (_input, c) => sessions.listSessions(c.get('deps'), person(c)))
+
+  on(app, endSession, ({ id }, c) =>
+    sessions.endSession(c.get('deps'), { person: person(c), session_id: id })
   )
 }

@@ -1,6 +1,7 @@
 import { AppError } from '../../contract/errors.ts'
-import { createUser, getUser, updateUser } from '../../contract/users.ts'
+import { changeKey, createUser, getUser, updateUser } from '../../contract/users.ts'
 import { canonicalEmail } from '../../core/email.ts'
+import * as userKeys from '../domain/user-keys.ts'
 import * as users from '../domain/users.ts'
 import { type Api, person } from './context.ts'
 import { findIdempotencyKey } from './idempotency.ts'
@@ -26,6 +27,10 @@ export function mountUsers(app: Api): void {
 
   on(app, updateUser, (changes, c) =>
     users.updateUser(c.get('deps'), { tenant: c.get('tenant'), person: person(c), ...changes })
+  )
+
+  on(app, changeKey, (proofs, c) =>
+    userKeys.changeKey(c.get('deps'), { tenant: c.get('tenant'), person: person(c), ...proofs })
   )
 }
 

@@ -24,6 +24,12 @@ export async function bundledBinaries(): Promise<Binaries> {
   }
 }
 
+/** Programs of a PostgreSQL that the system has, such as `/usr/lib/postgresql/15/bin`. */
+export async function systemBinaries(folder: string): Promise<Binaries> {
+  const postgres = join(folder, 'postgres')
+  return { initdb: join(folder, 'initdb'), postgres, major: await majorVersion(postgres) }
+}
+
 function packageRoot(name: string): string {
   // Windows has a package too, but the launcher speaks over Unix sockets only.
   if (process.platform !== 'win32') {

@@ -1,7 +1,8 @@
 import { type Db, poolOf } from './open.ts'
+import { appRole } from './place.ts'
 
-/** The only functions that may look across companies. */
-const definerFunctions = ['list_companies', 'resolve_host']
+/** The only functions that may look across companies, and the one that may delete one. */
+const definerFunctions = ['list_companies', 'remove_demo', 'resolve_host']
 
 /**
  * What makes this database unfit to keep companies apart or to keep what it has acknowledged, one
@@ -12,18 +13,23 @@ export async function databaseFaults(db: Db): Promise<string[]> {
     `select format('The request role %s is a superuser or bypasses row-level security.', rolname) as fault
        from pg_roles where rolname = current_user and (rolsuper or rolbypassrls)
      union all
+     select format('Requests run as %s: let DATABASE_URL log in as ${appRole}, or leave DATABASE_OWNER_URL empty.', current_user)
+      where current_user <> '${appRole}'
+     union all
      select format('The request role owns %s.', oid::regclass)
        from pg_class where relowner = (select oid from pg_roles where rolname = current_user)
      union all
      select format('Table %s holds rows of companies without forced row-level security.', c.oid::regclass)
        from pg_class c join pg_attribute a on a.attrelid = c.oid
-      where c.relkind in ('r', 'p') and a.attname = 'company_id' and not a.attisdropped
+      where c.relkind in ('r', 'p') and not a.attisdropped
+        and (a.attname = 'company_id' or (a.attname = 'id' and c.oid = 'public.company'::regclass))
         and not (c.relrowsecurity and c.relforcerowsecurity
                  and exists (select from pg_policy where polrelid = c.oid))
      union all
      select format('Function %s runs with its owner''s rights.', oid::regprocedure)
        from pg_proc
-      where prosecdef and pronamespace = 'public'::regnamespace and proname <> all($1)
+      where prosecdef and proname <> all($1)
+        and pronamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
      union all
      select format('The database setting %s is off.', name)
        from pg_settings

@@ -2,21 +2,19 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import pg from 'pg'
-import { appRole } from './open.ts'
-import { connectionTo, startPostgres } from './postgres.ts'
+import { appRole, ownerLogin, type Place, unreachable } from './place.ts'
+import { startPostgres } from './postgres.ts'
 
-export interface MigrateOptions {
-  socketDir: string
-  /** Made when it is missing. */
-  database: string
+/** A database of the embedded server is made when it is missing; one of the operator is not. */
+export type MigrateOptions = Place & {
   /** Folder of the `NNNN-verb-noun.sql` files. */
   directory?: string
 }
 
-/** Owner of every table. Only migrations log in with it. */
-const ownerRole = 'postgres'
 /** Owns the functions that look across companies; nobody logs in as it. */
 const resolverRole = 'vidimus_resolver'
+/** The oldest server whose SQL the migrations speak. */
+const leastMajor = 15
 const ownMigrations = join(import.meta.dirname, 'migrations')
 
 /**
@@ -24,19 +22,22 @@ const ownMigrations = join(import.meta.dirname, 'migrations')
  * only. Of several processes one works and the others wait.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const { socketDir, database, directory = ownMigrations } = options
+  const { directory = ownMigrations } = options
   const migrations = await readMigrations(directory)
-  await createDatabase(socketDir, database)
-  await using session = await connect(socketDir, database)
+  if ('socketDir' in options) await createDatabase(options)
+  await using session = await connect(options)
   const { client } = session
+  if ('url' in options) await refuseOldServer(client)
   if ((await pending(client, migrations)).length === 0) return []
-  await using _lock = await lock(socketDir, database)
+  await using _lock = await lock(options)
+  if ('url' in options) await prepareRoles(client)
   const applied: string[] = []
   // asked again, because another process may have done the work while this one waited
   for (const migration of await pending(client, migrations)) {
     await apply(client, migration)
     applied.push(migration.name)
   }
+  if ('url' in options) await client.query(`revoke create on schema public from ${resolverRole}`)
   return applied
 }
 
@@ -99,8 +100,8 @@ async function apply(client: pg.Client, { name, sql, sha256 }: Migration) {
 }
 
 /** Held on a connection of its own for the whole run: a row, because not every server has advisory locks. */
-async function lock(socketDir: string, database: string) {
-  const session = await connect(socketDir, database)
+async function lock(place: Place) {
+  const session = await connect(place)
   const { client } = session
   try {
     await client.query("select set_config('client_min_messages', 'warning', false)")
@@ -119,22 +120,60 @@ async function lock(socketDir: string, database: string) {
   return session
 }
 
-async function createDatabase(socketDir: string, database: string) {
-  await using session = await connect(socketDir, 'postgres')
+async function createDatabase({ socketDir, database }: { socketDir: string; database: string }) {
+  await using session = await connect({ socketDir, database: 'postgres' })
   const { client } = session
-  const { rows } = await client.query<{ database: boolean; roles: number }>(
-    `select exists (select from pg_database where datname = $1) as database,
-            (select count(*)::int from pg_roles where rolname = any($2)) as roles`,
-    [database, [appRole, resolverRole]]
+  const { rows } = await client.query<{ database: boolean }>(
+    'select exists (select from pg_database where datname = $1) as database',
+    [database]
   )
-  if (rows[0]?.roles !== 2) {
-    const bound = 'nosuperuser nobypassrls nocreaterole nocreatedb noreplication'
-    await createRaced(client, [`create role ${appRole} login ${bound}`])
-    await createRaced(client, [`create role ${resolverRole} nologin ${bound}`])
-  }
+  await createRoles(client)
   if (!rows[0]?.database) {
     await createRaced(client, [`create database ${client.escapeIdentifier(database)}`])
   }
+}
+
+async function createRoles(client: pg.Client) {
+  const { rows } = await client.query<{ rolname: string }>(
+    'select rolname from pg_roles where rolname = any($1)',
+    [[appRole, resolverRole]]
+  )
+  const bound = 'nosuperuser nobypassrls nocreaterole nocreatedb noreplication'
+  const wanted = { [appRole]: 'login', [resolverRole]: 'nologin' }
+  for (const [role, login] of Object.entries(wanted)) {
+    if (rows.some(({ rolname }) => rolname === role)) continue
+    await createRaced(client, [`create role ${role} ${login} ${bound}`])
+  }
+}
+
+/**
+ * What an owner who is no superuser needs on the operator's server: both roles, membership in them,
+ * because it gives functions away and may serve requests in the bound role, and room in the schema
+ * for who is given them.
+ */
+async function prepareRoles(client: pg.Client) {
+  try {
+    await createRoles(client)
+    await client.query(`grant ${appRole}, ${resolverRole} to current_user`)
+    await client.query(`grant create on schema public to ${resolverRole}`)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(
+      `The owner of the database cannot make and grant the roles ${appRole} and ${resolverRole} (${reason}): give it CREATEROLE, and make it the owner of the database.`,
+      { cause }
+    )
+  }
+}
+
+async function refuseOldServer(client: pg.Client) {
+  const { rows } = await client.query<{ major: number }>(
+    "select current_setting('server_version_num')::int / 10000 as major"
+  )
+  const major = rows[0]?.major ?? 0
+  if (major >= leastMajor) return
+  throw new Error(
+    `DATABASE_URL leads to PostgreSQL ${major}: Vidimus needs ${leastMajor} or newer.`
+  )
 }
 
 // unique_violation, duplicate_database, duplicate_table, duplicate_object
@@ -152,11 +191,13 @@ async function createRaced(client: pg.Client, statements: string[]) {
   }
 }
 
-async function connect(socketDir: string, database: string) {
-  const client = new pg.Client(connectionTo(socketDir, database, ownerRole))
+async function connect(place: Place) {
+  const client = new pg.Client(ownerLogin(place))
   // without a listener the loss of the server would end this process; the query in hand fails anyway
   client.on('error', () => undefined)
-  await client.connect()
+  await client.connect().catch(cause => {
+    throw unreachable(place, cause)
+  })
   return { client, [Symbol.asyncDispose]: () => client.end() }
 }
 

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { connectionTo } from './postgres.ts'
+import { type Place, requestLogin, unreachable } from './place.ts'
 
 /** The request pool, opaque: queries run through `inCompany` and `inPlatform` and no other way. */
 export interface Db {
@@ -7,15 +7,10 @@ export interface Db {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export interface OpenOptions {
-  socketDir: string
-  database: string
+export type OpenOptions = Place & {
   /** Told when a connection is lost, which is not a failure of any call. */
   onError?: (error: Error) => void
 }
-
-/** The role that serves requests. It logs in itself, so no statement can turn it into another. */
-export const appRole = 'vidimus_app'
 
 const poolSize = 16
 const acquireMillis = 5_000
@@ -27,9 +22,9 @@ const pools = new WeakMap<Db, pg.Pool>()
 
 /** Opens the pool that serves requests, as the role that row-level security binds. */
 export async function openDatabase(options: OpenOptions): Promise<Db> {
-  const { socketDir, database, onError = () => undefined } = options
+  const { onError = () => undefined } = options
   const pool = new pg.Pool({
-    ...connectionTo(socketDir, database, appRole),
+    ...requestLogin(options),
     max: poolSize,
     connectionTimeoutMillis: acquireMillis,
     statement_timeout: statementMillis,
@@ -52,7 +47,7 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
     await pool.query('select 1')
   } catch (error) {
     await close()
-    throw error
+    throw unreachable(options, error)
   }
   return db
 }

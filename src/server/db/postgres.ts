@@ -13,6 +13,8 @@ export interface Postgres {
   socketDir: string
   version: string
   startedHere: boolean
+  /** Resolves once this process has lost the server, by its own stop or by a crash of any kind. */
+  lost: Promise<void>
   /**
    * Shuts the server down if nobody else is connected, whoever started it: a start after a crash
    * adopts what the crash left, and must not leave it behind again. `evenIfShared` does so in any
@@ -26,6 +28,8 @@ export interface PostgresOptions {
   /** The data directory, made on the first start. The server's log lies beside it as `<dir>.log`. */
   dir: string
   log?: (text: string) => void
+  /** Whose server to start; the bundled one when absent. */
+  binaries?: () => Promise<Binaries>
   /** Server settings for tests; the defaults are the durable ones. */
   settings?: Record<string, string>
 }
@@ -46,7 +50,7 @@ export function connectionTo(socketDir: string, database: string, user: string) 
 
 /** Starts the bundled PostgreSQL on `dir`, or adopts the one that already runs there. */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
-  const { log = () => undefined, settings = {} } = options
+  const { log = () => undefined, settings = {}, binaries = bundledBinaries } = options
   const dir = await absolutePath(options.dir)
   const giveUpAt = Date.now() + readySeconds * 1000
   let launch: (() => Promise<Attempt>) | undefined
@@ -60,7 +64,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       if (presence instanceof Error) reason = presence.message
       else return share(dir, found, presence, attempt?.pid === found.pid, log)
     } else if (found.status === 'absent' || found.status === 'dead') {
-      launch ??= await prepare(dir, settings)
+      launch ??= await prepare(dir, settings, await binaries())
       if (attempt && attempt.failure === undefined) continue
       if (attempt?.failure !== undefined) {
         // Another process was quicker, or children of a killed server still hold its shared memory.
@@ -114,6 +118,7 @@ function share(
   log: (text: string) => void
 ): Postgres {
   log(`PostgreSQL ${version} ${startedHere ? 'started' : 'adopted'} on ${dir}`)
+  const lost = new Promise<void>(resolve => client.once('end', () => resolve()))
   let stopping: Promise<void> | undefined
   const stop = (how = { evenIfShared: false }) => {
     stopping ??= how.evenIfShared
@@ -125,6 +130,7 @@ function share(
     socketDir,
     version,
     startedHere,
+    lost,
     stop,
     [Symbol.asyncDispose]: () => stop()
   }
@@ -170,8 +176,7 @@ interface Attempt {
 }
 
 /** Everything before the server process: binaries, user, data directory, socket directory. */
-async function prepare(dir: string, settings: Record<string, string>) {
-  const binaries = await bundledBinaries()
+async function prepare(dir: string, settings: Record<string, string>, binaries: Binaries) {
   const as = await chooseRunAs(dir, binaries.postgres)
   await initialise(dir, as, binaries)
   const socketDir = await socketDirFor(dir, as)

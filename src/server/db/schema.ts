@@ -6,13 +6,15 @@ export interface Database {
     only_row: Generated<boolean>
     kek_id: string
     created_at: Date
-    seeded_at: Date | null
   }
+  setup_code: { hash: Buffer; created_at: Date }
   company: {
     id: string
     name: string
     created_at: Date
     disabled: Json<DisabledMark | null>
+    demo: 'seeding' | 'ready' | null
+    demo_leased_until: Date | null
   }
   domain: {
     company_id: string
@@ -77,6 +79,9 @@ export interface Database {
     id: string
     names: Json<{ en: string; fr: string }>
     visibility: string
+    keep_originals: Generated<boolean>
+    store: Generated<string>
+    media_types: Generated<string[] | null>
     created_at: Date
   }
   group_category: { company_id: string; group_id: string; category_id: string }
@@ -145,7 +150,7 @@ export interface Database {
     user_id: string
     category_id: string
     visibility: string
-    blob_tag: Buffer
+    blob_tag: Buffer | null
     recorded_at: Date
   }
   deposit_opening: { company_id: string; record_id: string; key_version: number; sealed: Buffer }
@@ -156,6 +161,7 @@ export interface Database {
     key_version: number
     tag: Buffer
     record_ref: string
+    user_id: string
     which: string
   }
   idempotency: {

@@ -31,9 +31,9 @@ export function companyId(text: string): CompanyId {
 }
 
 /**
- * Runs `run` in one transaction that sees the rows of `company` alone. A serialization failure or
- * deadlock starts it again, up to three times, so it must do nothing outside the database; what has
- * to follow goes to `tx.afterCommit`.
+ * Runs `run` in one transaction that sees the rows of `company` alone. A serialization failure, a
+ * deadlock or a connection found dead starts it again, up to three times, so it must do nothing
+ * outside the database; what has to follow goes to `tx.afterCommit`.
  */
 export function inCompany<T>(db: Db, company: CompanyId, run: (tx: Tx) => Promise<T>): Promise<T> {
   const id = companyId(company)
@@ -94,6 +94,9 @@ const retryMillis = 20
 // serialization_failure, deadlock_detected
 const retryable = ['40001', '40P01']
 
+/** The server went away while the connection lay idle; nothing has been said to it yet. */
+class NotBegun extends Error {}
+
 async function inTransaction<X, T>(
   db: Db,
   begin: string,
@@ -104,7 +107,9 @@ async function inTransaction<X, T>(
     try {
       return await tryOnce(poolOf(db), begin, wrap, run)
     } catch (error) {
-      if (retries === maxRetries || !retryable.includes(sqlState(error))) throw error
+      const cause = error instanceof NotBegun ? error.cause : error
+      if (retries === maxRetries) throw cause
+      if (!(error instanceof NotBegun) && !retryable.includes(sqlState(error))) throw error
     }
     await sleep(retryMillis * 2 ** retries * (0.5 + Math.random()))
   }
@@ -122,7 +127,9 @@ async function tryOnce<X, T>(
   let reusable = false
   let result: T
   try {
-    await client.query(begin)
+    await client.query(begin).catch(cause => {
+      throw new NotBegun('a connection of the pool was lost before it was used', { cause })
+    })
     try {
       result = await run(wrap(unit))
     } catch (error) {

@@ -1,4 +1,5 @@
 import { type Category, Visibility } from '../../contract/categories.ts'
+import { Store } from '../../contract/requests.ts'
 import { inCompany } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
@@ -22,13 +23,20 @@ export async function listCategories(
       )
       .where('category.company_id', '=', input.company_id)
       .where('group_user.user_id', '=', input.user_id)
-      .select(['category.id', 'category.names', 'category.visibility'])
+      .select([
+        'category.id',
+        'category.names',
+        'category.visibility',
+        'category.keep_originals',
+        'category.store',
+        'category.media_types'
+      ])
       .distinct()
       .execute()
   )
-  return rows.map(({ id, names, visibility }) => ({
-    id,
-    names,
-    visibility: Visibility.parse(visibility)
+  return rows.map(row => ({
+    ...row,
+    visibility: Visibility.parse(row.visibility),
+    store: Store.parse(row.store)
   }))
 }

@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
 import type { Theme } from '../../contract/domains.ts'
 import { companyId, inCompany } from '../db/scope.ts'
 import { createCompanyKeys } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
 import { newId } from './ids.ts'
+import { canonicalTheme } from './svg.ts'
 
 export interface NewCompany {
   name: string
@@ -15,6 +18,8 @@ export interface NewCompany {
     theme: Theme
   }[]
   locale: 'en' | 'fr'
+  /** Shows the product: its pages say so, and all of it can be removed. */
+  demo?: boolean
   /** Of the default group, which every sign-up joins. `null` = unlimited. */
   limits: {
     max_requests: number | null
@@ -35,7 +40,14 @@ export async function createCompany(
   await inCompany(deps.db, company_id, async tx => {
     await tx
       .insertInto('company')
-      .values({ id: company_id, name: input.name, created_at, disabled: null })
+      .values({
+        id: company_id,
+        name: input.name,
+        created_at,
+        disabled: null,
+        demo: input.demo ? 'seeding' : null,
+        demo_leased_until: null
+      })
       .execute()
     await createCompanyKeys(tx, deps, company_id)
     await tx
@@ -53,7 +65,7 @@ export async function createCompany(
           title,
           public: isPublic,
           locale: input.locale,
-          theme: JSON.stringify(theme),
+          theme: JSON.stringify(canonicalTheme(theme)),
           contact: null,
           verified_at: created_at
         })
@@ -87,6 +99,52 @@ export async function createCompany(
     tx.afterCommit(() => deps.wakes.domains.send(primary.host))
   })
   return company_id
+}
+
+/**
+ * Deletes a demonstration: every row, then every file. `false` for a company that is none, because the
+ * record of a company is kept.
+ */
+export async function removeCompany(
+  deps: Pick<Deps, 'db' | 'blobs' | 'wakes' | 'log'>,
+  company_id: CompanyId
+): Promise<boolean> {
+  const removed = await removeRows(deps, company_id)
+  if (!removed) return false
+  await deps.blobs.removeCompany(company_id)
+  deps.log.info({ audit: 'company_removed', company: company_id }, 'demonstration removed')
+  return true
+}
+
+const removalTries = 10
+/** A row that came after its table was emptied; a lock that others held too long. */
+const passing = ['23503', '55P03']
+
+async function removeRows(
+  deps: Pick<Deps, 'db' | 'wakes'>,
+  company_id: CompanyId
+): Promise<boolean> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await inCompany(deps.db, company_id, async tx => {
+        const hosts = await tx
+          .selectFrom('domain')
+          .select('host')
+          .where('company_id', '=', company_id)
+          .execute()
+        const result = await sql<{ done: boolean }>`
+          select remove_demo(${company_id}::uuid) as done`.execute(tx)
+        tx.afterCommit(() => {
+          for (const { host } of hosts) deps.wakes.domains.send(host)
+        })
+        return result.rows[0]?.done === true
+      })
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+      if (tries === removalTries || !passing.includes(code)) throw error
+    }
+    await sleep(50 * tries)
+  }
 }
 
 /** A development origin names its port, because two of them on one machine are two records. */

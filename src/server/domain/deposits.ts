@@ -1,44 +1,46 @@
 import type * as z from 'zod/mini'
+import type { Category } from '../../contract/categories.ts'
 import {
   type createDeposit as createDepositCall,
   type Deposit,
   Transform
 } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
-import type { ProcessedRequest } from '../../contract/requests.ts'
+import { type ProcessedRequest, Store } from '../../contract/requests.ts'
 import { parseDigest, toHex } from '../../core/evidence/bytes.ts'
 import type { DepositField } from '../../core/evidence/leaf.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
+import { companyKeys } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
 import { type Act, once } from './idempotency.ts'
 import { newId, newRecordId } from './ids.ts'
 import { readOpenings } from './openings.ts'
-import { publish } from './requests.ts'
-import { reserve } from './usage.ts'
+import { tagOf, writeRecord } from './records.ts'
+import { publish, readRequest } from './requests.ts'
+import { reserve, settle } from './usage.ts'
 
 interface CreateInput {
   company_id: CompanyId
   user_id: string
-  act: Act
+  /** Absent where the caller gave no key. */
+  act: Act | undefined
   deposit: z.output<(typeof createDepositCall)['input']>
 }
 
-interface Created {
-  request: ProcessedRequest
-  /** Address of the upload: `/uploads/<id>`. */
-  upload: string
-}
+type Created =
+  | { duplicate: ProcessedRequest }
+  | {
+      request: ProcessedRequest
+      /** Address of the upload: `/uploads/<id>`; absent where no bytes are kept. */
+      upload?: string
+    }
 
 /** Reserves quota and makes the request and its upload, all or nothing. */
 export async function createDeposit(
   deps: Deps,
   input: CreateInput
 ): Promise<{ body: Created; replayed: boolean }> {
-  const { company_id, user_id, deposit } = input
-  if (deposit.size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
-  if (deposit.size > deps.settings.maxUploadBytes) {
-    throw new AppError('too_large', `A file has at most ${deps.settings.maxUploadBytes} bytes`)
-  }
+  const { company_id, user_id, deposit, act } = input
   if (!deposit.transform && deposit.original !== deposit.stored) {
     throw new AppError('fingerprint_invalid', 'Without a transform both fingerprints are equal')
   }
@@ -47,63 +49,161 @@ export async function createDeposit(
     throw new AppError('fingerprint_invalid', 'The transform says other bytes than are announced')
   }
   const now = deps.clock()
-  return inCompany(deps.db, company_id, tx =>
-    once(tx, { company_id, now, act: input.act }, async () => {
-      await requireCategory(tx, input)
-      const held = await reserve(tx, {
-        company_id,
-        user_id,
-        category_id: deposit.category,
-        requests: 1,
-        bytes: deposit.size,
-        now
-      })
-      const request_id = newId(deps)
-      const record_id = newRecordId(deps)
-      const upload_id = newRecordId(deps)
-      await tx
-        .insertInto('upload')
-        .values({
-          company_id,
-          id: upload_id,
-          request_id,
-          user_id,
-          category_id: deposit.category,
-          record_id,
-          size: deposit.size,
-          media_type: deposit.media_type,
-          name: deposit.name,
-          original: Buffer.from(deposit.original, 'hex'),
-          stored: Buffer.from(deposit.stored, 'hex'),
-          transform: deposit.transform ? JSON.stringify(deposit.transform) : null,
-          state: 'uploading',
-          group_id: held.group_id,
-          period_start: held.period_start,
-          leased_until: null,
-          created_at: now,
-          active_at: now
-        })
-        .execute()
-      const request = await publish(tx, deps, company_id, {
-        id: request_id,
-        user_id,
-        kind: 'deposit',
-        state: 'uploading',
-        created: now,
-        facts: {
-          name: deposit.name,
-          size: deposit.size,
-          media_type: deposit.media_type,
-          category_id: deposit.category,
-          deposit_id: record_id
-        }
-      })
+  const original = Buffer.from(deposit.original, 'hex')
+  const stored = Buffer.from(deposit.stored, 'hex')
+  return inCompany(deps.db, company_id, async tx => {
+    const create = async (): Promise<Created> => {
+      const rules = await findRules(tx, deps, { company_id, user_id, ...deposit })
+      const duplicate = deposit.again ? undefined : await findOwn(tx, deps, input, original)
+      if (duplicate) return { duplicate }
+      const digests = { original, stored }
+      const opening = { company_id, user_id, ...deposit, digests, rules, now }
+      if (rules.store === 'fingerprint') {
+        return { request: await recordFingerprint(tx, deps, opening, original) }
+      }
+      const { request, upload_id } = await openUpload(tx, deps, opening)
       return { request, upload: `/uploads/${upload_id}` }
-    })
-  )
+    }
+    if (!act) return { body: await create(), replayed: false }
+    return once(tx, { company_id, now, act }, create)
+  })
 }
 
-async function requireCategory(tx: Tx, input: CreateInput): Promise<void> {
+interface Opening {
+  company_id: CompanyId
+  user_id: string
+  name: string
+  size: number
+  media_type: string
+  category: string
+  transform?: Transform | undefined
+  /** Nothing where the bytes themselves will tell. */
+  digests: { original: Buffer; stored: Buffer } | undefined
+  rules: CategoryRules
+  now: Date
+}
+
+/** Reserves quota, then makes the upload and its request. */
+export async function openUpload(
+  tx: Tx,
+  deps: Deps,
+  opening: Opening
+): Promise<{ request: ProcessedRequest; upload_id: string }> {
+  const { company_id, user_id, size, now, digests } = opening
+  const held = await reserve(tx, { ...chargeOf(opening), bytes: size })
+  const request_id = newId(deps)
+  const record_id = newRecordId(deps)
+  const upload_id = newRecordId(deps)
+  await tx
+    .insertInto('upload')
+    .values({
+      company_id,
+      id: upload_id,
+      request_id,
+      user_id,
+      category_id: opening.category,
+      record_id,
+      size,
+      media_type: opening.media_type,
+      name: opening.name,
+      original: digests?.original ?? null,
+      stored: digests?.stored ?? null,
+      transform: opening.transform ? JSON.stringify(opening.transform) : null,
+      state: 'uploading',
+      group_id: held.group_id,
+      period_start: held.period_start,
+      leased_until: null,
+      created_at: now,
+      active_at: now
+    })
+    .execute()
+  const request = await publish(tx, deps, company_id, {
+    id: request_id,
+    user_id,
+    kind: 'deposit',
+    state: 'uploading',
+    created: now,
+    facts: factsOf(opening, record_id)
+  })
+  return { request, upload_id }
+}
+
+/** A deposit of which no bytes are kept needs no upload: it is made at once. */
+async function recordFingerprint(
+  tx: Tx,
+  deps: Deps,
+  opening: Opening,
+  original: Buffer
+): Promise<ProcessedRequest> {
+  const held = await reserve(tx, { ...chargeOf(opening), bytes: 0 })
+  await settle(tx, opening.company_id, held)
+  const record_id = newRecordId(deps)
+  return writeRecord(tx, deps, {
+    ...opening,
+    record_id,
+    request_id: newId(deps),
+    category_id: opening.category,
+    original,
+    kept: undefined,
+    transform: null,
+    request_created: opening.now,
+    request_facts: { ...factsOf(opening, record_id), store: 'fingerprint' }
+  })
+}
+
+function chargeOf({ company_id, user_id, category, now }: Opening) {
+  return { company_id, user_id, category_id: category, requests: 1, now }
+}
+
+function factsOf({ name, size, media_type, category }: Opening, deposit_id: string) {
+  return { name, size, media_type, category_id: category, deposit_id }
+}
+
+/** The caller's newest deposit of the same file; its index holds nobody else's between the caller's own. */
+async function findOwn(
+  tx: Tx,
+  deps: Deps,
+  { company_id, user_id }: CreateInput,
+  original: Buffer
+): Promise<ProcessedRequest | undefined> {
+  const { lookup } = await companyKeys(tx, deps, company_id)
+  const own = await tx
+    .selectFrom('lookup_tag')
+    .innerJoin('deposit', join =>
+      join
+        .onRef('deposit.company_id', '=', 'lookup_tag.company_id')
+        .onRef('deposit.id', '=', 'lookup_tag.record_ref')
+    )
+    .where('lookup_tag.company_id', '=', company_id)
+    .where('lookup_tag.user_id', '=', user_id)
+    .where('lookup_tag.tag', '=', tagOf(lookup, 'sha256', original))
+    .where('lookup_tag.which', '=', 'original')
+    // recorded to the second; ids of requests grow with time
+    .orderBy('deposit.recorded_at', 'desc')
+    .orderBy('deposit.request_id', 'desc')
+    .select('deposit.request_id')
+    .limit(1)
+    .executeTakeFirst()
+  return own && readRequest(tx, { company_id, user_id, id: own.request_id })
+}
+
+export type CategoryRules = Pick<Category, 'keep_originals' | 'store' | 'media_types'>
+
+interface Wanted {
+  company_id: CompanyId
+  user_id: string
+  category: string
+  size: number
+  media_type: string
+  transform?: Transform | undefined
+}
+
+/** What the category asks of its documents; throws where the caller or this file may not go there. */
+export async function findRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
+  if (wanted.size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
+  if (wanted.size > deps.settings.maxUploadBytes) {
+    throw new AppError('too_large', `A file has at most ${deps.settings.maxUploadBytes} bytes`)
+  }
   const allowed = await tx
     .selectFrom('group_category')
     .innerJoin('group_user', join =>
@@ -116,18 +216,35 @@ async function requireCategory(tx: Tx, input: CreateInput): Promise<void> {
         .onRef('group.company_id', '=', 'group_category.company_id')
         .onRef('group.id', '=', 'group_category.group_id')
     )
-    .where('group_category.company_id', '=', input.company_id)
-    .where('group_category.category_id', '=', input.deposit.category)
-    .where('group_user.user_id', '=', input.user_id)
-    .select('group.features')
+    .innerJoin('category', join =>
+      join
+        .onRef('category.company_id', '=', 'group_category.company_id')
+        .onRef('category.id', '=', 'group_category.category_id')
+    )
+    .where('group_category.company_id', '=', wanted.company_id)
+    .where('group_category.category_id', '=', wanted.category)
+    .where('group_user.user_id', '=', wanted.user_id)
+    .select(['group.features', 'category.keep_originals', 'category.store', 'category.media_types'])
     .execute()
+  const [rules] = allowed
   // missing, foreign and not allowed answer alike
-  if (allowed.length === 0) {
+  if (!rules) {
     throw new AppError('category_unknown', 'The caller may not deposit in this category')
   }
   if (!allowed.some(group => group.features.includes('deposit'))) {
     throw new AppError('forbidden', 'No group of the caller has the feature deposit')
   }
+  const { keep_originals, media_types } = rules
+  const store = Store.parse(rules.store)
+  // the type of the file as chosen: a reduced copy has another one
+  const type = wanted.transform?.from.type ?? wanted.media_type
+  if (media_types && !media_types.includes(type)) {
+    throw new AppError('type_not_allowed', `The category takes ${media_types.join(', ')} only`)
+  }
+  if (wanted.transform && (keep_originals || store === 'fingerprint')) {
+    throw new AppError('transform_not_allowed', 'The category takes files as they are')
+  }
+  return { keep_originals, store, media_types }
 }
 
 interface FindInput {
@@ -149,13 +266,13 @@ export async function getDeposit(
       id: row.id,
       request_id: row.request_id,
       name: value('name'),
-      size: row.size,
+      size: Number(value('bytes')),
       media_type: value('media'),
       category_id: row.category_id,
       created: row.created_at.toISOString(),
       recorded: row.recorded_at.toISOString(),
       original: toHex(parseDigest(value('orig'))),
-      stored: toHex(parseDigest(value('stored'))),
+      ...(value('stored') === '' ? {} : { stored: toHex(parseDigest(value('stored'))) }),
       ...(transform === '' ? {} : { transform: Transform.parse(JSON.parse(transform)) }),
       visibility: row.visibility,
       leaf_hash: row.hash.toString('hex')
@@ -169,11 +286,14 @@ export async function findContent(
   input: FindInput
 ): Promise<{ tag: Buffer; size: number; name: string; media_type: string; sha256: Uint8Array }> {
   return inCompany(deps.db, input.company_id, async tx => {
-    const row = await find(tx, input)
+    const { blob_tag: tag, size } = await find(tx, input)
     const value = await valuesOf(tx, deps, input)
+    if (!tag || size === null) {
+      throw new AppError('not_found', 'Of this deposit the fingerprint alone is kept')
+    }
     return {
-      tag: row.blob_tag,
-      size: row.size,
+      tag,
+      size,
       name: value('name'),
       media_type: value('media'),
       sha256: parseDigest(value('stored'))
@@ -198,7 +318,7 @@ async function find(tx: Tx, input: FindInput) {
         .onRef('request.company_id', '=', 'deposit.company_id')
         .onRef('request.id', '=', 'deposit.request_id')
     )
-    .innerJoin('blob', join =>
+    .leftJoin('blob', join =>
       join
         .onRef('blob.company_id', '=', 'deposit.company_id')
         .onRef('blob.tag', '=', 'deposit.blob_tag')

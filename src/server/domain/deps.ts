@@ -37,6 +37,7 @@ export interface Limits {
   verifyPerAddressDay: number
   verifyPerCompanyDay: number
   verifyPerUserMinute: number
+  reportsPerAddressMinute: number
 }
 
 /** Who a host belongs to. The resolver is the only source of a request's company. */
@@ -59,6 +60,8 @@ export interface Keys {
   /** Current token key, and the one of a `kid`. */
   signingKey(): { kid: string; key: CryptoKey }
   verifyingKey(kid: string): CryptoKey | undefined
+  /** Reads the token keys anew: rotation adds one, and removes what was replaced a day ago. */
+  reload(): Promise<void>
 }
 
 /** Stored bytes: staged while they arrive, then kept under a keyed tag. */
@@ -80,8 +83,19 @@ export interface Blobs {
   /** Moves a staged file to its place, durably. Does nothing when it is already there. */
   keep(company: CompanyId, upload: string, tag: Uint8Array): Promise<void>
   discardStaged(company: CompanyId, upload: string): Promise<void>
-  /** The bytes of a kept file, which is open before this answers; throws when it is missing. */
-  read(company: CompanyId, tag: Uint8Array): Promise<ReadableStream<Uint8Array>>
+  /** Writes a staged file whole, for bytes that no connection brings. */
+  stage(company: CompanyId, upload: string, bytes: Uint8Array): Promise<void>
+  /** Deletes every file of a company, staged and kept. */
+  removeCompany(company: CompanyId): Promise<void>
+  /**
+   * Bytes from `start` to `end` (inclusive) of a kept file, or all of them. It is open before this
+   * answers; throws when it is missing.
+   */
+  read(
+    company: CompanyId,
+    tag: Uint8Array,
+    range?: { start: number; end: number }
+  ): Promise<ReadableStream<Uint8Array>>
   discardKept(company: CompanyId, tag: Uint8Array): Promise<void>
   /** What lies there and was last written before `before`; for the check of files against rows. */
   listStaged(company: CompanyId, before: Date): Promise<string[]>
@@ -93,7 +107,7 @@ export interface Digest {
   size: number
 }
 
-/** Wake-ups inside the process, sent after a commit; every listener also polls. */
+/** Wake-ups, sent after a commit, that other processes may send too; every listener also polls. */
 export interface Wakes {
   /** A person's events grew. */
   events: Signal<PersonKey>
@@ -103,6 +117,8 @@ export interface Wakes {
   sessions: Signal<PersonKey>
   /** A domain's config changed. */
   domains: Signal<string>
+  /** Wake-ups of other processes may have been lost for a while: look at everything. */
+  missed: Signal<void>
 }
 
 export interface PersonKey {

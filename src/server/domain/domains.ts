@@ -1,7 +1,15 @@
 import { sql } from 'kysely'
-import { Colours, type DomainConfig, Locale, Theme } from '../../contract/domains.ts'
-import { companyId, inPlatform } from '../db/scope.ts'
-import type { Deps, Tenant } from './deps.ts'
+import type * as z from 'zod/mini'
+import {
+  Colours,
+  type DomainConfig,
+  type updateDomain as endpoint,
+  Locale,
+  Theme
+} from '../../contract/domains.ts'
+import { AppError } from '../../contract/errors.ts'
+import { companyId, inCompany, inPlatform } from '../db/scope.ts'
+import type { CompanyId, Deps, Tenant } from './deps.ts'
 
 /** How long another process may serve the config this one has changed. */
 const freshMs = 1000
@@ -16,26 +24,75 @@ export interface Tenants {
 /** Looks hosts up in the database and remembers the answer for a second, or until this process changes one. */
 export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'wakes'>): Tenants {
   const known = new Map<string, { at: number; tenant: Promise<Tenant | undefined> }>()
-  const forget = deps.wakes.domains.on(() => known.clear())
+  const forgetChanged = deps.wakes.domains.on(() => known.clear())
+  const forgetMissed = deps.wakes.missed.on(() => known.clear())
   return {
     resolve(host) {
       const now = deps.clock().getTime()
       const found = known.get(host)
       if (found && now - found.at < freshMs && now >= found.at) return found.tenant
       if (known.size >= maxHosts) known.clear()
-      const tenant = lookUp(deps, host)
+      const tenant = findTenant(deps, host)
       known.set(host, { at: now, tenant })
       tenant.catch(() => known.delete(host))
       return tenant
     },
-    [Symbol.dispose]: forget
+    [Symbol.dispose]() {
+      forgetChanged()
+      forgetMissed()
+    }
   }
 }
 
-interface HostRow {
+type Changes = Omit<z.output<typeof endpoint.input>, 'id'>
+
+/** Changes what people see of a domain, on their next page here and in the other processes. */
+export async function updateDomain(
+  deps: Pick<Deps, 'db' | 'wakes'>,
+  input: { company_id: CompanyId; id: string; changes: Changes; version: number | undefined }
+): Promise<DomainConfig> {
+  const { company_id, id, changes, version } = input
+  return inCompany(deps.db, company_id, async tx => {
+    const found = await tx
+      .selectFrom('domain')
+      .select(['host', 'theme', 'version'])
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .forUpdate()
+      .executeTakeFirst()
+    if (!found) throw new AppError('not_found', 'No such domain')
+    if (version !== undefined && version !== found.version) {
+      throw new AppError('changed_meanwhile', `The domain is at version ${found.version}`)
+    }
+    const { colors, ...fields } = changes
+    const theme = colors && JSON.stringify({ ...Theme.parse(found.theme), colors })
+    const row = await tx
+      .updateTable('domain')
+      .set({ ...fields, ...(theme && { theme }), version: found.version + 1 })
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .returning(['id', 'name', 'title', 'public', 'locale', 'theme', 'contact', 'version'])
+      .executeTakeFirstOrThrow()
+    const company = await tx
+      .selectFrom('company')
+      .select(['name', 'demo'])
+      .where('id', '=', company_id)
+      .executeTakeFirstOrThrow()
+    tx.afterCommit(() => deps.wakes.domains.send(found.host))
+    return configOf(row, { name: company.name, demo: company.demo !== null })
+  })
+}
+
+interface HostRow extends Omit<DomainRow, 'id'> {
+  domain_id: string
   company_id: string
   company_name: string
   company_disabled: { reason: string; since: string } | null
+  company_demo: boolean
+}
+
+interface DomainRow {
+  id: string
   name: string
   title: string
   public: boolean
@@ -45,28 +102,47 @@ interface HostRow {
   version: number
 }
 
-async function lookUp(deps: Pick<Deps, 'db'>, host: string): Promise<Tenant | undefined> {
+/** The company of a page host as the database has it now. */
+export async function findTenant(
+  deps: Pick<Deps, 'db'>,
+  host: string
+): Promise<Tenant | undefined> {
   const row = await inPlatform(deps.db, async tx => {
     const found = await sql<HostRow>`select * from resolve_host(${host})`.execute(tx)
     return found.rows[0]
   })
   if (!row) return undefined
-  const theme = Theme.parse(row.theme)
-  const config: DomainConfig = {
-    name: row.name,
-    title: row.title,
-    company: row.company_name,
-    theme: { ...theme, colors: Colours.parse(theme.colors) },
-    public: row.public,
-    locale: Locale.parse(row.locale),
-    ...(row.contact === null ? {} : { contact: row.contact }),
-    version: row.version
-  }
+  const config = configOf(
+    { ...row, id: row.domain_id },
+    { name: row.company_name, demo: row.company_demo }
+  )
   return {
     company_id: companyId(row.company_id),
     host,
     config,
     disabled: row.company_disabled ?? undefined
+  }
+}
+
+/** `'localhost'` → `'http://localhost:4321'` */
+export function originOf({ settings }: Pick<Deps, 'settings'>, host: string): string {
+  const { scheme, port } = settings
+  return `${scheme}://${host}${port === undefined ? '' : `:${port}`}`
+}
+
+function configOf(row: DomainRow, company: { name: string; demo: boolean }): DomainConfig {
+  const theme = Theme.parse(row.theme)
+  return {
+    id: row.id,
+    name: row.name,
+    title: row.title,
+    company: company.name,
+    theme: { ...theme, colors: Colours.parse(theme.colors) },
+    public: row.public,
+    locale: Locale.parse(row.locale),
+    ...(row.contact === null ? {} : { contact: row.contact }),
+    demo: company.demo,
+    version: row.version
   }
 }
 

@@ -1,6 +1,7 @@
 import { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { Deps } from './deps.ts'
+import { type Subscription, subscribe } from './event-readers.ts'
 import { eventBounds, readEvents } from './requests.ts'
 import { type Person, standing } from './sessions.ts'
 
@@ -53,8 +54,11 @@ export async function* watchEvents(
   yield { type: 'tick', seq }
   let ticked = started
 
+  // A new stream looks for itself once: at what it missed while it was away, and up to where the
+  // reader it has joined begins.
+  let catchUp: number | undefined = Number.POSITIVE_INFINITY
   while (!signal.aborted) {
-    for (let more = true; more && !signal.aborted; ) {
+    while (catchUp !== undefined && seq < catchUp && !signal.aborted) {
       const page = await readEvents(deps, {
         company_id,
         user_id: person.id,
@@ -62,9 +66,16 @@ export async function* watchEvents(
         limit: pageEvents
       })
       for (const request of page.events) yield { type: 'request', seq: request.seq, request }
-      more = page.events.length === pageEvents
       seq = page.seen
+      if (page.events.length < pageEvents) break
     }
+    const news = alarm.news()
+    for (const request of news.events) {
+      if (request.seq > seq) yield { type: 'request', seq: request.seq, request }
+    }
+    seq = Math.max(seq, news.behind === undefined ? news.seen : 0)
+    catchUp = news.behind
+    if (catchUp !== undefined && seq < catchUp) continue
     const now = deps.clock().getTime()
     if (alarm.sessionChanged() || now - checked >= recheckMs) {
       checked = now
@@ -85,6 +96,8 @@ export async function* watchEvents(
 }
 
 interface Alarm extends Disposable {
+  /** What the company's reader has for this stream. */
+  news: Subscription['take']
   /** Until the person's events grow, their session changes, the stream is cut, or the time is over. */
   sleep(ms: number): Promise<void>
   /** Whether the session changed since the last question. */
@@ -101,17 +114,20 @@ function openAlarm(deps: Deps, person: Person, signal: AbortSignal): Alarm {
   }
   const mine = (key: { company: string; user: string }) =>
     key.company === person.company_id && key.user === person.id
-  const offEvents = deps.wakes.events.on(key => {
-    if (mine(key)) ring()
-  })
+  const subscription = subscribe(deps, person, ring)
   const offSessions = deps.wakes.sessions.on(key => {
     if (!mine(key)) return
+    changed = true
+    ring()
+  })
+  const offMissed = deps.wakes.missed.on(() => {
     changed = true
     ring()
   })
   signal.addEventListener('abort', ring)
   deps.stopping.addEventListener('abort', ring)
   return {
+    news: subscription.take,
     async sleep(ms) {
       if (!rung && !signal.aborted) {
         const { promise, resolve } = Promise.withResolvers<void>()
@@ -129,7 +145,8 @@ function openAlarm(deps: Deps, person: Person, signal: AbortSignal): Alarm {
       return answer
     },
     [Symbol.dispose]() {
-      offEvents()
+      subscription[Symbol.dispose]()
+      offMissed()
       offSessions()
       signal.removeEventListener('abort', ring)
       deps.stopping.removeEventListener('abort', ring)

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { inCompany } from '../db/scope.ts'
 import { companyKeys } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
-import { tagOf } from './uploads.ts'
+import { tagOf } from './records.ts'
 
 /** Younger files may belong to a transaction that has not committed yet. */
 const orphanHours = 24

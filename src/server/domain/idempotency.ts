@@ -43,6 +43,17 @@ export async function once<Body extends object>(
   return { body, replayed: false }
 }
 
+/** Frees the key of an act that came to nothing. */
+export async function forgetAnswer(tx: Tx, company_id: CompanyId, act: Act): Promise<void> {
+  await tx
+    .deleteFrom('idempotency')
+    .where('company_id', '=', company_id)
+    .where('actor', '=', act.actor)
+    .where('route', '=', act.route)
+    .where('key', '=', act.key)
+    .execute()
+}
+
 export async function forgetAnswers(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId

@@ -3,9 +3,7 @@ import type { Db } from '../db/open.ts'
 import { companyId, inPlatform } from '../db/scope.ts'
 import { createCompany } from './companies.ts'
 import type { CompanyId, Deps } from './deps.ts'
-import { demoNames, demoTheme, localhostNames, localhostTheme } from './seed-themes.ts'
-
-const gigabyte = 1_000_000_000
+import { localhostTheme } from './seed-themes.ts'
 
 /** The root secret this database was made with; `undefined` before the first start. */
 export async function recordedKekId(db: Db): Promise<string | undefined> {
@@ -45,49 +43,23 @@ export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]
   return result.rows.map(({ id }) => companyId(id))
 }
 
-/**
- * Fills a new database, once: the installation's own company, and one that shows another brand and
- * limits. A start that was cut short is completed by the next.
- */
-export async function seedInstallation(deps: Deps, demo: boolean): Promise<void> {
-  if (await isSeeded(deps)) return
-  if (!(await hasHost(deps, 'localhost'))) {
-    await createCompany(deps, {
-      name: localhostNames.company,
-      domains: [
-        { host: 'localhost', public: true, theme: localhostTheme, ...wordsOf(localhostNames) }
-      ],
-      locale: 'en',
-      limits: { max_requests: null, max_requests_interval: null, max_storage: null }
-    })
-  }
-  if (demo && !(await hasHost(deps, 'demo.localhost'))) {
-    await createCompany(deps, {
-      name: demoNames.company,
-      domains: [{ host: 'demo.localhost', public: true, theme: demoTheme, ...wordsOf(demoNames) }],
-      locale: 'fr',
-      limits: { max_requests: 1000, max_requests_interval: 'P30D', max_storage: gigabyte }
-    })
-  }
-  await inPlatform(deps.db, tx =>
-    tx.updateTable('installation').set({ seeded_at: deps.clock() }).execute()
-  )
-}
-
-async function isSeeded(deps: Pick<Deps, 'db'>): Promise<boolean> {
-  const row = await inPlatform(deps.db, tx =>
-    tx.selectFrom('installation').select('seeded_at').executeTakeFirst()
-  )
-  return row?.seeded_at != null
-}
-
-async function hasHost(deps: Pick<Deps, 'db'>, host: string): Promise<boolean> {
-  const found = await inPlatform(deps.db, tx =>
-    sql`select 1 from resolve_host(${host})`.execute(tx)
-  )
-  return found.rows.length > 0
-}
-
-function wordsOf({ name, title }: { name: string; title: string }) {
-  return { name, title }
+/** Makes the installation's own company in an empty database; answers whether it was empty. */
+export async function seedInstallation(
+  deps: Deps,
+  {
+    host,
+    isPublic,
+    ...names
+  }: { host: string; name: string; title: string; company: string; isPublic: boolean }
+): Promise<boolean> {
+  if ((await listCompanies(deps)).length > 0) return false
+  await createCompany(deps, {
+    name: names.company,
+    domains: [
+      { host, name: names.name, title: names.title, public: isPublic, theme: localhostTheme }
+    ],
+    locale: 'en',
+    limits: { max_requests: null, max_requests_interval: null, max_storage: null }
+  })
+  return true
 }

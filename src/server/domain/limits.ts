@@ -1,12 +1,24 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { isIPv6 } from 'node:net'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { AppError, type ErrorCode } from '../../contract/errors.ts'
 import type { Deps, Limits } from './deps.ts'
 
+/** How much of a limit is left to a caller, told with the answer. */
+export interface Reading {
+  name: string
+  limit: number
+  seconds: number
+  remaining: number
+  resetSeconds: number
+}
+
 interface Rule {
   points: (limits: Limits) => number
   seconds: number
   code: ErrorCode
+  /** Told to the caller: not what other people's calls have used up, and nothing of a login. */
+  told: boolean
 }
 
 const minute = 60
@@ -15,17 +27,25 @@ const day = 86_400
 
 const rules = {
   /** Challenges and logins of one address. */
-  sign_in_address: rule(limits => limits.signInPerAddressMinute, minute),
+  sign_in_address: told(rule(limits => limits.signInPerAddressMinute, minute)),
   /** Failed logins of one e-mail, known or not, from one address. */
   login_address: rule(() => 10, 15 * minute),
   login_email: rule(() => 100, hour),
   /** Failed logins of one e-mail from a browser that has signed in before, so that no stranger blocks the owner. */
   login_device: rule(() => 10, 15 * minute),
+  /** Wrong present passwords of one person, so that a stolen session is no place to guess them. */
+  rekey_user: rule(() => 10, 15 * minute),
+  /** Tries of the setup code from one address. */
+  setup_address: rule(() => 10, hour),
   /** Fingerprints looked up. */
-  verify_address_minute: rule(limits => limits.verifyPerAddressMinute, minute, 'lookup_limited'),
-  verify_address_day: rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited'),
+  verify_address_minute: told(
+    rule(limits => limits.verifyPerAddressMinute, minute, 'lookup_limited')
+  ),
+  verify_address_day: told(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
   verify_company_day: rule(limits => limits.verifyPerCompanyDay, day, 'lookup_limited'),
-  verify_user_minute: rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')
+  verify_user_minute: told(rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')),
+  /** What browsers tell of our own pages. */
+  csp_report_address: told(rule(limits => limits.reportsPerAddressMinute, minute))
 } satisfies Record<string, Rule>
 
 export type LimitName = keyof typeof rules
@@ -43,15 +63,45 @@ export async function consume(
   counted: Counted,
   points = 1
 ): Promise<void> {
+  const limit = rules[name].points(deps.settings.limits)
   try {
-    const all = rules[name].points(deps.settings.limits)
-    await limiter(deps, name).consume(pseudonym(deps, name, counted), Math.min(points, all))
+    note(
+      name,
+      limit,
+      await limiter(deps, name).consume(pseudonym(deps, name, counted), Math.min(points, limit))
+    )
   } catch (refusal) {
     if (!(refusal instanceof RateLimiterRes)) throw refusal
+    note(name, limit, refusal)
+    const retryAfter = secondsLeft(refusal)
+    // the counters go by the process's own clock
+    const resets_at = new Date(Date.now() + retryAfter * 1000).toISOString()
     throw new AppError(rules[name].code, `The limit ${name} is reached`, {
-      retryAfter: Math.max(1, Math.ceil(refusal.msBeforeNext / 1000))
+      retryAfter,
+      figures: { used: Math.min(limit, refusal.consumedPoints), limit, resets_at }
     })
   }
+}
+
+const readings = new AsyncLocalStorage<Map<string, Reading>>()
+
+/** Runs a call and answers, beside its result, which limits it was counted against. */
+export async function metered<T>(run: () => Promise<T>): Promise<{ result: T; read: Reading[] }> {
+  const read = new Map<string, Reading>()
+  const result = await readings.run(read, run)
+  return { result, read: [...read.values()] }
+}
+
+function note(name: LimitName, limit: number, result: RateLimiterRes): void {
+  const { seconds, told } = rules[name]
+  if (!told) return
+  const remaining = Math.max(0, result.remainingPoints)
+  const resetSeconds = secondsLeft(result)
+  readings.getStore()?.set(name, { name, limit, seconds, remaining, resetSeconds })
+}
+
+function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
+  return Math.max(1, Math.ceil(msBeforeNext / 1000))
 }
 
 /** Gives points back that turned out not to count, such as the one of a successful login. */
@@ -66,7 +116,7 @@ export async function refund(
 
 /** What counts as one address: all of an IPv6 /64 is one subscriber. `'2001:db8::1'` → `'2001:db8:0:0'` */
 export function networkOf(address: string): string {
-  const plain = address.replace(/%.*$/, '').toLowerCase()
+  const plain = (address.split('%', 1)[0] ?? '').toLowerCase()
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain)?.[1]
   if (mapped !== undefined) return mapped
   if (!isIPv6(plain)) return plain
@@ -101,5 +151,9 @@ function pseudonym(deps: Pick<Deps, 'keys'>, name: LimitName, counted: Counted):
 }
 
 function rule(points: Rule['points'], seconds: number, code: ErrorCode = 'rate_limited'): Rule {
-  return { points, seconds, code }
+  return { points, seconds, code, told: false }
+}
+
+function told(rule: Rule): Rule {
+  return { ...rule, told: true }
 }

@@ -149,15 +149,20 @@ export async function getRequest(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
 ): Promise<ProcessedRequest> {
-  const row = await inCompany(deps.db, input.company_id, tx =>
-    tx
-      .selectFrom('request')
-      .selectAll()
-      .where('company_id', '=', input.company_id)
-      .where('user_id', '=', input.user_id)
-      .where('id', '=', input.id)
-      .executeTakeFirst()
-  )
+  return inCompany(deps.db, input.company_id, tx => readRequest(tx, input))
+}
+
+export async function readRequest(
+  tx: Tx,
+  input: { company_id: CompanyId; user_id: string; id: string }
+): Promise<ProcessedRequest> {
+  const row = await tx
+    .selectFrom('request')
+    .selectAll()
+    .where('company_id', '=', input.company_id)
+    .where('user_id', '=', input.user_id)
+    .where('id', '=', input.id)
+    .executeTakeFirst()
   if (!row) throw new AppError('not_found', 'No such request')
   return { ...wireOf(row), seq: row.seq }
 }

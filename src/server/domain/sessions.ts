@@ -1,5 +1,6 @@
 import { generateKeyPairSync, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../contract/errors.ts'
+import type { Session } from '../../contract/sessions.ts'
 import { splitResponse } from '../../core/challenge.ts'
 import { PublicKeyJwk } from '../../core/public-key-jwt.ts'
 import type { DisabledMark } from '../db/schema.ts'
@@ -9,7 +10,7 @@ import type { CompanyId, Deps, Keys, Tenant } from './deps.ts'
 import { newId } from './ids.ts'
 import { type Counted, consume, type LimitName, networkOf, refund } from './limits.ts'
 import { type SealedKey, sealPublicKey, verifiesSealed } from './public-keys.ts'
-import { issueToken, readToken, tokenEnd } from './tokens.ts'
+import { issueToken, readToken, tokenEnd, tokenMinutes } from './tokens.ts'
 
 /** Who makes a call, read afresh for each one. */
 export interface Person {
@@ -130,7 +131,7 @@ export async function logIn(
     if (!(await spendChallenge(tx, company_id, challenge))) return undefined
     for (const [name, key] of counted) await refund(deps, name, key)
     if (account.disabled) return { disabled: account.disabled }
-    return { user_id, session: await createSession(tx, deps, { ...input, user_id }) }
+    return { user_id, session: await createSession(tx, deps, input, account) }
   })
   if (!outcome) throw loginFailed(deps, input)
   if ('disabled' in outcome) throw accountDisabled('user', outcome.disabled)
@@ -170,6 +171,67 @@ export async function logOut(
         .execute()
     } else ended = ended.where('id', '=', session_id)
     await ended.execute()
+    tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: id }))
+  })
+}
+
+const maxListed = 100
+
+/** Where the person is signed in now; the session of the call first. */
+export async function listSessions(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { company_id, id, session_id }: Person
+): Promise<Session[]> {
+  const now = deps.clock()
+  // a token is renewed within the hour, or its session has no living one left
+  const lastSeen = new Date(now.getTime() - tokenMinutes * 60_000)
+  const rows = await inCompany(deps.db, company_id, tx =>
+    tx
+      .selectFrom('session')
+      .innerJoin('user', join =>
+        join
+          .onRef('user.company_id', '=', 'session.company_id')
+          .onRef('user.id', '=', 'session.user_id')
+      )
+      .where('session.company_id', '=', company_id)
+      .where('session.user_id', '=', id)
+      .where('session.revoked_at', 'is', null)
+      .where('session.expires_at', '>', now)
+      .where('session.last_seen_at', '>', lastSeen)
+      .whereRef('session.created_at', '>=', 'user.tokens_valid_after')
+      .select(['session.id', 'session.agent', 'session.created_at', 'session.last_seen_at'])
+      .orderBy(query => query('session.id', '=', session_id), 'desc')
+      .orderBy('session.last_seen_at', 'desc')
+      .orderBy('session.id', 'desc')
+      .limit(maxListed)
+      .execute()
+  )
+  return rows.map(row => ({
+    id: row.id,
+    agent: row.agent,
+    created_at: row.created_at.toISOString(),
+    last_seen_at: row.last_seen_at.toISOString(),
+    current: row.id === session_id
+  }))
+}
+
+/** Ends one session of the person, in this browser or another; its streams close. */
+export async function endSession(
+  deps: Pick<Deps, 'db' | 'clock' | 'wakes'>,
+  { person, session_id }: { person: Person; session_id: string }
+): Promise<void> {
+  const { company_id, id } = person
+  await inCompany(deps.db, company_id, async tx => {
+    const ended = await tx
+      .updateTable('session')
+      .set({ revoked_at: deps.clock() })
+      .where('company_id', '=', company_id)
+      .where('user_id', '=', id)
+      .where('id', '=', session_id)
+      .where('revoked_at', 'is', null)
+      .returning('id')
+      .executeTakeFirst()
+    if (!ended) throw new AppError('not_found', 'No such session')
     tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: id }))
   })
 }
@@ -235,6 +297,7 @@ async function findSession(
 interface Account {
   user_id: string
   disabled: DisabledMark | null
+  tokens_valid_after: Date
   key: SealedKey
 }
 
@@ -254,12 +317,22 @@ async function findAccount(
     .where('user.email', '=', email)
     .where('user_key.retired_at', 'is', null)
     .orderBy('user_key.created_at', 'desc')
-    .select(['user.id', 'user.disabled', 'user_key.key_id', 'user_key.kdf', 'user_key.pub_enc'])
+    .select([
+      'user.id',
+      'user.disabled',
+      'user.tokens_valid_after',
+      'user_key.key_id',
+      'user_key.kdf',
+      'user_key.pub_enc'
+    ])
     .limit(1)
+    // a change of password waits for this login and ends its session, or this login sees the new key
+    .forKeyShare('user_key')
     .executeTakeFirst()
   if (!row) return undefined
-  const { id: user_id, disabled, key_id, kdf, pub_enc } = row
-  return { user_id, disabled, key: { company_id, user_id, key_id, kdf, pub_enc } }
+  const { id: user_id, disabled, tokens_valid_after, key_id, kdf, pub_enc } = row
+  const key = { company_id, user_id, key_id, kdf, pub_enc }
+  return { user_id, disabled, tokens_valid_after, key }
 }
 
 /** The person's key, and room for pending sign-ups of the same e-mail. */
@@ -296,9 +369,11 @@ function makeDecoy(keys: Keys): SealedKey {
 async function createSession(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
-  { tenant, user_id, agent }: { tenant: Tenant; user_id: string; agent: string }
+  { tenant, agent }: Pick<LogIn, 'tenant' | 'agent'>,
+  { user_id, tokens_valid_after }: Account
 ): Promise<{ id: string; created_at: Date; expires_at: Date }> {
-  const created_at = deps.clock()
+  // a clock set back since a sign-out everywhere must not make sessions that have ended already
+  const created_at = new Date(Math.max(deps.clock().getTime(), tokens_valid_after.getTime()))
   const session = {
     company_id: tenant.company_id,
     id: newId(deps),

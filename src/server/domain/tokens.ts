@@ -4,7 +4,8 @@ import { AppError } from '../../contract/errors.ts'
 import type { Deps, Tenant } from './deps.ts'
 import { newId } from './ids.ts'
 
-const tokenMinutes = 60
+/** How long a token lives, and with it a session whose browser is closed. */
+export const tokenMinutes = 60
 
 /** What an access token says. No name and no right, because it lies in a cookie that scripts read. */
 export interface Claims {

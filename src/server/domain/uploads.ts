@@ -1,26 +1,18 @@
 import { sql } from 'kysely'
 import { AppError, type ErrorCode } from '../../contract/errors.ts'
 import type { RequestState } from '../../contract/requests.ts'
-import { formatDigest, formatTime, fromBase64Url, toBase64Url } from '../../core/evidence/bytes.ts'
-import { linkSalts } from '../../core/evidence/commit.ts'
-import { canonicalise, type Json } from '../../core/evidence/jcs.ts'
-import {
-  buildDepositLeaf,
-  type DepositField,
-  depositFields,
-  formatActor
-} from '../../core/evidence/leaf.ts'
-import { lookupTag } from '../../core/evidence/tag.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
-import { companyKeys, keyVersion } from './company-keys.ts'
+import { companyKeys } from './company-keys.ts'
 import type { CompanyId, Deps, Digest } from './deps.ts'
-import { sealOpenings } from './openings.ts'
+import { tagOf, writeRecord } from './records.ts'
 import { type Draft, publish } from './requests.ts'
 import { release, settle as settleUsage } from './usage.ts'
 
 /** Short and renewed while the work goes on, so that a crash holds nothing up for long. */
 const leaseMs = 10_000
 const lapseHours = 24
+/** An upload of one call cannot be continued, so its server's death ends it. */
+const lapseDirectMinutes = 10
 
 /** An upload with the request it belongs to. */
 export interface Upload {
@@ -39,6 +31,7 @@ export interface Upload {
   state: 'uploading' | 'received' | 'settled'
   group_id: string
   period_start: Date
+  active_at: Date
   request_state: RequestState
   request_created: Date
   request_facts: Draft['facts']
@@ -114,16 +107,23 @@ export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
   await deps.blobs.discardStaged(upload.company_id, upload.id)
 }
 
-/** Ends the upload of a company for which no byte came longest, a day or more; answers whether there was one. */
+/** Ends the upload of a company that nobody has continued longest, a day or more; answers whether there was one. */
 export async function lapseNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
-  const before = new Date(deps.clock().getTime() - lapseHours * 3_600_000)
+  const now = deps.clock().getTime()
+  const before = new Date(now - lapseHours * 3_600_000)
+  const directBefore = new Date(now - lapseDirectMinutes * 60_000)
   const lapsed = await inCompany(deps.db, company_id, async tx => {
     const row = await tx
       .selectFrom('upload')
       .select('id')
       .where('company_id', '=', company_id)
       .where('state', '=', 'uploading')
-      .where('active_at', '<', before)
+      .where(either =>
+        either.or([
+          either('active_at', '<', before),
+          either.and([either('stored', 'is', null), either('active_at', '<', directBefore)])
+        ])
+      )
       .orderBy('active_at')
       .limit(1)
       .forUpdate()
@@ -143,14 +143,35 @@ export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promi
   const upload = await lease(deps, company_id)
   if (!upload) return false
   using _lease = keepLease(deps, upload)
+  await settleUpload(deps, upload)
+  return true
+}
+
+/** Makes the deposit of a received upload that the caller holds, or ends it if its bytes are others. */
+export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
   const found = await findBytes(deps, upload)
   const declared = upload.stored
   if (!found || !declared?.equals(found.sha256) || found.size !== upload.size) {
-    await failUpload(deps, upload, 'transfer_corrupt')
-    return true
+    return failUpload(deps, upload, 'transfer_corrupt')
   }
   await record(deps, upload, declared)
-  return true
+}
+
+/** Leaves an upload to the caller until then, as a lease does; it may still be on its way. */
+export async function holdUpload(
+  deps: Pick<Deps, 'db'>,
+  { company_id, id }: Upload,
+  until: Date
+): Promise<void> {
+  await inCompany(deps.db, company_id, tx =>
+    tx
+      .updateTable('upload')
+      .set({ leased_until: until })
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .where('state', '<>', 'settled')
+      .execute()
+  )
 }
 
 async function lease(deps: Deps, company_id: CompanyId): Promise<Upload | undefined> {
@@ -230,12 +251,9 @@ async function record(deps: Deps, upload: Upload, stored: Buffer): Promise<void>
   await inCompany(deps.db, company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (current?.state !== 'received' || !current.original) return
-    const original = current.original
     const { lookup } = await companyKeys(tx, deps, company_id)
     const blobTag = tagOf(lookup, 'blob', stored)
-    const now = new Date(Math.floor(deps.clock().getTime() / 1000) * 1000)
-    const leaf = await leafOf(tx, deps, current, { original, stored, time: now })
-
+    const now = deps.clock()
     await tx
       .insertInto('blob')
       .values({ company_id, tag: blobTag, size: current.size, refs: 1, created_at: now })
@@ -246,115 +264,14 @@ async function record(deps: Deps, upload: Upload, stored: Buffer): Promise<void>
     // under the blob's row lock, so that a deletion of the same bytes waits
     await deps.blobs.keep(company_id, current.id, blobTag)
     await settleUsage(tx, company_id, reservationOf(current))
-    await tx
-      .insertInto('deposit')
-      .values({
-        company_id,
-        id: current.record_id,
-        request_id: current.request_id,
-        user_id: current.user_id,
-        category_id: current.category_id,
-        visibility: leaf.visibility,
-        blob_tag: blobTag,
-        recorded_at: now
-      })
-      .execute()
-    await sealOpenings(tx, deps, {
-      company_id,
-      record_id: current.record_id,
-      openings: leaf.openings
-    })
-    await tx
-      .insertInto('lookup_tag')
-      .values(
-        tagsOf(lookup, original, stored).map(({ tag, which }) => ({
-          company_id,
-          scheme: 1,
-          key_version: keyVersion,
-          tag,
-          record_ref: current.record_id,
-          which
-        }))
-      )
-      .execute()
     await setState(tx, current, 'settled')
-    const facts = {
-      ...current.request_facts,
-      leaf_hash: Buffer.from(leaf.hash).toString('hex'),
-      rung: 'recorded' as const
-    }
-    await publish(tx, deps, company_id, draftOf({ ...current, request_facts: facts }, 'done'), {
-      record_id: current.record_id,
-      leaf: leaf.leaf,
-      hash: leaf.hash
+    await writeRecord(tx, deps, {
+      ...current,
+      original: current.original,
+      kept: { stored, blobTag },
+      now
     })
   })
-}
-
-async function leafOf(
-  tx: Tx,
-  deps: Deps,
-  upload: Upload,
-  facts: { original: Buffer; stored: Buffer; time: Date }
-) {
-  const { company_id } = upload
-  const { origin } = await tx
-    .selectFrom('log_head')
-    .select('origin')
-    .where('company_id', '=', company_id)
-    .executeTakeFirstOrThrow()
-  const category = await tx
-    .selectFrom('category')
-    .select(['names', 'visibility'])
-    .where('company_id', '=', company_id)
-    .where('id', '=', upload.category_id)
-    .executeTakeFirstOrThrow()
-  const depositor = await tx
-    .selectFrom('user')
-    .select(['account', 'username'])
-    .where('company_id', '=', company_id)
-    .where('id', '=', upload.user_id)
-    .executeTakeFirstOrThrow()
-
-  const values: Record<DepositField, string> = {
-    actor: formatActor(depositor.account, depositor.username),
-    bytes: String(upload.size),
-    category: category.names.en,
-    expires: '',
-    media: upload.media_type,
-    name: upload.name,
-    orig: formatDigest(facts.original),
-    sig: '',
-    stored: formatDigest(facts.stored),
-    time: formatTime(facts.time),
-    // as: read from jsonb, so it is JSON
-    transform: upload.transform ? canonicalise(upload.transform as Json) : '',
-    visibility: category.visibility
-  }
-  const lk = deps.random(32)
-  const random = Object.fromEntries(depositFields.map(field => [field, deps.random(32)]))
-  // as: one entry for every field of the list
-  const salts = { ...random, ...linkSalts(lk) } as Record<DepositField, Uint8Array>
-  const { leaf, hash, openings } = buildDepositLeaf({ origin, id: upload.record_id, values, salts })
-  return {
-    leaf,
-    hash,
-    visibility: category.visibility,
-    openings: { fields: openings, lk: toBase64Url(lk) }
-  }
-}
-
-/** Keyed tag of a fingerprint, 32 bytes. */
-export function tagOf(lookup: Uint8Array, kind: 'sha256' | 'blob', digest: Uint8Array): Buffer {
-  return Buffer.from(
-    fromBase64Url(lookupTag({ version: keyVersion, key: lookup }, kind, digest).tag)
-  )
-}
-
-function tagsOf(lookup: Uint8Array, original: Buffer, stored: Buffer) {
-  const first = { tag: tagOf(lookup, 'sha256', original), which: 'original' }
-  if (original.equals(stored)) return [first]
-  return [first, { tag: tagOf(lookup, 'sha256', stored), which: 'stored_copy' }]
 }
 
 /** Closes an upload badly: reservation back, digests forgotten, request told. */
@@ -410,7 +327,12 @@ async function lockUpload(tx: Tx, upload: Upload): Promise<Upload | undefined> {
   return findUpload(tx, upload.company_id, upload.id)
 }
 
-async function findUpload(tx: Tx, company_id: CompanyId, id: string): Promise<Upload | undefined> {
+/** An upload with its request, as it stands in this transaction. */
+export async function findUpload(
+  tx: Tx,
+  company_id: CompanyId,
+  id: string
+): Promise<Upload | undefined> {
   const row = await tx
     .selectFrom('upload')
     .innerJoin('request', join =>

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { AppError, type LimitFigures } from '../../contract/errors.ts'
-import type { UsageRemaining } from '../../contract/users.ts'
+import type { Usage } from '../../contract/users.ts'
 import { periodOf } from '../../core/period.ts'
 import type { Tx } from '../db/scope.ts'
 import type { CompanyId } from './deps.ts'
@@ -53,18 +53,28 @@ export async function release(tx: Tx, company_id: CompanyId, held: Reservation):
   await move(tx, company_id, held, 0)
 }
 
-/** Requests and bytes left over all groups of a person; one unlimited group makes the sum `null`. */
-export async function usageRemaining(
+/** What all groups of a person have used and have left; one unlimited group makes a limit `null`. */
+export async function usageOf(
   tx: Tx,
   input: { company_id: CompanyId; user_id: string; now: Date }
-): Promise<UsageRemaining> {
+): Promise<Usage> {
   const meters = await metersOf(tx, input)
-  const sum = (left: (meter: Meter) => number | null) =>
-    meters.reduce<number | null>((total, meter) => {
-      const more = left(meter)
-      return total === null || more === null ? null : total + more
+  const total = (of: (meter: Meter) => number) => meters.reduce((sum, each) => sum + of(each), 0)
+  const limited = (of: (meter: Meter) => number | null) =>
+    meters.reduce<number | null>((sum, meter) => {
+      const more = of(meter)
+      return sum === null || more === null ? null : sum + more
     }, 0)
-  return { requests: sum(meter => meter.requestsLeft), storage: sum(meter => meter.bytesLeft) }
+  const resets = meters.flatMap(({ resets_at }) => (resets_at ? [resets_at.getTime()] : []))
+  return {
+    requests_used: total(meter => meter.requestsTaken),
+    requests_limit: limited(meter => meter.max_requests),
+    requests_remaining: limited(meter => meter.requestsLeft),
+    storage_used: total(meter => meter.bytesTaken),
+    storage_limit: limited(meter => meter.max_storage),
+    storage_remaining: limited(meter => meter.bytesLeft),
+    resets_at: resets.length > 0 ? new Date(Math.min(...resets)).toISOString() : null
+  }
 }
 
 interface Meter {

@@ -10,13 +10,13 @@ import {
 } from '../../core/public-key-jwt.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import { readChallenge, spendChallenge } from './challenges.ts'
-import type { Deps, Tenant } from './deps.ts'
+import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { isLocalhost } from './domains.ts'
 import { once } from './idempotency.ts'
 import { newId, newRecordId } from './ids.ts'
 import { sealPublicKey, verifiesJwk } from './public-keys.ts'
 import { type Person, renewToken } from './sessions.ts'
-import { usageRemaining } from './usage.ts'
+import { usageOf } from './usage.ts'
 
 interface SignUp {
   tenant: Tenant
@@ -92,7 +92,7 @@ export async function updateUser(
 const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** The key, once it has signed for itself, for this host, this e-mail and a sign-up. */
-function provenKey({ tenant, email, public_key_jwt }: SignUp): PublicKeyPayload {
+export function provenKey({ tenant, email, public_key_jwt }: SignUp): PublicKeyPayload {
   const jwt = parsePublicKeyJwt(public_key_jwt)
   if (
     jwt?.payload.purpose !== 'signup' ||
@@ -107,11 +107,13 @@ function provenKey({ tenant, email, public_key_jwt }: SignUp): PublicKeyPayload 
   return jwt.payload
 }
 
-async function insertUser(
+/** Makes the person of a proven key, once per challenge. */
+export async function insertUser(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'log'>,
   { tenant, email, username, locale }: SignUp,
-  { nonce, kdf, jwk }: PublicKeyPayload
+  { nonce, kdf, jwk }: PublicKeyPayload,
+  permissions: string[] = []
 ): Promise<{ id: string }> {
   const { company_id } = tenant
   const purpose = noncePurpose('signup')
@@ -122,6 +124,26 @@ async function insertUser(
       'The challenge is expired, used, or not for this sign-up'
     )
   }
+  const key = { kdf, jwk }
+  const id = await addUser(tx, deps, { company_id, email, username, locale, permissions, key })
+  if (id === undefined) throw new AppError('email_taken', 'Somebody has signed up with this e-mail')
+  deps.log.info({ audit: 'signup', company: company_id, user: id }, 'signed up')
+  return { id }
+}
+
+interface NewUser extends Pick<SignUp, 'email' | 'username' | 'locale'> {
+  company_id: CompanyId
+  permissions?: string[]
+  /** Without one nobody signs in. */
+  key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | undefined
+}
+
+/** Writes a person into the company and its default group; `undefined` where the e-mail is taken. */
+export async function addUser(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
+  { company_id, email, username, locale, permissions = [], key }: NewUser
+): Promise<string | undefined> {
   const now = deps.clock()
   const id = newId(deps)
   const user = await tx
@@ -133,6 +155,7 @@ async function insertUser(
       email,
       username,
       locale: locale ?? 'und',
+      permissions,
       // no token is older than its person, whatever the clock does next
       tokens_valid_after: new Date(0),
       created_at: now
@@ -140,17 +163,19 @@ async function insertUser(
     .onConflict(conflict => conflict.columns(['company_id', 'email']).doNothing())
     .returning('id')
     .executeTakeFirst()
-  if (!user) throw new AppError('email_taken', 'Somebody has signed up with this e-mail')
-  const place = { company_id, user_id: id, key_id: newId(deps), kdf }
-  await tx
-    .insertInto('user_key')
-    .values({
-      ...place,
-      pub_enc: sealPublicKey(deps.keys, place, jwk),
-      kek_id: deps.keys.kekId,
-      created_at: now
-    })
-    .execute()
+  if (!user) return undefined
+  if (key) {
+    const place = { company_id, user_id: id, key_id: newId(deps), kdf: key.kdf }
+    await tx
+      .insertInto('user_key')
+      .values({
+        ...place,
+        pub_enc: sealPublicKey(deps.keys, place, key.jwk),
+        kek_id: deps.keys.kekId,
+        created_at: now
+      })
+      .execute()
+  }
   await tx
     .insertInto('group_user')
     .columns(['company_id', 'group_id', 'user_id'])
@@ -162,10 +187,7 @@ async function insertUser(
         .select(['company_id', 'id', sql<string>`${id}::uuid`.as('user_id')])
     )
     .execute()
-  tx.afterCommit(() => {
-    deps.log.info({ audit: 'signup', company: company_id, user: id }, 'signed up')
-  })
-  return { id }
+  return id
 }
 
 async function readUser(
@@ -192,6 +214,7 @@ async function readUser(
     .select('group.features')
     .execute()
   const features = [...new Set(groups.flatMap(group => group.features))].sort()
+  const usage = await usageOf(tx, { company_id, user_id: id, now: deps.clock() })
   return {
     id,
     email: user.email,
@@ -201,6 +224,7 @@ async function readUser(
     features: pending ? [] : features,
     permissions: pending ? [] : permissions,
     company: { id: company_id, name: tenant.config.company },
-    usage_remaining: await usageRemaining(tx, { company_id, user_id: id, now: deps.clock() })
+    usage_remaining: { requests: usage.requests_remaining, storage: usage.storage_remaining },
+    usage
   }
 }

@@ -8,9 +8,9 @@ import { companyKeys, keyVersion } from './company-keys.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { newId } from './ids.ts'
 import { consume, networkOf } from './limits.ts'
+import { tagOf } from './records.ts'
 import { publish } from './requests.ts'
 import type { Person } from './sessions.ts'
-import { tagOf } from './uploads.ts'
 import { reserve, settle } from './usage.ts'
 
 interface VerifyInput {

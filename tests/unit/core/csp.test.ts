@@ -20,7 +20,10 @@ test('assembles the policy of a page from Astro’s hashes, the theme and the AP
       "manifest-src 'self'",
       "form-action 'self'",
       "base-uri 'none'",
-      "frame-ancestors 'none'"
+      "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'",
+      'trusted-types default',
+      'report-to csp'
     ].join('; ')
   )
 })

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import published from '../../../public/kdf-a1.json' with { type: 'json' }
 import { canonicalEmail } from '../../../src/core/email.ts'
 import { passwordBytes } from '../../../src/core/kdf.ts'
-import published from '../vectors/kdf-a1.json' with { type: 'json' }
 
 describe('canonical e-mail', () => {
   test.each(published.vectors)('$name', ({ email, email_c }) => {

@@ -2,6 +2,7 @@ import { argon2Sync, createECDH, createHash } from 'node:crypto'
 import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js'
 import { argon2id as wasmArgon2id } from 'hash-wasm'
 import { describe, expect, test } from 'vitest'
+import published from '../../../public/kdf-a1.json' with { type: 'json' }
 import { toHex } from '../../../src/core/evidence/bytes.ts'
 import {
   type Argon2id,
@@ -11,7 +12,6 @@ import {
   passwordBytes,
   scalarFromOkm
 } from '../../../src/core/kdf.ts'
-import published from '../vectors/kdf-a1.json' with { type: 'json' }
 
 const node: Argon2id = ({ password, salt, memoryKib, passes, lanes, bytes }) =>
   new Uint8Array(

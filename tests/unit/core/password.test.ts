@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { newPasswordFault, normalisePassword } from '../../../src/core/password.ts'
+import { guessableWords, newPasswordFault, normalisePassword } from '../../../src/core/password.ts'
 
 describe('password', () => {
   test('is normalised, never trimmed or case-folded', () => {
@@ -31,4 +31,26 @@ describe('password', () => {
   ])('may be chosen or not: %j', (password, fault) => {
     expect(newPasswordFault(password)).toEqual(fault)
   })
+})
+
+test('takes apart what a guesser would know of a person', () => {
+  const around = {
+    email: 'Ada.King@example.com',
+    username: 'Ada King-Noël',
+    company: 'Acme',
+    host: 'docs.acme.fr'
+  }
+  expect(guessableWords(around)).toEqual([
+    'ada.king@example.com',
+    'ada',
+    'king',
+    'example',
+    'com',
+    'ada king-noël',
+    'noël',
+    'acme',
+    'docs.acme.fr',
+    'docs'
+  ])
+  expect(guessableWords({ email: '', username: '', company: '', host: '' })).toEqual([])
 })

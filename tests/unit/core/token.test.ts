@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expiryOf, isUsable, readPayload } from '../../../src/core/token.ts'
+import { clockAhead, expiryOf, isUsable, readPayload } from '../../../src/core/token.ts'
 
 const payload = Buffer.from('{"sub":"é","exp":1777809600}').toString('base64url')
 
@@ -31,4 +31,21 @@ test.for([
   [-5000, false]
 ] as const)('a token with %d ms left is usable: %s', ([left, usable]) => {
   expect(isUsable(1777809600, 1777809600_000 - left)).toBe(usable)
+})
+
+test.for([
+  [86_400, 86_400],
+  [-86_400, -86_400],
+  [11, 11],
+  [10, 0],
+  [-9, 0],
+  [0, 0]
+] as const)('a clock %d s ahead of a fresh token counts as %d s', ([seconds, ahead]) => {
+  const fresh = `abc.${Buffer.from('{"iat":1777809600}').toString('base64url')}.def`
+  expect(clockAhead(fresh, (1777809600 + seconds) * 1000)).toBe(ahead)
+})
+
+test.for(['{}', '{"iat":"now"}', '{"iat":null}'])('a token that says %s tells no clock', text => {
+  const token = `abc.${Buffer.from(text).toString('base64url')}.def`
+  expect(clockAhead(token, 0)).toBe(0)
 })

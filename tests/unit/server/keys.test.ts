@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { openKeys } from '../../../src/server/keys.ts'
+import { openKeys, rotateTokenKey } from '../../../src/server/keys.ts'
 
 const folders: string[] = []
 afterAll(async () => {
@@ -91,6 +91,46 @@ test('signs with the newest valid token key and knows the others', async () => {
   expect((await at('2029-12-31T23:59:59Z')).verifyingKey(next.kid)).toBeDefined()
   expect((await at('2030-01-01T00:00:00Z')).verifyingKey(file.kid)).toBeDefined()
   expect(first.verifyingKey('../kek')).toBeUndefined()
+})
+
+test('rotates while others run: known at once, signing after ten minutes, alone after a day', async () => {
+  const directory = await newDirectory()
+  let now = Date.parse('2030-01-01T00:00:00Z')
+  const clock = () => new Date(now)
+  const running = await open(directory, { clock })
+  const before = running.signingKey().kid
+
+  const { kid, validFrom } = await rotateTokenKey({ directory, clock })
+  expect(validFrom.toISOString()).toBe('2030-01-01T00:10:00.000Z')
+  expect(running.verifyingKey(kid)).toBeUndefined()
+  await running.reload()
+  expect(running.verifyingKey(kid)).toBeDefined()
+  expect(running.signingKey().kid).toBe(before)
+
+  now += 10 * 60_000
+  expect(running.signingKey().kid).toBe(kid)
+  expect(running.verifyingKey(before)).toBeDefined()
+
+  now += 24 * 3_600_000 - 1
+  await running.reload()
+  expect(running.verifyingKey(before)).toBeDefined()
+  now += 1
+  await running.reload()
+  expect(running.verifyingKey(before)).toBeUndefined()
+  expect(running.signingKey().kid).toBe(kid)
+  expect((await readdir(directory)).filter(name => name.startsWith('token-'))).toEqual([
+    `token-${kid}.jwk`
+  ])
+})
+
+test('goes on with the keys it has when the folder cannot be read', async () => {
+  const directory = await newDirectory()
+  const running = await open(directory)
+  const { kid } = running.signingKey()
+  await writeFile(await nameOf(directory, 'token'), '{}')
+  await expect(running.reload()).rejects.toThrow(/is damaged/)
+  expect(running.signingKey().kid).toBe(kid)
+  expect(running.verifyingKey(kid)).toBeDefined()
 })
 
 test('keeps its private keys to itself', async () => {

@@ -1,10 +1,17 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { AppError } from '../../../src/contract/errors.ts'
 import type { ProcessedRequest, RequestState } from '../../../src/contract/requests.ts'
+import type { DepositCategory } from '../../../src/stores/deposit-acts.ts'
 import { createDepositQueue, type DepositParts } from '../../../src/stores/deposit-queue.ts'
 import type { DepositState } from '../../../src/stores/deposit-states.ts'
+import type { RememberedUpload } from '../../../src/stores/upload-memory.ts'
 
-const category = '0199f2a0-0000-7000-8000-000000000001'
+const category: DepositCategory = {
+  id: '0199f2a0-0000-7000-8000-000000000001',
+  keep_originals: false,
+  store: 'file',
+  media_types: null
+}
 const digest = 'a'.repeat(64)
 
 beforeEach(() => {
@@ -28,7 +35,7 @@ test('takes a file from its fingerprint to the record', async () => {
       media_type: 'application/pdf',
       original: digest,
       stored: digest,
-      category
+      category: category.id
     }
   ])
   queue.hear(requestOf('r0', 'done', 2))
@@ -160,9 +167,9 @@ test('takes another key once the server has refused', async () => {
   })
   queue.addFiles([fileOf('a', 10)], category)
   await world.run()
-  expect(state(0)).toMatchObject({ status: 'failed', error: { figures }, retryable: true })
+  expect(state(0)).toMatchObject({ status: 'paused', by: 'limit', error: { figures } })
   full = false
-  queue.retry(idOf(queue, 0))
+  queue.resume(idOf(queue, 0))
   await world.run()
   expect(state(0).status).toBe('recording')
   expect(new Set(world.reserved.map(input => input.key)).size).toBe(2)
@@ -361,6 +368,212 @@ test('starts a second batch at 0 %, however much the first one weighed', async (
   expect(world.reserved).toHaveLength(2)
 })
 
+test('lets the files that fit go on where the room is short, and asks no more for the others', async () => {
+  const { queue, world, state } = makeQueue({
+    reserve: async ({ size }) => {
+      if (size > 10) throw new AppError('storage_limit_reached', 'short')
+      return { request: requestOf(`r${size}`, 'uploading', 1), upload: `/uploads/${size}` }
+    }
+  })
+  const sizes = [10, 50, 60, 5, 55]
+  queue.addFiles(
+    sizes.map(size => fileOf(`${size}`, size)),
+    category
+  )
+  await world.run()
+  expect(sizes.map((_size, index) => state(index).status)).toEqual([
+    'recording',
+    'paused',
+    'paused',
+    'recording',
+    'paused'
+  ])
+  expect(world.reserved.filter(({ size }) => size > 10).length).toBeLessThanOrEqual(2)
+})
+
+test('pauses all the rest where no request is left, without reading them, and resumes them together', async () => {
+  let full = true
+  const { queue, world, state } = makeQueue({
+    reserve: async input => {
+      if (full) throw new AppError('request_limit_reached', 'full')
+      return { request: requestOf(input.name, 'uploading', 1), upload: `/uploads/${input.name}` }
+    }
+  })
+  const files = Array.from({ length: 100 }, (_, index) => fileOf(`${index}`, 10))
+  queue.addFiles(files, category)
+  await vi.advanceTimersByTimeAsync(20)
+  expect(files.every((_file, index) => state(index).status === 'paused')).toBe(true)
+  expect(world.hashed).toBeLessThan(10)
+  expect(world.reserved.length).toBeLessThanOrEqual(2)
+  full = false
+  queue.resumeAll()
+  await vi.advanceTimersByTimeAsync(20)
+  expect(files.every((_file, index) => state(index).status === 'recording')).toBe(true)
+})
+
+test('tries again only what failed and may succeed', async () => {
+  let broken = true
+  const { queue, world, state } = makeQueue({
+    send: async url => {
+      if (broken && url.endsWith('1')) throw new AppError('not_found', 'gone')
+    }
+  })
+  queue.addFiles([fileOf('a', 10), fileOf('b', 10), fileOf('c', 0)], category)
+  await world.run()
+  expect([0, 1, 2].map(index => state(index).status)).toEqual(['recording', 'failed', 'failed'])
+  broken = false
+  queue.retryAll()
+  await world.run()
+  expect([0, 1, 2].map(index => state(index).status)).toEqual(['recording', 'recording', 'failed'])
+  expect(world.reserved.map(({ name }) => name)).toEqual(['a', 'b', 'b'])
+})
+
+test('tells of a file that was deposited before, and deposits it again only when told to', async () => {
+  const before = { ...requestOf('r9', 'done', 1), name: 'old.pdf' }
+  const { queue, world, state } = makeQueue({
+    reserve: async input =>
+      input.again
+        ? { request: requestOf('r0', 'uploading', 2), upload: '/uploads/0' }
+        : { duplicate: before }
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  expect(state(0)).toEqual({ status: 'duplicate', request: before })
+  expect([world.sent, world.remembered.size]).toEqual([[], 0])
+  queue.depositAgain(idOf(queue, 0))
+  await world.run()
+  expect(state(0).status).toBe('recording')
+  expect(new Set(world.reserved.map(({ key }) => key)).size).toBe(2)
+})
+
+test('reduces no picture and sends no byte where the category says so', async () => {
+  const done = { ...requestOf('r0', 'done', 1), leaf_hash: digest }
+  let reduced = 0
+  const reduce = async () => {
+    reduced += 1
+    return undefined
+  }
+  const { queue, world, state } = makeQueue({ reduce, reserve: async () => ({ request: done }) })
+  queue.addFiles([fileOf('a.jpg', 10, 'image/jpeg')], { ...category, store: 'fingerprint' })
+  queue.addFiles([fileOf('b.jpg', 10, 'image/jpeg')], { ...category, keep_originals: true })
+  queue.addFiles([fileOf('c.jpg', 10)], { ...category, media_types: ['image/png'] })
+  await world.run()
+  expect([0, 1].map(index => state(index).status)).toEqual(['done', 'done'])
+  expect(state(2)).toMatchObject({ status: 'failed', error: { code: 'type_not_allowed' } })
+  expect([reduced, world.sent]).toEqual([0, []])
+})
+
+describe('after a reload', () => {
+  const remembered: RememberedUpload = {
+    id: 'u0',
+    person: 'p',
+    owner: 'o',
+    address: '/uploads/0',
+    request_id: 'r0',
+    key: 'k',
+    again: false,
+    name: 'a',
+    size: 10,
+    type: 'application/pdf',
+    original: digest,
+    stored: digest,
+    bytes: 10,
+    category
+  }
+  const uploading = { look: async () => requestOf('r0', 'uploading', 1), held: async () => 4 }
+
+  test('remembers an upload from its reservation to its last byte', async () => {
+    const sending = new Gate()
+    const { queue, world } = makeQueue({ send: url => sending.enter(url) })
+    queue.addFiles([fileOf('a', 10)], category)
+    await world.run()
+    expect([...world.remembered.values()]).toMatchObject([
+      { address: '/uploads/0', request_id: 'r0', name: 'a', size: 10, original: digest, bytes: 10 }
+    ])
+    sending.open('/uploads/0')
+    await world.run()
+    expect(world.remembered.size).toBe(0)
+  })
+
+  test('asks for the file and goes on with the same upload, however it was chosen', async () => {
+    for (const choose of ['row', 'queue']) {
+      const { queue, world, state } = makeQueue(uploading)
+      await queue.restore([remembered])
+      expect(state(0)).toEqual({ status: 'missing', ratio: 0.4, wrong: false })
+      if (choose === 'row') queue.choose('u0', fileOf('renamed', 10))
+      else queue.addFiles([fileOf('a', 10)], category)
+      await world.run()
+      expect(state(0).status).toBe('recording')
+      expect(world.sent.map(([url]) => url)).toEqual(['/uploads/0'])
+      expect([world.reserved, queue.$deposits.get().length]).toEqual([[], 1])
+    }
+  })
+
+  test('goes on by itself with a file that the browser may still open', async () => {
+    const handle = {} as FileSystemFileHandle
+    const { queue, world, state } = makeQueue({ ...uploading, reopen: async () => fileOf('a', 10) })
+    await queue.restore([{ ...remembered, handle }])
+    await world.run()
+    expect(state(0).status).toBe('recording')
+  })
+
+  test('takes no other file for the row, by its size or by its fingerprint', async () => {
+    const { queue, world, state } = makeQueue({ ...uploading, hash: async () => 'b'.repeat(64) })
+    await queue.restore([remembered])
+    queue.choose('u0', fileOf('a', 11))
+    expect(state(0)).toEqual({ status: 'missing', ratio: 0.4, wrong: true })
+    queue.choose('u0', fileOf('a', 10))
+    await world.run()
+    expect(state(0)).toEqual({ status: 'missing', ratio: 0.4, wrong: true })
+    // of the same name and size, and not meant for the row: a deposit of its own
+    queue.addFiles([fileOf('a', 10)], category)
+    await world.run()
+    expect([state(0).status, state(1).status]).toEqual(['missing', 'recording'])
+  })
+
+  test('starts anew where the picture was reduced to other bytes', async () => {
+    const transform = {
+      kind: 'image-recompress' as const,
+      quality: 70 as const,
+      tool: 'test canvas',
+      from: { bytes: 10, w: 10, h: 10, type: 'image/png' },
+      to: { bytes: 5, w: 6, h: 6, type: 'image/jpeg' }
+    }
+    const blob = new Blob(['small'], { type: 'image/jpeg' })
+    const { queue, world, state } = makeQueue({
+      ...uploading,
+      hash: async file => (file === blob ? 'c'.repeat(64) : digest),
+      reduce: async () => ({ blob, transform }),
+      reserve: async () => ({ request: requestOf('r1', 'uploading', 2), upload: '/uploads/1' })
+    })
+    await queue.restore([{ ...remembered, stored: 'b'.repeat(64), bytes: 6 }])
+    queue.choose('u0', fileOf('a', 10))
+    await world.run()
+    expect(world.released).toEqual(['/uploads/0'])
+    expect(world.sent).toEqual([['/uploads/1', blob]])
+    expect(state(0).status).toBe('recording')
+  })
+
+  test('asks again under the old key where the reservation was never answered', async () => {
+    const { queue, world } = makeQueue()
+    const { address: _address, request_id: _request, ...unanswered } = remembered
+    await queue.restore([unanswered])
+    queue.choose('u0', fileOf('a', 10))
+    await world.run()
+    expect(world.reserved).toMatchObject([{ key: 'k' }])
+  })
+
+  test('forgets what has ended meanwhile, and follows what was complete', async () => {
+    const { queue, world, state } = makeQueue({
+      look: async id => requestOf(id, id === 'r0' ? 'lapsed' : 'queued', 1)
+    })
+    world.remembered.set('u0', remembered)
+    await queue.restore([remembered, { ...remembered, id: 'u1', request_id: 'r1' }])
+    expect([queue.$deposits.get().length, state(0).status]).toEqual([1, 'recording'])
+    expect(world.remembered.has('u0')).toBe(false)
+  })
+})
+
 /** Holds calls until each is let go by its name. */
 class Gate {
   inside: string[] = []
@@ -382,6 +595,7 @@ function makeQueue(parts: Partial<DepositParts> = {}) {
     hashed: 0,
     reserved: [] as ({ key: string } & Parameters<DepositParts['reserve']>[0])[],
     sent: [] as [string, Blob][],
+    remembered: new Map<string, Parameters<DepositParts['remember']>[0]>(),
     released: [] as string[],
     run: () => vi.advanceTimersByTimeAsync(1)
   }
@@ -393,6 +607,11 @@ function makeQueue(parts: Partial<DepositParts> = {}) {
       return { request: requestOf(`r${index}`, 'uploading', 1), upload: `/uploads/${index}` }
     },
     look: async id => requestOf(id, 'queued', 1),
+    held: async () => 0,
+    remember: upload => void world.remembered.set(upload.id, upload),
+    forget: id => void world.remembered.delete(id),
+    handleOf: () => undefined,
+    reopen: async () => undefined,
     send: async () => undefined,
     release: async () => undefined,
     now: () => Date.now(),

@@ -20,6 +20,7 @@ test('asks for the list at the first tick, and then hears each event', async () 
   first.send('}\n\nevent: tick\nid: 8\ndata: {"seq":8}\n\n')
   await vi.waitFor(() => expect(told.messages).toEqual(['{"name":"café"}']))
   expect(told).toMatchObject({ reloads: 1, errors: [], states: ['connecting', 'live'] })
+  expect(told.seen).toEqual(['undefined 7', '7 8', '8 8'])
 })
 
 test('resumes after the last event with the token of that moment', async () => {
@@ -184,6 +185,7 @@ async function follow({ status = 200, random = 0 } = {}) {
   const browser = makeBrowser()
   const tab = browser.openTab('http://localhost/', () => new Response())
   const told = {
+    seen: [] as string[],
     states: [] as string[],
     messages: [] as string[],
     errors: [] as string[],
@@ -193,6 +195,8 @@ async function follow({ status = 200, random = 0 } = {}) {
   const close = openEventStream({
     url: `http://127.0.0.1:${port}/process/sse`,
     environment: { ...tab.environment, fetch, random: () => random },
+    after: undefined,
+    onSeen: ({ before, at }) => told.seen.push(`${before} ${at}`),
     token: () => token,
     onState: state => {
       if (told.states.at(-1) !== state) told.states.push(state)

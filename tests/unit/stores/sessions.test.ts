@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { AppError, toProblem } from '../../../src/contract/errors.ts'
+import { AppError, type ErrorCode, toProblem } from '../../../src/contract/errors.ts'
 import type { UserInfo } from '../../../src/contract/users.ts'
 import { makeBrowser, makeToken } from '../../helpers/browser.ts'
 
@@ -290,6 +290,85 @@ test('leads back in the language of the person, without another change of page',
   expect(tab.replaced).toEqual([])
 })
 
+// A-08
+test.for([-86_400, 86_400])(
+  'keeps a session for its hour on a device whose clock is %d s ahead',
+  async ahead => {
+    const iat = start / 1000 - ahead
+    const token = makeToken({ sub: 'ada', iat, exp: iat + 3600 })
+    const { browser, sessions } = await open({ token })
+    await sessions.signIn({ email: 'ada@example.com', password: 'secret' })
+    expect(sessions.$session.get().status).toBe('in')
+    expect(browser.cookies.get('__Host-vidimus')?.attributes).toContain('Max-Age=3600')
+
+    // a page that loads later takes the session up
+    const later = await open({ browser })
+    later.sessions.startSession()
+    expect(later.sessions.sessionToken()).toBe(token)
+    browser.advance(3_598_000)
+    expect(later.sessions.$session.get().status).toBe('in')
+    browser.advance(1000)
+    expect(later.sessions.$session.get().status).toBe('out')
+  }
+)
+
+test('tells at the next login that this browser has signed in before', async () => {
+  const { tab, sessions } = await open({})
+  const input = { email: 'ada@example.com', password: 'secret' }
+  await sessions.signIn(input)
+  await sessions.signIn(input)
+  const bodies = tab.calls.filter(call => call.path === '/user/login').map(call => call.body)
+  expect(bodies[0]).not.toHaveProperty('device')
+  expect(bodies[1]).toHaveProperty('device', 'device-mark')
+})
+
+test('changes the password: the old key answers, the new one proves itself', async () => {
+  const { tab, sessions } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: { 'POST /user/key': () => new Response(null, { status: 204 }) }
+  })
+  sessions.startSession()
+  const input = { email: 'ada@example.com', password: 'secret', next: 'another secret' }
+  await sessions.changePassword(input)
+  expect(tab.calls.at(-1)).toMatchObject({
+    path: '/user/key',
+    body: {
+      challenge_response: 'rekey-challenge.rekey@localhost',
+      public_key_jwt: 'rekey-challenge.rekey@localhost'
+    }
+  })
+  expect(tab.keys).toEqual({ opened: 2, closed: 2 })
+  expect(sessions.$session.get().status).toBe('in')
+})
+
+test('stays signed in and closes both keys when the present password is wrong', async () => {
+  const { tab, sessions } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: { 'POST /user/key': () => problem('password_wrong') }
+  })
+  sessions.startSession()
+  const input = { email: 'ada@example.com', password: 'wrong', next: 'another secret' }
+  await expect(sessions.changePassword(input)).rejects.toMatchObject({ code: 'password_wrong' })
+  expect(tab.keys).toEqual({ opened: 2, closed: 2 })
+  expect(sessions.$session.get().status).toBe('in')
+})
+
+test('signs out everywhere, and stays signed in where the server cannot be told', async () => {
+  let answer: () => Response = () => problem('unavailable')
+  const { browser, tab, sessions } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: { 'POST /user/logout': () => answer() }
+  })
+  sessions.startSession()
+  await expect(sessions.signOutEverywhere()).rejects.toMatchObject({ code: 'unavailable' })
+  expect(sessions.$session.get().status).toBe('in')
+  answer = () => new Response(null, { status: 204 })
+  await sessions.signOutEverywhere()
+  expect(tab.calls.at(-1)).toMatchObject({ path: '/user/logout', body: { all: true } })
+  expect(sessions.$session.get()).toEqual({ status: 'out' })
+  expect(browser.cookies.size).toBe(0)
+})
+
 interface Opening {
   url?: string
   browser?: ReturnType<typeof makeBrowser>
@@ -332,7 +411,7 @@ function redirect(path: string, query = '', hash = ''): string {
   return `?${new URLSearchParams({ redirect: JSON.stringify({ path, query, hash }) })}`
 }
 
-function problem(code: 'login_failed' | 'unauthenticated' | 'not_found'): Response {
+function problem(code: ErrorCode): Response {
   const body = toProblem(new AppError(code, 'test'))
   return Response.json(body, { status: body.status })
 }

@@ -96,14 +96,6 @@ test('does not ask about a check that was stopped', async () => {
   expect(tab.calls.map(({ body }) => itemCount(body))).toEqual([1])
 })
 
-test('hands files of another page over once', async () => {
-  const { store } = await open()
-  const file = fileOf('from home')
-  store.offerFiles([file])
-  expect(store.takeOfferedFiles()).toEqual([file])
-  expect(store.takeOfferedFiles()).toEqual([])
-})
-
 test('forgets the visit at sign-out', async () => {
   const { store, sessions } = await open({ isSignedIn: true })
   await store.checkFiles([fileOf('mine')])

@@ -1,10 +1,10 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import published from '../../../public/kdf-a1.json' with { type: 'json' }
 import { emailHash, formatChallenge, splitResponse } from '../../../src/core/challenge.ts'
 import { fromHex, toBase64Url } from '../../../src/core/evidence/bytes.ts'
 import { parsePublicKeyJwt, publicJwk } from '../../../src/core/public-key-jwt.ts'
 import { createSigner, importSigningKey } from '../../../src/workers/signer.ts'
-import published from '../vectors/kdf-a1.json' with { type: 'json' }
 
 describe('signer', () => {
   test('answers a challenge with a signature of the derived key', async () => {

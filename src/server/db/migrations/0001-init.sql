@@ -2,9 +2,7 @@
 create table installation (
   only_row boolean primary key default true check (only_row),
   kek_id text not null,
-  created_at timestamptz not null,
-  -- when the first companies were made
-  seeded_at timestamptz
+  created_at timestamptz not null
 );
 
 create table company (

@@ -1,0 +1,215 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { HostName } from '../src/contract/domains.ts'
+import { CompanyName } from '../src/contract/setup.ts'
+import { readConfig } from '../src/server/config.ts'
+import { removeCompany } from '../src/server/domain/companies.ts'
+import { createDemo, demoAccount, demoHost, fillDemo, findDemo } from '../src/server/domain/demo.ts'
+import type { Deps } from '../src/server/domain/deps.ts'
+import { originOf } from '../src/server/domain/domains.ts'
+import { listCompanies, seedInstallation } from '../src/server/domain/installation.ts'
+import { createSetupCode } from '../src/server/domain/setup.ts'
+import { rotateTokenKey } from '../src/server/keys.ts'
+import { createLog } from '../src/server/log.ts'
+import { openDeps } from '../src/server/open-deps.ts'
+
+interface Command {
+  /** What stands in the list of commands. */
+  summary: string
+  /** Its own options: name → what to write for the value and what it means. */
+  options?: Record<string, { value: string; means: string }>
+  /** Answers the sentence for people; `facts` is what `--json` prints. */
+  run(options: Record<string, string | undefined>): Promise<Answer>
+}
+
+interface Answer {
+  text: string
+  facts: Record<string, unknown>
+}
+
+/** The command cannot do what it is asked; the message says why and what to do. */
+class Refusal extends Error {}
+
+/** The command line was not understood. */
+class Misuse extends Error {}
+
+const commands: Record<string, Command> = {
+  init: {
+    summary: 'make the installation of a host of your own, without a demonstration',
+    options: {
+      domain: { value: '<host>', means: 'page host; the API answers on api.<host>' },
+      name: { value: '<name>', means: 'name of the company' }
+    },
+    run: init
+  },
+  'setup-code': {
+    summary: 'print a link that makes the first operator',
+    run: () => inDeps(setupCode)
+  },
+  'keys rotate token': {
+    summary: 'make the key that signs sessions from ten minutes on',
+    run: () => inDeps(rotate)
+  },
+  'seed-demo': { summary: 'make the demonstration company', run: () => inDeps(seedDemo) },
+  'remove-demo': {
+    summary: 'delete the demonstration company, every row and file of it',
+    run: () => inDeps(removeDemo)
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2))
+
+/** 0: done, 1: refused or failed, 2: not understood. */
+async function main(words: string[]): Promise<number> {
+  const asJson = words.includes('--json')
+  try {
+    const answer = await answerTo(words)
+    process.stdout.write(`${asJson ? JSON.stringify(answer.facts) : answer.text}\n`)
+    return 0
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`${asJson ? JSON.stringify({ error: text }) : text}\n`)
+    return error instanceof Misuse ? 2 : 1
+  }
+}
+
+async function answerTo(words: string[]): Promise<Answer> {
+  const name = Object.keys(commands).find(each =>
+    each.split(' ').every((word, at) => words[at] === word)
+  )
+  const command = name === undefined ? undefined : commands[name]
+  if (name === undefined || !command) {
+    const [first] = words
+    if (first === undefined || first === '--help' || first === '--json') return overview()
+    throw new Misuse(`There is no command ${first}. See vidimus --help.`)
+  }
+  const { help, options } = parse(words.slice(name.split(' ').length), command)
+  return help ? helpOf(name, command) : command.run(options)
+}
+
+function parse(
+  args: string[],
+  { options = {} }: Command
+): { help: boolean; options: Record<string, string | undefined> } {
+  const own = Object.keys(options).map(each => [each, { type: 'string' as const }] as const)
+  const flags = { help: { type: 'boolean' as const }, json: { type: 'boolean' as const } }
+  try {
+    const { values } = parseArgs({ args, options: { ...flags, ...Object.fromEntries(own) } })
+    const given = Object.entries(values).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value]] : []
+    )
+    return { help: 'help' in values, options: Object.fromEntries(given) }
+  } catch (cause) {
+    throw new Misuse(cause instanceof Error ? cause.message : String(cause), { cause })
+  }
+}
+
+function overview(): Answer {
+  const width = Math.max(...Object.keys(commands).map(name => name.length)) + 2
+  const lines = Object.entries(commands).map(
+    ([name, { summary }]) => `  ${name.padEnd(width)}${summary}`
+  )
+  const list = Object.entries(commands).map(([name, { summary }]) => ({ name, summary }))
+  return {
+    text: `vidimus <command> [--json] [--help]\n\n${lines.join('\n')}`,
+    facts: { commands: list }
+  }
+}
+
+function helpOf(name: string, { summary, options = {} }: Command): Answer {
+  const all = {
+    ...options,
+    json: { value: '', means: 'print one JSON value' },
+    help: { value: '', means: 'print this' }
+  }
+  const lines = Object.entries(all).map(
+    ([option, { value, means }]) => `  ${`--${option} ${value}`.padEnd(20)}${means}`
+  )
+  return {
+    text: `vidimus ${name}: ${summary}\n\n${lines.join('\n')}`,
+    facts: { command: name, summary, options: all }
+  }
+}
+
+/** Settings and database are those of the service; it may be running. */
+async function inDeps(run: (deps: Deps) => Promise<Answer>): Promise<Answer> {
+  const config = readConfig()
+  // what it says belongs to the answer; only what goes wrong is worth a line beside it
+  await using opened = await openDeps(config, createLog('silent'))
+  // awaited here, because all is closed when this returns
+  return await run(opened.deps)
+}
+
+async function init({ domain, name }: Record<string, string | undefined>): Promise<Answer> {
+  if (domain === undefined || name === undefined) {
+    throw new Misuse('vidimus init needs --domain and --name.')
+  }
+  const host = domain.toLowerCase()
+  const isAddress = /^[\d.]+$/.test(host)
+  if (!HostName.safeParse(host).success || host.startsWith('api.') || isAddress) {
+    throw new Misuse(`${domain} is no host name that pages can be served on.`)
+  }
+  const company = CompanyName.safeParse(name)
+  if (!company.success) throw new Misuse('The name has 1 to 80 characters on one line.')
+  const names = { name: company.data, title: company.data, company: company.data }
+  return inDeps(async deps => {
+    if (!(await seedInstallation(deps, { host, ...names, isPublic: false }))) {
+      throw new Refusal(
+        'There is an installation in this database already: init is for an empty one.'
+      )
+    }
+    const { facts, text } = await setupCode(deps)
+    return {
+      facts: { domain: host, name: company.data, ...facts },
+      text: `${host} is ready.\n${text}`
+    }
+  })
+}
+
+async function setupCode(deps: Deps): Promise<Answer> {
+  const made = await createSetupCode(deps)
+  if (made)
+    return { facts: { ...made }, text: `Open this link to become the operator:\n${made.link}` }
+  const companies = await listCompanies(deps)
+  throw new Refusal(
+    companies.length === 0
+      ? 'There is no installation yet: run npm start, or vidimus init.'
+      : 'The installation has an operator, and setup is over.'
+  )
+}
+
+async function rotate(deps: Deps): Promise<Answer> {
+  const directory = join(readConfig().dataDir, 'keys')
+  const { kid, validFrom } = await rotateTokenKey({ directory, clock: deps.clock })
+  return {
+    facts: { kid, valid_from: validFrom.toISOString() },
+    text: `Token key ${kid} signs from ${validFrom.toISOString()} on. Keys it replaces go a day later.`
+  }
+}
+
+async function seedDemo(deps: Deps): Promise<Answer> {
+  if ((await listCompanies(deps)).length === 0) {
+    throw new Refusal('There is no installation yet: run npm start, or vidimus init.')
+  }
+  const found = await findDemo(deps)
+  if (found?.state === 'ready') throw new Refusal('There is a demonstration already.')
+  if (!found) await createDemo(deps)
+  if (!(await fillDemo(deps, () => false))) {
+    throw new Refusal('Another process is making the demonstration.')
+  }
+  const address = originOf(deps, demoHost)
+  const account = deps.settings.loopback ? demoAccount : undefined
+  const signIn = account ? `\nSign in as ${account.email}, password: ${account.password}` : ''
+  return {
+    facts: { address, ...(account ? { account } : {}) },
+    text: `The demonstration is at ${address}${signIn}`
+  }
+}
+
+async function removeDemo(deps: Deps): Promise<Answer> {
+  const demo = await findDemo(deps)
+  if (!demo || !(await removeCompany(deps, demo.company_id))) {
+    throw new Refusal('There is no demonstration.')
+  }
+  return { facts: { removed: demo.company_id }, text: 'The demonstration is removed.' }
+}

@@ -1,0 +1,61 @@
+import type { FieldError } from './errors.ts'
+import type { JsonSchema } from './json-schema.ts'
+
+/** One field of a call or answer, flat: `transform.from.bytes`, `items[].sha256`. */
+export interface Field {
+  /** Empty for a value that has no name of its own. */
+  name: string
+  /** Format or type: `uuid`, `string`. */
+  type: string
+  /** The shared schema it is, by name. */
+  shared?: string
+  isOptional: boolean
+  isNullable: boolean
+  options: (string | number | boolean)[]
+  pattern?: string
+  rules: FieldError[]
+}
+
+/** What people read of a schema, one row a field. */
+export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): Field[] {
+  const isNullable = schema.anyOf?.some(({ type }) => type === 'null') ?? false
+  const [first, ...others] = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [schema]
+  if (!first) return []
+  // of a union every member's fields, and each may be absent
+  if (others.length > 0) return [first, ...others].flatMap(each => fieldsOf(each, prefix, true))
+  if (first.items) return fieldsOf(first.items, `${prefix}[]`, isOptional)
+  if (first.properties) return fieldsWithin(first, prefix, isOptional)
+  const shared = first.$ref?.split('/').at(-1)
+  return [
+    {
+      name: prefix.replace(/^\./, ''),
+      type: first.format ?? first.type ?? typeof first.const,
+      ...(shared === undefined ? {} : { shared }),
+      ...(first.pattern === undefined ? {} : { pattern: first.pattern }),
+      isOptional,
+      isNullable,
+      options: first.const === undefined ? (first.enum ?? []) : [first.const],
+      rules: rulesOf(first)
+    }
+  ]
+}
+
+function fieldsWithin(
+  { properties = {}, required = [] }: JsonSchema,
+  prefix: string,
+  isOptional: boolean
+): Field[] {
+  return Object.entries(properties).flatMap(([name, field]) =>
+    fieldsOf(field, `${prefix}.${name}`, isOptional || !required.includes(name))
+  )
+}
+
+const limits = ['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems'] as const
+
+function rulesOf(schema: JsonSchema): FieldError[] {
+  const known = limits.flatMap(rule => {
+    const limit = schema[rule]
+    return limit === undefined ? [] : [{ rule, limit }]
+  })
+  return [...known, ...(schema['x-rules'] ?? [])]
+}

@@ -1,0 +1,275 @@
+import { type Endpoint, pathParameters, type Stream } from './endpoint.ts'
+import { commonErrors, type ErrorCode, errorCodes } from './errors.ts'
+import { endpoints, streams } from './index.ts'
+import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
+
+export type Route = Endpoint | Stream
+
+/** Every call by its name. */
+export const routes: Record<string, Route> = { ...endpoints, ...streams }
+
+interface OpenApiOptions {
+  /** Name of whose API it is. */
+  title: string
+  /** Origin of the API that was asked. */
+  server: string
+  /** What a call does, in one sentence. */
+  sentenceOf: (name: string) => string
+}
+
+/** What the schemas of a stream cannot say: its bytes and its headers. */
+export interface StreamFacts {
+  statuses: number[]
+  /** Media type of the body that is sent, and of the one that is answered. */
+  takes?: string
+  answers?: string
+  sendHeaders?: string[]
+  /** Headers that need not be sent. */
+  mayHeaders?: string[]
+  answerHeaders?: string[]
+}
+
+export const streamFacts: Record<string, StreamFacts> = {
+  getDepositContent: {
+    statuses: [200, 206],
+    answers: 'application/octet-stream',
+    mayHeaders: ['Range'],
+    answerHeaders: ['Content-Disposition', 'Content-Range', 'Repr-Digest']
+  },
+  putDeposit: {
+    statuses: [201, 202],
+    takes: 'application/octet-stream',
+    answers: 'application/json',
+    mayHeaders: ['Idempotency-Key'],
+    answerHeaders: ['Idempotent-Replayed']
+  },
+  headUpload: {
+    statuses: [200],
+    sendHeaders: ['Tus-Resumable'],
+    answerHeaders: ['Tus-Resumable', 'Upload-Offset', 'Upload-Length']
+  },
+  patchUpload: {
+    statuses: [204],
+    takes: 'application/offset+octet-stream',
+    sendHeaders: ['Tus-Resumable', 'Upload-Offset'],
+    answerHeaders: ['Tus-Resumable', 'Upload-Offset']
+  },
+  deleteUpload: {
+    statuses: [204],
+    sendHeaders: ['Tus-Resumable'],
+    answerHeaders: ['Tus-Resumable']
+  },
+  streamRequests: {
+    statuses: [200],
+    answers: 'text/event-stream',
+    mayHeaders: ['Last-Event-ID']
+  },
+  reportPolicy: { statuses: [204], takes: 'application/reports+json' },
+  getDocs: { statuses: [302], answerHeaders: ['Location'] }
+}
+
+/** Statuses of success beside an endpoint's own. */
+const otherStatuses: Record<string, number[]> = {
+  // a file that was deposited before
+  createDeposit: [200]
+}
+
+/** All statuses of success. */
+export function statusesOf(name: string, route: Route): number[] {
+  if (route.kind === 'stream') return streamFacts[name]?.statuses ?? [200]
+  return [route.status, ...(otherStatuses[name] ?? [])]
+}
+
+/** Made by the browser itself, so no answer carries them. */
+const ofBrowser: ErrorCode[] = ['offline', 'unexpected_answer', 'file_unreadable']
+
+/** Codes that an answer may carry. */
+export const sentCodes = (Object.keys(errorCodes) as ErrorCode[]) // as: the keys of a constant
+  .filter(code => !ofBrowser.includes(code))
+
+/** All codes with which this call may be refused. */
+export function codesOf(route: Route): ErrorCode[] {
+  const ofBody = ['body_too_large', 'unsupported_media_type']
+  const common = commonErrors.filter(
+    code => code !== 'method_not_allowed' && (hasBody(route) || !ofBody.includes(code))
+  )
+  return [...route.errors, ...common, 'unknown_host']
+}
+
+/** The contract as an OpenAPI 3.1 document. */
+export function openApi({ title, server, sentenceOf }: OpenApiOptions): Record<string, unknown> {
+  const paths: Record<string, Record<string, object>> = {}
+  const schemas: Record<string, JsonSchema | object> = { Problem: problemSchema }
+  for (const [name, route] of Object.entries(routes)) {
+    const { schema: answer, parts } = answerOf(route)
+    Object.assign(schemas, parts)
+    const methods = paths[route.path] ?? {}
+    methods[route.method.toLowerCase()] = operation(name, route, answer, sentenceOf(name))
+    paths[route.path] = methods
+  }
+  return {
+    openapi: '3.1.1',
+    info: { title, version: '1', description: sentenceOf('api') },
+    servers: [{ url: server }],
+    paths,
+    components: {
+      schemas,
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } }
+    }
+  }
+}
+
+/** Members of what a call takes, by where they stand. */
+function placesOf(route: Route): { path: string[]; query: string[]; body: string[] } {
+  const { properties = {} } = inputSchema(route.input)
+  const path = pathParameters(route.path)
+  const others = Object.keys(properties).filter(name => !path.includes(name))
+  const isJson = route.kind === 'endpoint' && hasBody(route)
+  return { path, query: isJson ? [] : others, body: isJson ? others : [] }
+}
+
+function hasBody({ method }: Route): boolean {
+  return method === 'POST' || method === 'PUT' || method === 'PATCH'
+}
+
+function answerOf(
+  route: Route
+): ReturnType<typeof outputSchema> | { schema: undefined; parts: Record<string, never> } {
+  const answer = route.kind === 'endpoint' ? route.output : route.message
+  if (answer._zod.def.type === 'void') return { schema: undefined, parts: {} }
+  return outputSchema(answer)
+}
+
+function operation(name: string, route: Route, answer: JsonSchema | undefined, summary: string) {
+  const isPublic = route.access === 'public'
+  const body = requestBody(name, route)
+  return {
+    operationId: name,
+    summary,
+    security: isPublic ? [{}, { bearer: [] }] : [{ bearer: [] }],
+    parameters: parameters(name, route),
+    ...(body ? { requestBody: body } : {}),
+    responses: { ...success(name, route, answer), ...refusals(route) }
+  }
+}
+
+function parameters(name: string, route: Route): object[] {
+  const { properties = {}, required = [] } = inputSchema(route.input)
+  const { path, query } = placesOf(route)
+  const found: object[] = [
+    ...path.map(name => ({ name, in: 'path', required: true, schema: properties[name] })),
+    ...query.map(name => ({
+      name,
+      in: 'query',
+      required: required.includes(name),
+      schema: properties[name]
+    }))
+  ]
+  if (route.kind === 'endpoint' && route.idempotency) {
+    found.push({
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: route.idempotency === 'required',
+      schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' }
+    })
+  }
+  for (const header of streamFacts[name]?.sendHeaders ?? []) {
+    found.push({ name: header, in: 'header', required: true, schema: { type: 'string' } })
+  }
+  for (const header of streamFacts[name]?.mayHeaders ?? []) {
+    found.push({ name: header, in: 'header', schema: { type: 'string' } })
+  }
+  return found
+}
+
+function requestBody(name: string, route: Route): object | undefined {
+  const takes = streamFacts[name]?.takes
+  if (takes) return { required: true, content: { [takes]: {} } }
+  const { body } = placesOf(route)
+  if (route.kind === 'stream' || !hasBody(route)) return undefined
+  const { properties = {}, required = [], ...rest } = inputSchema(route.input)
+  const needed = required.filter(name => body.includes(name))
+  const schema = {
+    ...rest,
+    properties: Object.fromEntries(body.map(name => [name, properties[name]])),
+    ...(needed.length > 0 ? { required: needed } : {})
+  }
+  return { required: true, content: { 'application/json': { schema } } }
+}
+
+function success(name: string, route: Route, schema: JsonSchema | undefined): object {
+  const facts = streamFacts[name]
+  const statuses = statusesOf(name, route)
+  const headers = [...(facts?.answerHeaders ?? [])]
+  if (route.kind === 'endpoint' && route.idempotency) headers.push('Idempotent-Replayed')
+  const type = route.kind === 'endpoint' ? 'application/json' : facts?.answers
+  const isEmpty = type === undefined || statuses[0] === 204
+  const content = isEmpty ? {} : { content: { [type]: media(type, schema) } }
+  const answer = { description: 'Done', ...withHeaders(headers), ...content }
+  return Object.fromEntries(statuses.map(status => [status, answer]))
+}
+
+function media(type: string, schema: JsonSchema | undefined): object {
+  if (type !== 'text/event-stream') return schema ? { schema } : {}
+  // one event's `data`; OpenAPI 3.1 has no word for a sequence of them
+  return { schema: { type: 'string' }, ...(schema ? { 'x-event-data': schema } : {}) }
+}
+
+function refusals(route: Route): Record<string, object> {
+  const byStatus = Map.groupBy(codesOf(route), code => errorCodes[code])
+  const found = [...byStatus].map(([status, codes]) => {
+    const headers = status === 401 ? ['WWW-Authenticate'] : []
+    if (status === 429 || status === 503) headers.push('Retry-After')
+    const schema = {
+      allOf: [{ $ref: '#/components/schemas/Problem' }],
+      properties: { status: { const: status }, code: { enum: codes } }
+    }
+    const content = { 'application/problem+json': { schema } }
+    const answer = {
+      description: codes.join(', '),
+      ...withHeaders(headers),
+      ...(route.method === 'HEAD' ? {} : { content })
+    }
+    return [String(status), answer] as const
+  })
+  return Object.fromEntries(found)
+}
+
+function withHeaders(names: string[]): object {
+  if (names.length === 0) return {}
+  const entries = names.map(name => [name, { schema: { type: 'string' } }])
+  return { headers: Object.fromEntries(entries) }
+}
+
+const problemSchema = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code'],
+  properties: {
+    type: { const: 'about:blank' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    code: { type: 'string', enum: sentCodes },
+    instance: { type: 'string' },
+    fields: {
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        required: ['rule'],
+        properties: { rule: { type: 'string' }, limit: { type: ['number', 'string'] } }
+      }
+    },
+    disabled: {
+      type: 'object',
+      required: ['scope', 'reason', 'since'],
+      properties: {
+        scope: { enum: ['user', 'company', 'domain'] },
+        reason: { type: 'string' },
+        since: { type: 'string' }
+      }
+    },
+    used: { type: 'number' },
+    limit: { type: 'number' },
+    resets_at: { type: ['string', 'null'] }
+  }
+}

@@ -1,0 +1,16 @@
+/** Bidirectional controls, which would let a name show another ending than it has, and what breaks a header. */
+const unfit = /[\p{Cc}\p{Zl}\p{Zp}"\\/\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+/**
+ * `Content-Disposition` of a download (RFC 6266), whatever the name holds.
+ * `'été.pdf'` → `attachment; filename="_t_.pdf"; filename*=UTF-8''%C3%A9t%C3%A9.pdf`
+ */
+export function attachment(name: string): string {
+  const clean = name.toWellFormed().replace(unfit, '_')
+  const ascii = clean.replace(/[^\x20-\x7e]/g, '_').replace(/[%']/g, '_')
+  const encoded = encodeURIComponent(clean).replace(
+    /['()*]/g,
+    char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`
+  )
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
+}

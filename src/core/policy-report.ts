@@ -1,0 +1,67 @@
+export interface PolicyReport {
+  directive: string
+  /** Host and path of the page; neither query nor fragment. */
+  page: string
+  blocked: string
+  source: string
+  line: number | undefined
+}
+
+const maxReports = 20
+const maxLength = 200
+
+/** What may be logged of a body that a browser sends to `report-to` or `report-uri`; `undefined` for none. */
+export function readPolicyReports(body: unknown): PolicyReport[] | undefined {
+  const found = Array.isArray(body) ? body.slice(0, maxReports).flatMap(ofReports) : ofLegacy(body)
+  return found.length > 0 ? found : undefined
+}
+
+function ofReports(report: unknown): PolicyReport[] {
+  const { type, body } = members(report)
+  if (type !== 'csp-violation') return []
+  const said = members(body)
+  const { effectiveDirective, documentURL, blockedURL, sourceFile, lineNumber } = said
+  return read(effectiveDirective, documentURL, blockedURL, sourceFile, lineNumber)
+}
+
+function ofLegacy(report: unknown): PolicyReport[] {
+  const said = members(members(report)['csp-report'])
+  const directive = said['effective-directive'] ?? said['violated-directive']
+  const { 'document-uri': page, 'blocked-uri': blocked, 'source-file': source } = said
+  return read(directive, page, blocked, source, said['line-number'])
+}
+
+function read(
+  directive: unknown,
+  page: unknown,
+  blocked: unknown,
+  source: unknown,
+  line: unknown
+): PolicyReport[] {
+  if (typeof directive !== 'string' || !/^[a-z-]{1,60}(?: |$)/.test(directive)) return []
+  return [
+    {
+      directive: directive.split(' ')[0] ?? '',
+      page: placeOf(page),
+      blocked: placeOf(blocked),
+      source: placeOf(source),
+      line: Number.isSafeInteger(line) ? Number(line) : undefined
+    }
+  ]
+}
+
+/** `'https://docs.acme.fr/fr/verify?a=1#b'` → `'docs.acme.fr/fr/verify'`; `'inline'` stays. */
+function placeOf(text: unknown): string {
+  if (typeof text !== 'string') return ''
+  if (/^[a-z-]{1,40}$/.test(text)) return text
+  const url = URL.parse(text)
+  if (!url) return ''
+  // the path of a data: or blob: address is its content
+  const place = /^https?:$/.test(url.protocol) ? url.host + url.pathname : url.protocol
+  return place.slice(0, maxLength)
+}
+
+function members(value: unknown): Record<string, unknown> {
+  // as: an object's members, whatever they are
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}

@@ -1,0 +1,287 @@
+import { useStore } from '@nanostores/react'
+import { type FormEvent, useEffect, useState } from 'react'
+import type { AppError, FieldErrors } from '../contract/errors.ts'
+import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
+import { $setup, type Demo, finishSetup, loadSetup } from '../stores/setup.ts'
+import {
+  asAppError,
+  emailErrors,
+  fieldSentence,
+  newPasswordErrors,
+  useReadiness,
+  usernameErrors,
+  weaknessErrors
+} from './parts/account-form.ts'
+import { ErrorNote } from './parts/ErrorNote.tsx'
+import { Field } from './parts/Field.tsx'
+import { NewPasswordField } from './parts/NewPasswordField.tsx'
+import { PasswordField } from './parts/PasswordField.tsx'
+import { retryTime } from './parts/time.ts'
+import { useForm, type Values } from './parts/use-form.ts'
+
+interface SetupProps {
+  locale: Locale
+  /** Namespaces `setup`, `account`, `errors` and `common`. */
+  words: Words
+}
+
+/** The first operator's sheet; once there is one, it says so. */
+export function Setup({ locale, words }: SetupProps) {
+  const t = translator(locale, words)
+  const setup = useStore($setup)
+  const [code, setCode] = useState('')
+  const [outcome, setOutcome] = useState<'none' | 'done' | 'demo-stays'>('none')
+
+  useEffect(() => {
+    setCode(location.hash.slice(1))
+    history.replaceState(history.state, '', location.pathname + location.search)
+    // the links that carry the fragment on have read it before
+    dispatchEvent(new HashChangeEvent('hashchange'))
+    void loadSetup()
+  }, [])
+
+  if (outcome !== 'none') return <Done locale={locale} t={t} stays={outcome === 'demo-stays'} />
+  switch (setup.status) {
+    case 'loading':
+      return (
+        <p className="sheet" role="status" data-state="loading">
+          {t('common.loading')}
+        </p>
+      )
+    case 'over':
+      return <Over locale={locale} t={t} />
+    case 'failed':
+      return (
+        <div className="sheet" data-state="error">
+          <ErrorNote error={setup.error} locale={locale} t={t}>
+            <button
+              type="button"
+              className="btn btn-outline self-start"
+              onClick={() => void loadSetup()}
+            >
+              {t('common.retry')}
+            </button>
+          </ErrorNote>
+        </div>
+      )
+    case 'open': {
+      const finish = (demo: 'keep' | 'remove', left: 'none' | 'kept' | 'removed') =>
+        setOutcome(demo === 'remove' && left === 'kept' ? 'demo-stays' : 'done')
+      const { company, demo } = setup
+      return <Form {...{ locale, t, code, company, demo, finish }} />
+    }
+  }
+}
+
+interface FormProps {
+  locale: Locale
+  t: T
+  /** Of the link; empty where there was none. */
+  code: string
+  /** What the company is called so far. */
+  company: string
+  demo: Demo | undefined
+  finish: (demo: 'keep' | 'remove', left: 'none' | 'kept' | 'removed') => void
+}
+
+function Form({ locale, t, code, company, demo, finish }: FormProps) {
+  const { isReady, obstacle } = useReadiness()
+  const form = useForm(check)
+  const [isWorking, setWorking] = useState(false)
+  const [failure, setFailure] = useState<AppError>()
+  const asksForCode = code === '' || failure?.code === 'setup_code_wrong'
+
+  const send = async (event: FormEvent) => {
+    event.preventDefault()
+    const values = form.submit()
+    if (!values || isWorking) return
+    setWorking(true)
+    setFailure(undefined)
+    const { email = '', username = '', password = '', company: name = '' } = values
+    const wish = values['demo'] === 'remove' ? 'remove' : 'keep'
+    try {
+      const weak = await weaknessErrors('password', password, { email, username, company: name })
+      if (weak) {
+        form.refuse(weak)
+        setWorking(false)
+        return
+      }
+      const person = { email, username, password, locale }
+      const typed = values['code']?.trim() || code
+      const left = await finishSetup({ ...person, code: typed, company: name, demo: wish })
+      finish(wish, left)
+    } catch (cause) {
+      const error = asAppError(cause, 'Setting up failed')
+      setFailure(error)
+      if (error.fields) form.refuse(error.fields)
+      setWorking(false)
+    }
+  }
+
+  const note = obstacle && t(`account.${obstacle}`)
+  const until = failure && retryTime(failure, locale)
+  return (
+    <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-8" data-state="ready">
+      {note && (
+        <p role="alert" className="alert alert-outline alert-warning">
+          {note}
+        </p>
+      )}
+      <fieldset className="flex flex-col gap-4">
+        <legend className="mb-2 font-serif text-xl">{t('setup.person')}</legend>
+        <p className="text-ink-soft">{t('setup.personText')}</p>
+        <Field
+          label={t('account.email')}
+          name="email"
+          type="email"
+          autoComplete="email"
+          error={fieldSentence(form.errors, 'email', t)}
+        />
+        <Field
+          label={t('account.username')}
+          name="username"
+          autoComplete="name"
+          spellCheck={false}
+          hint={t('account.usernameHint')}
+          error={fieldSentence(form.errors, 'username', t)}
+        />
+        <NewPasswordField
+          t={t}
+          label={t('account.password')}
+          name="password"
+          chooser={() => {
+            const { email = '', username = '', company: name = '' } = form.read()
+            return { email, username, company: name }
+          }}
+          error={fieldSentence(form.errors, 'password', t)}
+        />
+        <PasswordField
+          t={t}
+          label={t('account.repeat')}
+          name="repeat"
+          autoComplete="new-password"
+          error={fieldSentence(form.errors, 'repeat', t)}
+        />
+        <p className="font-serif text-lg">{t('account.stays')}</p>
+      </fieldset>
+      <fieldset className="flex flex-col gap-4">
+        <legend className="mb-2 font-serif text-xl">{t('setup.company')}</legend>
+        <Field
+          label={t('setup.companyName')}
+          name="company"
+          autoComplete="organization"
+          spellCheck={false}
+          hint={t('setup.companyHint')}
+          initial={company}
+          error={fieldSentence(form.errors, 'company', t)}
+        />
+      </fieldset>
+      {demo && <DemoChoice t={t} demo={demo} />}
+      {asksForCode && (
+        <Field
+          label={t('setup.code')}
+          name="code"
+          mono
+          spellCheck={false}
+          autoComplete="off"
+          hint={t('setup.codeHint')}
+          error={fieldSentence(form.errors, 'code', t)}
+        />
+      )}
+      {failure && (
+        <ErrorNote
+          error={failure}
+          locale={locale}
+          t={t}
+          text={until && t('account.tryAgainAt', { time: until })}
+        />
+      )}
+      <button
+        type="submit"
+        className="btn btn-primary"
+        disabled={!isReady || obstacle !== undefined}
+        aria-disabled={isWorking}
+      >
+        {isWorking && <span className="loading loading-spinner loading-sm" aria-hidden="true" />}
+        {t('setup.submit')}
+      </button>
+      <p role="status" className="text-ink-soft text-sm empty:hidden">
+        {isWorking ? t('account.securing') : ''}
+      </p>
+    </form>
+  )
+}
+
+function DemoChoice({ t, demo: { address, account } }: { t: T; demo: Demo }) {
+  return (
+    <fieldset className="flex flex-col gap-3">
+      <legend className="mb-2 font-serif text-xl">{t('setup.demo')}</legend>
+      <p className="wrap-anywhere text-ink-soft">{t('setup.demoText', { address })}</p>
+      {account && (
+        <p className="wrap-anywhere text-ink-soft text-sm">
+          {t('setup.demoAccount', { email: account.email, password: account.password })}
+        </p>
+      )}
+      {(['keep', 'remove'] as const).map(wish => (
+        <label key={wish} className="flex min-h-8 items-center gap-3">
+          <input
+            type="radio"
+            name="demo"
+            value={wish}
+            defaultChecked={wish === 'keep'}
+            className="radio"
+          />
+          {t(`setup.${wish}`)}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+function Over({ locale, t }: { locale: Locale; t: T }) {
+  return (
+    <section className="sheet flex flex-col gap-4" data-state="over">
+      <p className="verdict">{t('setup.over')}</p>
+      <p className="text-ink-soft">{t('setup.overText')}</p>
+      <div className="flex flex-wrap gap-4">
+        <a className="btn btn-primary" href={localizedPath(locale, '/sign-in')}>
+          {t('setup.signIn')}
+        </a>
+        <a className="btn btn-outline" href={localizedPath(locale, '/verify')}>
+          {t('setup.verify')}
+        </a>
+      </div>
+    </section>
+  )
+}
+
+function Done({ locale, t, stays }: { locale: Locale; t: T; stays: boolean }) {
+  return (
+    <section className="sheet flex flex-col gap-4" data-state="done">
+      <p className="verdict" role="status">
+        {t('setup.done')}
+      </p>
+      {stays && (
+        <p role="alert" className="alert alert-warning alert-outline">
+          {t('setup.demoStays')}
+        </p>
+      )}
+      {/* a whole load: the company's new name stands in the page's frame */}
+      <a className="btn btn-primary self-start" href={localizedPath(locale, '/')} data-astro-reload>
+        {t('setup.go')}
+      </a>
+    </section>
+  )
+}
+
+function check(values: Values): FieldErrors {
+  const name = usernameErrors(values['company'])['username']
+  const code = values['code']
+  return {
+    ...emailErrors(values['email']),
+    ...usernameErrors(values['username']),
+    ...newPasswordErrors('password', values),
+    ...(name ? { company: name } : {}),
+    ...(code === '' ? { code: { rule: 'required' } } : {})
+  }
+}

@@ -1,0 +1,79 @@
+import { useEffect, useRef, useState } from 'react'
+import { minStrength, type Strength } from '../../core/password.ts'
+import type { T } from '../../i18n/index.ts'
+import { type Chooser, strengthOf } from '../../stores/passwords.ts'
+import { PasswordField } from './PasswordField.tsx'
+
+interface NewPasswordFieldProps {
+  t: T
+  label: string
+  name: string
+  error?: string | undefined
+  /** Read at each keystroke: whose words are no password. */
+  chooser: () => Chooser
+}
+
+/** A password that is being chosen, with its strength in words; the judge is loaded on focus. */
+export function NewPasswordField({ t, label, name, error, chooser }: NewPasswordFieldProps) {
+  const input = useRef<HTMLInputElement>(null)
+  const [strength, setStrength] = useState<Strength>()
+  const isBusy = useRef(false)
+
+  /** One question at a time, and then about what stands in the field by that time. */
+  const judge = async () => {
+    if (isBusy.current) return
+    isBusy.current = true
+    try {
+      for (let judged: string | undefined; judged !== (input.current?.value ?? ''); ) {
+        judged = input.current?.value ?? ''
+        const found = await strengthOf(judged, chooser())
+        setStrength(judged === '' ? undefined : found)
+      }
+    } catch {
+      // sending the form asks again, and says what failed
+      setStrength(undefined)
+    } finally {
+      isBusy.current = false
+    }
+  }
+
+  useEffect(() => {
+    const form = input.current?.form
+    const clear = () => setStrength(undefined)
+    form?.addEventListener('reset', clear)
+    return () => form?.removeEventListener('reset', clear)
+  }, [])
+
+  return (
+    <PasswordField
+      ref={input}
+      t={t}
+      label={label}
+      name={name}
+      autoComplete="new-password"
+      hint={t('account.passwordHint', { limit: 12 })}
+      error={error}
+      onFocus={() => void judge()}
+      onInput={() => void judge()}
+    >
+      {strength !== undefined && (
+        <progress
+          className={`progress w-full ${toneOf(strength)}`}
+          aria-hidden="true"
+          max={4}
+          value={Math.max(strength, 0.4)}
+        />
+      )}
+      <p role="status" className="text-ink-soft text-sm empty:hidden">
+        {strength === undefined
+          ? ''
+          : t('account.strength.label', { word: t(`account.strength.${strength}`) })}
+      </p>
+    </PasswordField>
+  )
+}
+
+function toneOf(strength: Strength): string {
+  if (strength >= minStrength) return 'progress-success'
+  return strength === 2 ? 'progress-warning' : 'progress-error'
+}

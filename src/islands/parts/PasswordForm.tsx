@@ -1,0 +1,124 @@
+import { type FormEvent, useState } from 'react'
+import type { AppError, FieldErrors } from '../../contract/errors.ts'
+import type { UserInfo } from '../../contract/users.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import { loadSessions } from '../../stores/session-list.ts'
+import { changePassword } from '../../stores/sessions.ts'
+import { asAppError, fieldSentence, newPasswordErrors, weaknessErrors } from './account-form.ts'
+import { ErrorNote } from './ErrorNote.tsx'
+import { NewPasswordField } from './NewPasswordField.tsx'
+import { PasswordField } from './PasswordField.tsx'
+import { retryTime } from './time.ts'
+import { useForm, type Values } from './use-form.ts'
+
+interface PasswordFormProps {
+  user: UserInfo
+  locale: Locale
+  t: T
+}
+
+export function PasswordForm({ user, locale, t }: PasswordFormProps) {
+  const form = useForm(check)
+  const [state, setState] = useState<'idle' | 'working' | 'done' | AppError>('idle')
+  const { email, username } = user
+  const chooser = { email, username, company: user.company.name }
+
+  const send = async (event: FormEvent) => {
+    event.preventDefault()
+    const values = form.submit()
+    if (!values || state === 'working') return
+    setState('working')
+    const { password = '', next = '' } = values
+    try {
+      const weak = await weaknessErrors('next', next, chooser)
+      if (weak) {
+        form.refuse(weak)
+        setState('idle')
+        return
+      }
+      await changePassword({ email, password, next })
+      form.clear()
+      setState('done')
+      void loadSessions()
+    } catch (cause) {
+      const error = asAppError(cause, 'Changing the password failed')
+      if (error.code === 'password_wrong') form.refuse({ password: { rule: 'wrong' } })
+      setState(error.code === 'password_wrong' ? 'idle' : error)
+    }
+  }
+
+  const isWorking = state === 'working'
+  const failure = typeof state === 'object' ? state : undefined
+  const until = failure && retryTime(failure, locale)
+  return (
+    <section className="sheet flex flex-col gap-4" aria-labelledby="change-password">
+      <div>
+        <h2 id="change-password" className="section-title">
+          {t('me.password.title')}
+        </h2>
+        <p className="meta">{t('me.password.effect')}</p>
+      </div>
+      <form {...form.props} onSubmit={send} className="flex flex-col gap-4">
+        {/* tells password managers whose password this is */}
+        <input
+          className="sr-only"
+          type="email"
+          name="account"
+          autoComplete="username"
+          value={email}
+          readOnly
+          tabIndex={-1}
+          aria-hidden="true"
+        />
+        <PasswordField
+          t={t}
+          label={t('me.password.present')}
+          name="password"
+          autoComplete="current-password"
+          error={fieldSentence(form.errors, 'password', t)}
+        />
+        <NewPasswordField
+          t={t}
+          label={t('me.password.next')}
+          name="next"
+          chooser={() => chooser}
+          error={fieldSentence(form.errors, 'next', t)}
+        />
+        <PasswordField
+          t={t}
+          label={t('me.password.repeat')}
+          name="repeat"
+          autoComplete="new-password"
+          error={fieldSentence(form.errors, 'repeat', t)}
+        />
+        <p className="font-serif text-lg">{t('account.stays')}</p>
+        {failure && (
+          <ErrorNote
+            error={failure}
+            locale={locale}
+            t={t}
+            text={until && t('account.tryAgainAt', { time: until })}
+          />
+        )}
+        <button type="submit" className="btn btn-primary" aria-disabled={isWorking}>
+          {isWorking && <span className="loading loading-spinner loading-sm" aria-hidden="true" />}
+          {t('me.password.submit')}
+        </button>
+        <p role="status" className="text-sm empty:hidden">
+          {isWorking ? t('account.securing') : state === 'done' ? t('me.password.done') : ''}
+        </p>
+      </form>
+    </section>
+  )
+}
+
+function check(values: Values): FieldErrors {
+  const { password = '', next = '' } = values
+  const chosen = newPasswordErrors('next', values)
+  const isSame = next !== '' && next === password
+  return {
+    ...(password ? {} : { password: { rule: 'required' } }),
+    ...chosen,
+    ...(isSame && !chosen['next'] ? { next: { rule: 'different' } } : {})
+  }
+}

@@ -1,0 +1,76 @@
+import type { Usage } from '../../contract/users.ts'
+import { formatBytes, formatDateTime } from '../../core/format.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+
+interface UsageMetersProps {
+  usage: Usage
+  locale: Locale
+  t: T
+}
+
+/** What is used of requests and storage, in words; a bar only where there is a limit. */
+export function UsageMeters({ usage, locale, t }: UsageMetersProps) {
+  const { requests_used, requests_limit, storage_used, storage_limit } = usage
+  return (
+    <section className="sheet flex flex-col gap-4" aria-labelledby="usage">
+      <div>
+        <h2 id="usage" className="section-title">
+          {t('me.usage.title')}
+        </h2>
+        <p className="meta">{t('me.usage.note')}</p>
+      </div>
+      <Meter
+        label={t('me.usage.requests')}
+        words={requestWords(usage, locale, t)}
+        used={requests_used}
+        limit={requests_limit}
+      />
+      <Meter
+        label={t('me.usage.storage')}
+        words={storageWords(usage, locale, t)}
+        used={storage_used}
+        limit={storage_limit}
+      />
+    </section>
+  )
+}
+
+interface MeterProps {
+  label: string
+  words: string
+  used: number
+  limit: number | null
+}
+
+function Meter({ label, words, used, limit }: MeterProps) {
+  const share = limit === null ? 0 : limit === 0 ? 1 : Math.min(1, used / limit)
+  return (
+    <div className="flex flex-col gap-1">
+      <p className="label-text">{label}</p>
+      <p className="tabular">{words}</p>
+      {limit !== null && (
+        <progress
+          className={`progress w-full ${share >= 0.9 ? 'progress-warning' : 'progress-secondary'}`}
+          aria-label={label}
+          aria-valuetext={words}
+          max={1000}
+          value={Math.round(share * 1000)}
+        />
+      )}
+    </div>
+  )
+}
+
+function requestWords({ requests_used, requests_limit, resets_at }: Usage, locale: Locale, t: T) {
+  if (requests_limit === null) return t('me.usage.requestsUnlimited', { count: requests_used })
+  const figures = { used: requests_used, limit: requests_limit }
+  if (resets_at === null) return t('me.usage.requestsOf', figures)
+  const time = formatDateTime(new Date(resets_at), locale)
+  return t('me.usage.requestsPeriod', { ...figures, time })
+}
+
+function storageWords({ storage_used, storage_limit }: Usage, locale: Locale, t: T) {
+  const used = formatBytes(storage_used, locale)
+  if (storage_limit === null) return t('me.usage.storageUnlimited', { used })
+  return t('me.usage.storageOf', { used, limit: formatBytes(storage_limit, locale) })
+}

@@ -1,0 +1,27 @@
+import { getDocs, getOpenApi } from '../../contract/docs.ts'
+import { openApi } from '../../contract/openapi.ts'
+import words from '../../i18n/en/docs.json' with { type: 'json' }
+import { translator } from '../../i18n/index.ts'
+import type { Api, ApiContext } from './context.ts'
+import { on, onStream } from './on.ts'
+
+export function mountDocs(app: Api): void {
+  const t = translator('en', words)
+  const sentenceOf = (name: string) => t(`calls.${name}`)
+  // the same for everybody but for two lines
+  const document = openApi({ title: '', server: '', sentenceOf })
+
+  on(app, getOpenApi, async (_input, c) => {
+    const { name } = c.get('tenant').config
+    const info = { ...Object(document['info']), title: `${name} API` }
+    return { ...document, info, servers: [{ url: originOf(c, 'api.') }] }
+  })
+
+  onStream(app, getDocs, async (_input, c) => c.redirect(`${originOf(c)}/docs`, 302))
+}
+
+/** `'api.'` → `'http://api.localhost:4321'` */
+function originOf(c: ApiContext, prefix = ''): string {
+  const { scheme, port } = c.get('deps').settings
+  return `${scheme}://${prefix}${c.get('tenant').host}${port === undefined ? '' : `:${port}`}`
+}

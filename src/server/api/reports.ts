@@ -1,0 +1,25 @@
+import { AppError } from '../../contract/errors.ts'
+import { reportPolicy } from '../../contract/reports.ts'
+import { readPolicyReports } from '../../core/policy-report.ts'
+import { consume, networkOf } from '../domain/limits.ts'
+import { type Api, companyOf } from './context.ts'
+import { jsonOf, onStream } from './on.ts'
+
+const types = ['application/reports+json', 'application/csp-report', 'application/json']
+
+export function mountReports(app: Api): void {
+  onStream(app, reportPolicy, async (_input, c) => {
+    const company = companyOf(c)
+    await consume(c.get('deps'), 'csp_report_address', [company, networkOf(c.get('address'))])
+    const reports = readPolicyReports(await jsonOf(c, types))
+    if (!reports) {
+      throw new AppError('invalid_input', 'The body is no report of a policy', {
+        fields: { '(body)': { rule: 'format' } }
+      })
+    }
+    for (const report of reports) {
+      c.get('deps').log.warn({ company, csp: report }, 'a page met its policy')
+    }
+    return c.body(null, 204)
+  })
+}

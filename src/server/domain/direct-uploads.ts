@@ -1,0 +1,185 @@
+import { AppError } from '../../contract/errors.ts'
+import type { ProcessedRequest } from '../../contract/requests.ts'
+import { inCompany } from '../db/scope.ts'
+import { createDeposit, findRules, getDeposit, openUpload } from './deposits.ts'
+import type { CompanyId, Deps } from './deps.ts'
+import { type Act, forgetAnswer, once } from './idempotency.ts'
+import { getRequest } from './requests.ts'
+import { cancelUpload, findUpload, receiveUpload, type Upload } from './uploads.ts'
+
+/** An upload that nobody has touched for this long has lost its caller. */
+const deadMs = 60_000
+const lookMs = 1000
+
+/** A file that comes in one call: its length is known beforehand, its fingerprint only with its last byte. */
+export interface DirectFile {
+  company_id: CompanyId
+  user_id: string
+  /** `Idempotency-Key`, where the caller gave one. */
+  key: string | undefined
+  name: string
+  category: string
+  media_type: string
+  size: number
+}
+
+/** What to do with the bytes of a call. */
+export type DirectUpload =
+  | { kind: 'new'; upload: Upload }
+  /** They are only fingerprinted: the category keeps none. */
+  | { kind: 'fingerprint' }
+  /** They came before, in a call with the same key: only compared. */
+  | { kind: 'repeated'; request_id: string }
+
+/** Refuses what cannot be deposited, and reserves quota for the rest before a byte is read. */
+export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<DirectUpload> {
+  const { store } = await inCompany(deps.db, file.company_id, tx => findRules(tx, deps, file))
+  if (store === 'fingerprint') return { kind: 'fingerprint' }
+  for (;;) {
+    const { upload, replayed } = await reserve(deps, file)
+    if (!replayed) return { kind: 'new', upload }
+    if (['queued', 'processing', 'done'].includes(upload.request_state)) {
+      return { kind: 'repeated', request_id: upload.request_id }
+    }
+    if (upload.request_state === 'uploading') {
+      if (deps.clock().getTime() - upload.active_at.getTime() < deadMs) {
+        throw new AppError('idempotency_in_flight', 'The same call is still running', {
+          retryAfter: 5
+        })
+      }
+      await cancelUpload(deps, upload)
+    }
+    await forget(deps, file)
+  }
+}
+
+/** Takes over bytes that have all come; from here the service owes the deposit. */
+export async function finishDirectUpload(
+  deps: Deps,
+  upload: Upload,
+  sha256: Buffer
+): Promise<void> {
+  await inCompany(deps.db, upload.company_id, tx =>
+    tx
+      .updateTable('upload')
+      .set({ original: sha256, stored: sha256 })
+      .where('company_id', '=', upload.company_id)
+      .where('id', '=', upload.id)
+      .where('state', '=', 'uploading')
+      .execute()
+  )
+  await receiveUpload(deps, upload)
+}
+
+/** The caller has gone: nothing is kept, nothing is charged, and its key may be used again. */
+export async function abandonDirectUpload(
+  deps: Deps,
+  file: DirectFile,
+  upload: Upload
+): Promise<void> {
+  await cancelUpload(deps, upload)
+  await forget(deps, file)
+}
+
+/** Makes the deposit of a fingerprint whose bytes are not kept. */
+export async function depositFingerprint(
+  deps: Deps,
+  file: DirectFile,
+  sha256: Buffer
+): Promise<{ request: ProcessedRequest; replayed: boolean }> {
+  const digest = sha256.toString('hex')
+  const { company_id, user_id, name, category, media_type, size } = file
+  const { body, replayed } = await createDeposit(deps, {
+    company_id,
+    user_id,
+    act: actOf(file, { name, category, media_type, size, digest }),
+    deposit: { name, size, media_type, original: digest, stored: digest, category, again: true }
+  })
+  if ('duplicate' in body) throw new Error('a duplicate was answered to one who did not ask')
+  return { request: body.request, replayed }
+}
+
+/** Refuses a repeated call whose bytes are not those of the first one. */
+export async function compareRepeated(
+  deps: Deps,
+  file: DirectFile,
+  request: ProcessedRequest,
+  sha256: Buffer
+): Promise<void> {
+  if (request.deposit_id === undefined || request.state !== 'done') return
+  const { company_id, user_id } = file
+  const { original } = await getDeposit(deps, { company_id, user_id, id: request.deposit_id })
+  if (original !== sha256.toString('hex')) {
+    throw new AppError('idempotency_key_reused', 'The key was used for another file')
+  }
+}
+
+/** The request once it has ended, or as it stands after `patienceMs`. */
+export async function awaitRequest(
+  deps: Deps,
+  who: { company_id: CompanyId; user_id: string; id: string },
+  patienceMs: number
+): Promise<ProcessedRequest> {
+  const end = performance.now() + patienceMs
+  for (;;) {
+    // listening before asking, so that no change falls between the two
+    const change = nextChange(deps, who)
+    const request = await getRequest(deps, who)
+    const isOpen = ['uploading', 'queued', 'processing'].includes(request.state)
+    if (!isOpen || performance.now() > end || deps.stopping.aborted) {
+      change.stop()
+      return request
+    }
+    await change.come
+  }
+}
+
+/** A signal is a hint: another process may do the work, so it is asked now and then in any case. */
+function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string }) {
+  let stop = () => {}
+  const come = new Promise<void>(resolve => {
+    const timer = setTimeout(() => stop(), lookMs)
+    const ignore = deps.wakes.events.on(({ company, user }) => {
+      if (company === who.company_id && user === who.user_id) stop()
+    })
+    stop = () => {
+      clearTimeout(timer)
+      ignore()
+      resolve()
+    }
+  })
+  return { come, stop: () => stop() }
+}
+
+async function reserve(
+  deps: Deps,
+  file: DirectFile
+): Promise<{ upload: Upload; replayed: boolean }> {
+  const { company_id, name, category, media_type, size } = file
+  const now = deps.clock()
+  return inCompany(deps.db, company_id, async tx => {
+    const open = async () => {
+      const rules = await findRules(tx, deps, file)
+      const { upload_id } = await openUpload(tx, deps, { ...file, digests: undefined, rules, now })
+      return { upload_id }
+    }
+    const act = actOf(file, { name, category, media_type, size })
+    const { body, replayed } = act
+      ? await once(tx, { company_id, now, act }, open)
+      : { body: await open(), replayed: false }
+    // in this transaction: a place that was reserved always has somebody who gives it back
+    const upload = await findUpload(tx, company_id, body.upload_id)
+    if (!upload) throw new AppError('not_found', 'No such upload')
+    return { upload, replayed }
+  })
+}
+
+async function forget(deps: Deps, file: DirectFile): Promise<void> {
+  const { company_id } = file
+  const act = actOf(file, undefined)
+  if (act) await inCompany(deps.db, company_id, tx => forgetAnswer(tx, company_id, act))
+}
+
+function actOf({ user_id, key }: DirectFile, input: unknown): Act | undefined {
+  return key === undefined ? undefined : { actor: user_id, route: 'PUT /deposit', key, input }
+}

@@ -1,0 +1,144 @@
+import { formatDigest, formatTime, fromBase64Url, toBase64Url } from '../../core/evidence/bytes.ts'
+import { linkSalts } from '../../core/evidence/commit.ts'
+import { canonicalise, type Json } from '../../core/evidence/jcs.ts'
+import {
+  buildDepositLeaf,
+  type DepositField,
+  depositFields,
+  formatActor
+} from '../../core/evidence/leaf.ts'
+import { lookupTag } from '../../core/evidence/tag.ts'
+import type { Tx } from '../db/scope.ts'
+import { companyKeys, keyVersion } from './company-keys.ts'
+import type { CompanyId, Deps } from './deps.ts'
+import { sealOpenings } from './openings.ts'
+import { type Draft, publish } from './requests.ts'
+
+/** What enters the record, and the request it came by. */
+export interface NewRecord {
+  company_id: CompanyId
+  record_id: string
+  request_id: string
+  user_id: string
+  category_id: string
+  size: number
+  media_type: string
+  name: string
+  original: Buffer
+  /** The bytes that are kept; nothing where the fingerprint alone is. */
+  kept: { stored: Buffer; blobTag: Buffer } | undefined
+  transform: Record<string, unknown> | null
+  request_created: Date
+  request_facts: Draft['facts']
+  now: Date
+}
+
+/** Writes a deposit with its tags and sealed openings, and last its event and leaf. */
+export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
+  const { company_id, record_id } = record
+  const { lookup } = await companyKeys(tx, deps, company_id)
+  const recorded_at = new Date(Math.floor(record.now.getTime() / 1000) * 1000)
+  const leaf = await leafOf(tx, deps, record, recorded_at)
+  await tx
+    .insertInto('deposit')
+    .values({
+      company_id,
+      id: record_id,
+      request_id: record.request_id,
+      user_id: record.user_id,
+      category_id: record.category_id,
+      visibility: leaf.visibility,
+      blob_tag: record.kept?.blobTag ?? null,
+      recorded_at
+    })
+    .execute()
+  await sealOpenings(tx, deps, { company_id, record_id, openings: leaf.openings })
+  await tx
+    .insertInto('lookup_tag')
+    .values(
+      tagsOf(lookup, record).map(({ tag, which }) => ({
+        company_id,
+        scheme: 1,
+        key_version: keyVersion,
+        tag,
+        record_ref: record_id,
+        user_id: record.user_id,
+        which
+      }))
+    )
+    .execute()
+  const done: Draft = {
+    id: record.request_id,
+    user_id: record.user_id,
+    kind: 'deposit',
+    state: 'done',
+    created: record.request_created,
+    facts: {
+      ...record.request_facts,
+      leaf_hash: Buffer.from(leaf.hash).toString('hex'),
+      rung: 'recorded'
+    }
+  }
+  return publish(tx, deps, company_id, done, { record_id, leaf: leaf.leaf, hash: leaf.hash })
+}
+
+async function leafOf(tx: Tx, deps: Deps, record: NewRecord, time: Date) {
+  const { company_id } = record
+  const { origin } = await tx
+    .selectFrom('log_head')
+    .select('origin')
+    .where('company_id', '=', company_id)
+    .executeTakeFirstOrThrow()
+  const category = await tx
+    .selectFrom('category')
+    .select(['names', 'visibility'])
+    .where('company_id', '=', company_id)
+    .where('id', '=', record.category_id)
+    .executeTakeFirstOrThrow()
+  const depositor = await tx
+    .selectFrom('user')
+    .select(['account', 'username'])
+    .where('company_id', '=', company_id)
+    .where('id', '=', record.user_id)
+    .executeTakeFirstOrThrow()
+
+  const values: Record<DepositField, string> = {
+    actor: formatActor(depositor.account, depositor.username),
+    bytes: String(record.size),
+    category: category.names.en,
+    expires: '',
+    media: record.media_type,
+    name: record.name,
+    orig: formatDigest(record.original),
+    sig: '',
+    stored: record.kept ? formatDigest(record.kept.stored) : '',
+    time: formatTime(time),
+    // as: read from jsonb, so it is JSON
+    transform: record.transform ? canonicalise(record.transform as Json) : '',
+    visibility: category.visibility
+  }
+  const lk = deps.random(32)
+  const random = Object.fromEntries(depositFields.map(field => [field, deps.random(32)]))
+  // as: one entry for every field of the list
+  const salts = { ...random, ...linkSalts(lk) } as Record<DepositField, Uint8Array>
+  const { leaf, hash, openings } = buildDepositLeaf({ origin, id: record.record_id, values, salts })
+  return {
+    leaf,
+    hash,
+    visibility: category.visibility,
+    openings: { fields: openings, lk: toBase64Url(lk) }
+  }
+}
+
+/** Keyed tag of a fingerprint, 32 bytes. */
+export function tagOf(lookup: Uint8Array, kind: 'sha256' | 'blob', digest: Uint8Array): Buffer {
+  return Buffer.from(
+    fromBase64Url(lookupTag({ version: keyVersion, key: lookup }, kind, digest).tag)
+  )
+}
+
+function tagsOf(lookup: Uint8Array, { original, kept }: NewRecord) {
+  const first = { tag: tagOf(lookup, 'sha256', original), which: 'original' }
+  if (!kept || original.equals(kept.stored)) return [first]
+  return [first, { tag: tagOf(lookup, 'sha256', kept.stored), which: 'stored_copy' }]
+}

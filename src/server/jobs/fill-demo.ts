@@ -1,0 +1,15 @@
+import { fillDemo } from '../domain/demo.ts'
+import type { Deps } from '../domain/deps.ts'
+import type { Job } from './run.ts'
+
+/** Makes the documents of the demonstration, after the first start and without delaying it. */
+export function fillDemoDocuments(deps: Deps): Job {
+  let isComplete = false
+  return {
+    name: 'fill-demo',
+    everyMs: 60_000,
+    async run(stopping) {
+      if (!isComplete) isComplete = await fillDemo(deps, stopping)
+    }
+  }
+}

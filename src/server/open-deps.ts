@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import { isIPv4 } from 'node:net'
+import { join } from 'node:path'
+import { openBlobs } from './blobs.ts'
+import type { Config } from './config.ts'
+import { databaseFaults } from './db/faults.ts'
+import { openHints } from './db/hints.ts'
+import { keepPostgres } from './db/keep.ts'
+import { migrate } from './db/migrate.ts'
+import { openDatabase } from './db/open.ts'
+import { type Place, sharesLogin } from './db/place.ts'
+import type { Deps, Log } from './domain/deps.ts'
+import { recordedKekId, recordKekId } from './domain/installation.ts'
+import { openKeys } from './keys.ts'
+import { createWakes } from './wakes.ts'
+
+export interface Opened extends AsyncDisposable {
+  deps: Deps
+}
+
+/**
+ * Database, keys and documents of an installation, for the service and for the command line: starts or
+ * adopts the database, brings it to the state of the code, and refuses one that keeps no company apart.
+ */
+export async function openDeps(
+  config: Config,
+  log: Log,
+  /** Aborted when the process stops. */
+  stopping: AbortSignal = new AbortController().signal,
+  /** Told when the embedded database is gone for good. */
+  onGivenUp: (error: Error) => void = () => undefined
+): Promise<Opened> {
+  await using owned = new AsyncDisposableStack()
+  // Passable, because as root the database runs as another user; what lies inside is private.
+  await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
+  const place = await findDatabase()
+  await migrate(place)
+  const onError = (error: Error) => log.warn({ err: error }, 'database connection lost')
+  const db = owned.use(await openDatabase({ ...place, onError }))
+  const faults = await databaseFaults(db)
+  if (faults.length > 0) throw new Error(faults.join('\n'))
+  if (sharesLogin(place)) {
+    log.warn(
+      {},
+      'DATABASE_URL names the owner of the tables: requests run in the role vidimus_app, which a "reset role" would undo. DATABASE_OWNER_URL keeps the two apart.'
+    )
+  }
+  const hints = config.notify ? owned.use(await openHints({ ...place, onError })) : undefined
+  const documents = join(config.dataDir, 'documents')
+  await mkdir(documents, { recursive: true, mode: 0o700 })
+  const clock = () => new Date()
+  const keys = await openKeys({
+    directory: join(config.dataDir, 'keys'),
+    recordedKekId: await recordedKekId(db),
+    clock
+  })
+  const deps: Deps = {
+    db,
+    keys,
+    blobs: openBlobs(documents),
+    clock,
+    random: length => new Uint8Array(randomBytes(length)),
+    log,
+    wakes: createWakes(hints),
+    settings: {
+      scheme: config.scheme,
+      port: config.publicPort,
+      loopback: isLoopback(config.host),
+      maxUploadBytes: config.maxUploadBytes,
+      limits: config.limits
+    },
+    stopping
+  }
+  await recordKekId(deps)
+  const kept = owned.move()
+  return {
+    deps,
+    [Symbol.asyncDispose]: () => kept.disposeAsync()
+  }
+
+  /** The operator's server, or one of our own that is kept running. */
+  async function findDatabase(): Promise<Place> {
+    if (config.database) return config.database
+    const dir = join(config.dataDir, 'pg')
+    const { socketDir } = owned.use(
+      await keepPostgres({ dir, log: text => log.info({}, text), onGivenUp })
+    )
+    return { socketDir, database: 'vidimus' }
+  }
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
+}

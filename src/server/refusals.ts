@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { networkOf } from './hosts.ts'
+
+interface Circumstances {
+  trustedProxies: string[]
+  /** Holds `staging` and `blobs`; both are made when they are missing. */
+  documents: string
+  now: Date
+  /** When the pages were built. */
+  built: Date
+}
+
+/** What makes it wrong to start here at all, one sentence each; `databaseFaults` asks the database. */
+export async function startRefusals(circumstances: Circumstances): Promise<string[]> {
+  const { trustedProxies, documents, now, built } = circumstances
+  return [
+    ...proxyRefusals(trustedProxies),
+    ...(await folderRefusals(documents)),
+    ...clockRefusals(now, built)
+  ]
+}
+
+/** Trusting everybody lets every caller choose the address by which they are counted. */
+function proxyRefusals(trustedProxies: string[]): string[] {
+  const ranges: Record<'ipv4' | 'ipv6', [bigint, bigint][]> = { ipv4: [], ipv6: [] }
+  const refusals: string[] = []
+  for (const text of trustedProxies) {
+    try {
+      const { family, address, prefix } = networkOf(text)
+      const bits = family === 'ipv4' ? 32n : 128n
+      const free = bits - BigInt(prefix)
+      const first = (numberOf(family, address) >> free) << free
+      ranges[family].push([first, first + (1n << free) - 1n])
+    } catch (error) {
+      refusals.push(error instanceof Error ? error.message : String(error))
+    }
+  }
+  // all of IPv4, and the part of IPv6 from which callers can come
+  const whole = { ipv4: [0n, (1n << 32n) - 1n], ipv6: [1n << 125n, (1n << 126n) - 1n] } as const
+  for (const family of ['ipv4', 'ipv6'] as const) {
+    if (!covers(ranges[family], whole[family])) continue
+    const name = family === 'ipv4' ? 'IPv4' : 'IPv6'
+    refusals.push(
+      `TRUSTED_PROXIES covers every ${name} address, so callers could name any address as theirs: list your own proxies only.`
+    )
+  }
+  return refusals
+}
+
+function covers(ranges: [bigint, bigint][], [first, last]: readonly [bigint, bigint]): boolean {
+  let next = first
+  for (const [from, to] of ranges.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) {
+    if (from > next) return false
+    if (to >= next) next = to + 1n
+    if (next > last) return true
+  }
+  return false
+}
+
+/** `'10.0.0.1'` → `167772161n`; the address is known to be one. */
+function numberOf(family: 'ipv4' | 'ipv6', address: string): bigint {
+  if (family === 'ipv4') {
+    return address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n)
+  }
+  // the URL parser writes the last two groups of `::ffff:1.2.3.4` in hex too
+  const plain = new URL(`http://[${address}]/`).hostname.slice(1, -1)
+  const [head = '', tail] = plain.split('::')
+  const groups = (text: string) => text.split(':').filter(Boolean)
+  const before = groups(head)
+  const after = tail === undefined ? [] : groups(tail)
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0')
+  return [...before, ...zeros, ...after].reduce(
+    (sum, group) => (sum << 16n) | BigInt(`0x${group}`),
+    0n
+  )
+}
+
+/** A document is kept by one rename, which is whole or not at all only within one file system. */
+async function folderRefusals(documents: string): Promise<string[]> {
+  const staging = join(documents, 'staging')
+  const blobs = join(documents, 'blobs')
+  const refusals: string[] = []
+  for (const folder of [staging, blobs]) {
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const probe = join(folder, probeName())
+      await writeFile(probe, 'probe', { flag: 'wx', mode: 0o600 })
+      await rm(probe)
+    } catch (error) {
+      refusals.push(`${folder} is not writable (${codeOf(error)}): give it to the service's user.`)
+    }
+  }
+  if (refusals.length === 0 && !(await shareFileSystem(staging, blobs))) {
+    refusals.push(
+      `${staging} and ${blobs} are on different file systems: put both on the one that keeps documents.`
+    )
+  }
+  return refusals
+}
+
+/** Tried and not only compared, because two mounts of one file system refuse a rename as well. */
+async function shareFileSystem(from: string, to: string): Promise<boolean> {
+  if ((await stat(from)).dev !== (await stat(to)).dev) return false
+  const name = probeName()
+  await writeFile(join(from, name), 'probe', { flag: 'wx', mode: 0o600 })
+  try {
+    await rename(join(from, name), join(to, name))
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EXDEV') return false
+    throw error
+  } finally {
+    await rm(join(from, name), { force: true })
+    await rm(join(to, name), { force: true })
+  }
+}
+
+/** Sessions, quotas and evidence go by the clock; one that fell back would reopen what is over. */
+function clockRefusals(now: Date, built: Date): string[] {
+  if (now >= built) return []
+  return [
+    `The clock says ${now.toISOString()}, and this version was built on ${built.toISOString()}: set the clock.`
+  ]
+}
+
+function probeName(): string {
+  return `.probe-${randomBytes(6).toString('hex')}`
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}

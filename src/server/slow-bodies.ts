@@ -1,0 +1,29 @@
+import type { IncomingMessage } from 'node:http'
+
+export interface Pace {
+  windowMs: number
+  bytesPerSecond: number
+}
+
+const slowest: Pace = { windowMs: 30_000, bytesPerSecond: 1024 }
+
+/** Cuts the connection of a request whose body comes too slowly: it holds a place that others need. */
+export function cutSlowBody(
+  request: IncomingMessage,
+  { windowMs, bytesPerSecond }: Pace = slowest
+): void {
+  const { 'content-length': length, 'transfer-encoding': chunked } = request.headers
+  if ((length === undefined || length === '0') && chunked === undefined) return
+  const least = (bytesPerSecond * windowMs) / 1000
+  let before = request.socket.bytesRead
+  const timer = setInterval(() => {
+    const { bytesRead } = request.socket
+    if (request.complete) return clearInterval(timer)
+    // what lies here unread waits for us and not for the sender
+    const isOurs = request.readableLength > 0
+    if (!isOurs && bytesRead - before < least) request.socket.destroy()
+    before = bytesRead
+  }, windowMs)
+  timer.unref()
+  request.once('close', () => clearInterval(timer))
+}

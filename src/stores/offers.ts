@@ -1,0 +1,34 @@
+import { atom } from 'nanostores'
+
+/** Files that were dropped or pasted anywhere, on their way to the page that takes them. */
+export interface Offer {
+  to: 'deposit' | 'verify'
+  files: readonly File[]
+  /** Names of what could not be read. */
+  unreadable: readonly string[]
+}
+
+export const $offer = atom<Offer | undefined>(undefined)
+
+const handles = new WeakMap<File, FileSystemFileHandle>()
+
+/** Keeps the lasting way to a file, where the browser gave one with the drop. */
+export function keepHandle(file: File, handle: FileSystemFileHandle): void {
+  handles.set(file, handle)
+}
+
+export function handleOf(file: File): FileSystemFileHandle | undefined {
+  return handles.get(file)
+}
+
+export function offerFiles(offer: Offer): void {
+  if (offer.files.length + offer.unreadable.length > 0) $offer.set(offer)
+}
+
+/** What waits for this page, once. */
+export function takeOffer(to: Offer['to']): Offer | undefined {
+  const offer = $offer.get()
+  if (offer?.to !== to) return undefined
+  $offer.set(undefined)
+  return offer
+}

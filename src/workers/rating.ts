@@ -1,0 +1,27 @@
+import { ZxcvbnFactory } from '@zxcvbn-ts/core'
+import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'
+import type { Strength } from '../core/password.ts'
+
+const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
+const listed = new Set(dictionary['passwords-common'].map(String))
+
+/** Letters and digits that a password needs beside its person's own words. */
+const minOthers = 6
+
+/** Counts the guesses that a password takes of somebody who tries `words` first. */
+export function rate(password: string, words: string[]): Strength {
+  const normalised = password.normalize('NFKC')
+  // a listed password is known by heart, however long it is
+  if (listed.has(normalised.toLowerCase())) return 0
+  const { score } = zxcvbn.check(normalised, words)
+  // the count grows with each word in a row, although one's own are few
+  return score > 2 && isOwn(normalised.toLowerCase(), words) ? 2 : score
+}
+
+/** Whether hardly anything is left without the words: `'gracehopper12'` without `'grace'`, `'hopper'` */
+function isOwn(password: string, words: string[]): boolean {
+  const longestFirst = words.toSorted((a, b) => b.length - a.length)
+  const rest = longestFirst.reduce((left, word) => left.replaceAll(word, ' '), password)
+  const others = rest.replace(/[^\p{L}\p{M}\p{N}]/gu, '')
+  return rest !== password && [...others].length < minOthers
+}

@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process'
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findPostmaster, isAlive } from '../../src/server/db/postmaster.ts'
+
+/** Each call is a process, and on a busy machine one takes seconds. */
+const slow = 240_000
+const root = join(import.meta.dirname, '../..')
+
+let folder: string
+let dataDir: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vidimus-cli-'))
+  await chmod(folder, 0o711) // as root the database runs as somebody else
+  dataDir = join(folder, 'data')
+})
+afterAll(async () => {
+  await stopDatabase()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('says what it can do, and of each command how it is called', { timeout: slow }, async () => {
+  const overview = await vidimus('--help')
+  expect(overview.status).toBe(0)
+  const { commands } = JSON.parse((await vidimus('--json')).out)
+  const names: string[] = commands.map((each: { name: string }) => each.name)
+  expect(names).toEqual(['init', 'setup-code', 'keys rotate token', 'seed-demo', 'remove-demo'])
+  for (const name of names) {
+    expect(overview.out).toContain(name)
+    const help = await vidimus(...name.split(' '), '--help')
+    expect(help).toMatchObject({ status: 0, out: expect.stringContaining(`vidimus ${name}`) })
+    const facts = JSON.parse((await vidimus(...name.split(' '), '--help', '--json')).out)
+    expect(facts.options).toHaveProperty('json')
+  }
+  expect(await readdir(folder)).toEqual([])
+})
+
+test.for([
+  [['fly'], 'There is no command fly'],
+  [['setup-code', '--fast'], "Unknown option '--fast'"],
+  [['setup-code', 'please'], "Unexpected argument 'please'"],
+  [['init', '--name', 'Orchard'], '--domain and --name'],
+  [['init', '--domain', 'no host', '--name', 'Orchard'], 'no host'],
+  [['init', '--domain', 'api.example.org', '--name', 'Orchard'], 'no host name'],
+  [['init', '--domain', 'docs.example.org', '--name', ''], '1 to 80 characters']
+] as const)('does not understand %j', async ([words, says]) => {
+  const { status, err } = await vidimus(...words)
+  expect(status).toBe(2)
+  expect(err).toContain(says)
+})
+
+test('goes through an installation’s first hour', { timeout: slow }, async () => {
+  // nothing is there yet
+  const early = await vidimus('setup-code', '--json')
+  expect(early.status).toBe(1)
+  expect(JSON.parse(early.err).error).toContain('no installation yet')
+  expect((await vidimus('seed-demo')).status).toBe(1)
+
+  const init = await vidimus('init', '--domain', 'docs.example.org', '--name', 'Orchard', '--json')
+  expect(init.status).toBe(0)
+  const made = JSON.parse(init.out)
+  expect(made).toMatchObject({ domain: 'docs.example.org', name: 'Orchard' })
+  expect(made.link).toBe(`https://docs.example.org/en/setup#${made.code}`)
+  const again = await vidimus('init', '--domain', 'docs.example.org', '--name', 'Orchard')
+  expect(again).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('an installation in this database')
+  })
+
+  const code = await vidimus('setup-code')
+  expect(code.out).toMatch(/^https:\/\/docs\.example\.org\/en\/setup#[\w-]{22}$/m)
+
+  expect((await vidimus('remove-demo')).status).toBe(1)
+  const seeded = JSON.parse((await vidimus('seed-demo', '--json')).out)
+  expect(seeded).toMatchObject({
+    address: 'https://demo.localhost',
+    account: { email: 'claire.marchand@example.com' }
+  })
+  expect(await vidimus('seed-demo')).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('already')
+  })
+  expect((await readdir(join(dataDir, 'documents/blobs'))).length).toBe(1)
+  expect((await vidimus('remove-demo')).status).toBe(0)
+  expect(await readdir(join(dataDir, 'documents/blobs'))).toEqual([])
+  expect(await readdir(join(dataDir, 'documents/staging'))).toEqual([])
+
+  const before = await tokenKeys()
+  const rotated = JSON.parse((await vidimus('keys', 'rotate', 'token', '--json')).out)
+  expect(await tokenKeys()).toHaveLength(before.length + 1)
+  const file = join(dataDir, 'keys', `token-${rotated.kid}.jwk`)
+  expect(JSON.parse(await readFile(file, 'utf8')).not_before).toBe(rotated.valid_from)
+  const minutes = (Date.parse(rotated.valid_from) - Date.now()) / 60_000
+  expect(minutes).toBeGreaterThan(9)
+  expect(minutes).toBeLessThanOrEqual(10)
+
+  // it started the database and has taken it down again
+  expect((await findPostmaster(join(dataDir, 'pg'))).status).toBe('absent')
+})
+
+test('names a setting that is wrong', async () => {
+  const { status, err } = await vidimus.with({ PORT: 'x' }, 'setup-code')
+  expect(status).toBe(1)
+  expect(err).toContain('PORT=x')
+})
+
+async function tokenKeys(): Promise<string[]> {
+  return (await readdir(join(dataDir, 'keys'))).filter(name => name.startsWith('token-'))
+}
+
+/** The command line as a person calls it, in a process of its own. */
+function vidimus(...words: string[]) {
+  return vidimus.with({}, ...words)
+}
+vidimus.with = async (settings: Record<string, string>, ...words: string[]) => {
+  const child = spawn(process.execPath, ['bin/vidimus.ts', ...words], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: folder,
+      DATA_DIR: dataDir,
+      PUBLIC_URL: 'https://docs.example.org',
+      ...settings
+    }
+  })
+  let out = ''
+  let err = ''
+  child.stdout.on('data', chunk => {
+    out += chunk
+  })
+  child.stderr.on('data', chunk => {
+    err += chunk
+  })
+  const status = await new Promise<number | null>(resolve => child.once('close', resolve))
+  return { status, out, err }
+}
+
+async function stopDatabase(): Promise<void> {
+  const found = await findPostmaster(join(dataDir, 'pg'))
+  if (!('socketDir' in found)) return
+  process.kill(found.pid, 'SIGQUIT')
+  while (isAlive(found.pid)) await new Promise(resolve => setTimeout(resolve, 20))
+}

@@ -1,0 +1,175 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { getOpenApi } from '../../src/contract/docs.ts'
+import { errorCodes } from '../../src/contract/errors.ts'
+import { codesOf, openApi, sentCodes, streamFacts } from '../../src/contract/openapi.ts'
+import en from '../../src/i18n/en/docs.json' with { type: 'json' }
+import fr from '../../src/i18n/fr/docs.json' with { type: 'json' }
+import { makeApp, type RawResponse, type TestApp } from '../helpers/app.ts'
+import {
+  domainOf,
+  isUpload,
+  makeAdmins,
+  makeThings,
+  requestOf,
+  routeOf,
+  routes,
+  rowOf,
+  type Thing
+} from '../helpers/matrix.ts'
+
+interface Operation {
+  operationId: string
+  summary: string
+  responses: Record<string, { content?: Record<string, { schema?: object }> }>
+}
+type Paths = Record<string, Record<string, Operation>>
+
+const names = Object.keys(routes)
+let app: TestApp
+let document: Record<string, unknown>
+let ajv: Ajv2020
+beforeAll(async () => {
+  app = await makeApp()
+  document = await app.call('acme.localhost', getOpenApi, {})
+  ajv = new Ajv2020({ strict: false })
+  formats.default(ajv)
+  ajv.addSchema(document, 'api')
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+test('is an OpenAPI 3.1 document', async () => {
+  const result = await new Validator().validate(structuredClone(document))
+  expect(result).toEqual({ valid: true })
+  expect(document).toMatchObject({ openapi: '3.1.1' })
+})
+
+test('names the host that was asked', async () => {
+  const beta = await app.call('beta.localhost', getOpenApi, {})
+  expect(document).toMatchObject({
+    info: { title: 'Acme API' },
+    servers: [{ url: 'http://api.acme.localhost' }]
+  })
+  expect(beta).toMatchObject({
+    info: { title: 'Beta API' },
+    servers: [{ url: 'http://api.beta.localhost' }]
+  })
+})
+
+test('holds every call once, with a sentence, and every reference leads somewhere', () => {
+  const operations = Object.values(pathsOf(document)).flatMap(Object.values<Operation>)
+  expect(operations.map(({ operationId }) => operationId).sort()).toEqual(names.toSorted())
+  for (const { operationId, summary } of operations) {
+    expect(summary, operationId).not.toContain('calls.')
+    expect(en.calls, operationId).toHaveProperty(operationId)
+    expect(fr.calls, operationId).toHaveProperty(operationId)
+  }
+  for (const [, reference] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    expect(document).toHaveProperty((reference ?? '').split('/'))
+  }
+})
+
+test('says what the bytes and headers of each stream are', () => {
+  const described = names.filter(name => routeOf(name).kind === 'stream')
+  expect(Object.keys(streamFacts).sort()).toEqual(described.sort())
+})
+
+test('lists for each call the codes it may answer, by their status', () => {
+  for (const name of names) {
+    const { responses } = operationOf(name)
+    for (const code of codesOf(routeOf(name))) {
+      expect(responses[String(errorCodes[code])], `${name} ${code}`).toMatchObject({
+        description: expect.stringContaining(code)
+      })
+    }
+  }
+  const listed = new Set(names.flatMap(name => codesOf(routeOf(name))))
+  // told where there is no call: a wrong method, a drawing of an operator, bytes that turned out others
+  const elsewhere = ['method_not_allowed', 'svg_refused', 'transfer_corrupt']
+  expect(sentCodes.filter(code => !listed.has(code) && !elsewhere.includes(code))).toEqual([])
+})
+
+test('writes an address that leads people to the page', async () => {
+  const answer = await app.request('api.acme.localhost', { path: '/docs' })
+  expect(answer.status).toBe(302)
+  expect(answer.headers['location']).toBe('http://acme.localhost/docs')
+})
+
+test.each(names)('%s answers what its description says, good and bad', async name => {
+  const person = await app.signUp()
+  const things = await makeThings(app, person, 'described')
+  const own: Record<Thing, string> = {
+    ...things,
+    category: person.category,
+    host: 'acme.localhost',
+    domain: await domainOf(app.owner, 'acme.localhost')
+  }
+  await makeAdmins(app.owner)
+  const { ids = {}, input, headers, body } = rowOf(name)
+  const named = Object.entries(ids).map(([field, thing]) => [field, own[thing]])
+  const good = { ...(await input?.(app, person)), ...Object.fromEntries(named) }
+  const authorization = `Bearer ${person.token}`
+  const send = (values: Record<string, unknown>, more: Record<string, string>) =>
+    app.request(
+      `api.${person.host}`,
+      requestOf(routeOf(name), values, { ...headers?.(app, person), ...more }, body)
+    )
+  const refused = [await send(good, { authorization: 'Bearer x.y.z' })]
+  // tus knows no fields
+  if (!isUpload(routeOf(name))) {
+    refused.push(await send({ ...good, surplus: '1' }, { authorization }))
+  }
+  if (routeOf(name).access !== 'public') refused.push(await send(good, {}))
+  for (const answer of refused) {
+    expect(answer.status, name).toBeGreaterThanOrEqual(400)
+    expectDescribed(name, answer)
+  }
+  const answer = await send(good, { authorization })
+  expect(answer.status, answer.body.toString()).toBeLessThan(400)
+  expectDescribed(name, answer)
+})
+
+test('is the same for the same contract', () => {
+  const options = { title: 'A', server: 'http://a', sentenceOf: (name: string) => name }
+  expect(openApi(options)).toEqual(openApi(options))
+})
+
+function pathsOf(of: Record<string, unknown>): Paths {
+  return of['paths'] as Paths // as: the test of the whole form is the first one
+}
+
+function operationOf(name: string): Operation {
+  const { path, method } = routeOf(name)
+  const found = pathsOf(document)[path]?.[method.toLowerCase()]
+  if (!found) throw new Error(`${name} is not described`)
+  return found
+}
+
+/** The status is a described one, and so are media type and body. */
+function expectDescribed(name: string, { status, headers, body }: RawResponse): void {
+  const described = operationOf(name).responses[String(status)]
+  expect(described, `${name} ${status} ${body}`).toBeDefined()
+  const type = (headers['content-type'] ?? '').split(';')[0] ?? ''
+  const content = described?.content ?? {}
+  if (body.length === 0 && status < 400) return
+  if (routeOf(name).method === 'HEAD') return
+  const isBytes = Object.keys(content).includes('application/octet-stream')
+  if (isBytes && status < 400) return
+  expect(Object.keys(content), `${name} ${status}`).toContain(type)
+  if (type === 'text/event-stream') return
+  const { path, method } = routeOf(name)
+  const pointer = [
+    'paths',
+    path,
+    method.toLowerCase(),
+    'responses',
+    String(status),
+    'content',
+    type
+  ]
+  const place = pointer.map(part => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
+  const validate = ajv.compile({ $ref: `api#/${encodeURI(place)}/schema` })
+  expect(validate(JSON.parse(body.toString())), JSON.stringify(validate.errors)).toBe(true)
+}

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { getDomainConfig, updateDomain } from '../../src/contract/domains.ts'
+import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
+import { domainOf } from '../helpers/matrix.ts'
+
+const host = 'acme.localhost'
+
+let app: TestApp
+let admin: TestPerson
+let id: string
+beforeAll(async () => {
+  app = await makeApp()
+  admin = await app.signUp()
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [admin.id])
+  id = await domainOf(app.owner, host)
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+test('replaces the fields it names, and counts the version', async () => {
+  const before = await app.call(host, getDomainConfig, { domain: host })
+  const colors = { dark: true, primary: '#aa3311' }
+  const changed = await admin.call(updateDomain, { id, title: '  Deeds ', colors })
+  const { theme, version, ...rest } = before
+  expect(changed).toEqual({
+    ...rest,
+    title: 'Deeds',
+    theme: { ...theme, colors },
+    version: version + 1
+  })
+  expect(await app.call(host, getDomainConfig, { domain: host })).toEqual(changed)
+})
+
+test('sets the contact and takes it away', async () => {
+  const named = await admin.call(updateDomain, { id, contact: 'help@acme.example' })
+  expect(named.contact).toBe('help@acme.example')
+  const bare = await admin.call(updateDomain, { id, contact: null })
+  expect('contact' in bare).toBe(false)
+})
+
+test('changes only the version that the caller has seen', async () => {
+  const { version } = await app.call(host, getDomainConfig, { domain: host })
+  const put = (ifMatch: string) =>
+    app.request(`api.${host}`, {
+      method: 'PUT',
+      path: `/domain/${id}`,
+      headers: {
+        authorization: `Bearer ${admin.token}`,
+        'content-type': 'application/json',
+        'if-match': ifMatch
+      },
+      body: JSON.stringify({ name: 'Acme' })
+    })
+  const first = await put(`"${version}"`)
+  expect(first.headers['etag']).toBe(`"${version + 1}"`)
+  expect((await put(`"${version}"`)).status).toBe(412)
+  expect((await put('*')).status).toBe(200)
+  expect((await put('seven')).status).toBe(400)
+})
+
+test('is for administrators, and for domains of their own company', async () => {
+  const person = await app.signUp()
+  await expect(person.call(updateDomain, { id, title: 'Mine' })).rejects.toMatchObject({
+    code: 'forbidden'
+  })
+  const other = await domainOf(app.owner, 'beta.localhost')
+  await expect(admin.call(updateDomain, { id: other, title: 'Mine' })).rejects.toMatchObject({
+    code: 'not_found'
+  })
+})

@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto'
+import { connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { AppError } from '../../src/contract/errors.ts'
+import { reportPolicy } from '../../src/contract/reports.ts'
+import { getChallenge } from '../../src/contract/sessions.ts'
+import { verify } from '../../src/contract/verifications.ts'
+import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
+
+const generous = 100_000
+const limits = {
+  signInPerAddressMinute: generous,
+  verifyPerAddressMinute: generous,
+  verifyPerAddressDay: generous,
+  verifyPerCompanyDay: generous,
+  verifyPerUserMinute: generous,
+  reportsPerAddressMinute: 10
+}
+const item = () => ({ sha256: randomBytes(32).toString('hex') })
+
+describe('a limited call', () => {
+  test('tells what is left, of the caller’s own limits only', async () => {
+    await using app = await makeApp({
+      settings: { limits: { ...limits, verifyPerAddressMinute: 5 } }
+    })
+    const body = JSON.stringify({ items: [item(), item()] })
+    const headers = { 'content-type': 'application/json' }
+    const answer = await app.request('api.acme.localhost', {
+      method: 'POST',
+      path: verify.path,
+      headers,
+      body
+    })
+    expect(answer.headers['ratelimit-policy']).toBe(
+      '"verify_address_minute";q=5;w=60, "verify_address_day";q=100000;w=86400'
+    )
+    expect(answer.headers['ratelimit']).toMatch(
+      /^"verify_address_minute";r=3;t=60, "verify_address_day";r=99998;t=86400$/
+    )
+    const free = await app.request('api.acme.localhost', { path: '/healthz' })
+    expect(free.headers).not.toHaveProperty('ratelimit')
+  })
+
+  test('is refused with figures, the time and what is left', async () => {
+    await using app = await makeApp({
+      settings: { limits: { ...limits, signInPerAddressMinute: 2 } }
+    })
+    const path = `${getChallenge.path}?email=ada%40example.com`
+    await app.request('api.acme.localhost', { path })
+    await app.request('api.acme.localhost', { path })
+    const refused = await app.request('api.acme.localhost', { path })
+    expect(refused.status).toBe(429)
+    const seconds = Number(refused.headers['retry-after'])
+    expect(seconds).toBeGreaterThan(50)
+    expect(refused.headers['ratelimit']).toBe(`"sign_in_address";r=0;t=${seconds}`)
+    const problem = JSON.parse(refused.body.toString())
+    expect(problem).toMatchObject({ code: 'rate_limited', used: 2, limit: 2 })
+    const left = (new Date(problem.resets_at).getTime() - Date.now()) / 1000
+    expect(Math.abs(left - seconds)).toBeLessThan(3)
+  })
+
+  test('counts no one against what another address has used', async () => {
+    await using app = await makeApp({
+      settings: { limits: { ...limits, verifyPerAddressMinute: 1 } }
+    })
+    const ask = (address: string) =>
+      app.call('acme.localhost', verify, { items: [item()] }, { address })
+    await ask('192.0.2.7')
+    await expect(ask('192.0.2.7')).rejects.toMatchObject({ code: 'lookup_limited' })
+    await ask('192.0.2.8')
+  })
+})
+
+describe('uploads of one person', () => {
+  test('move three at a time; the fourth is told when to come again', async () => {
+    await using app = await makeApp()
+    const ada = await app.signUp()
+    const uploads = await Promise.all(
+      Array.from({ length: 4 }, (_, n) => app.reserve(ada, Buffer.alloc(1000, `${n}`)))
+    )
+    const [first, second, third, fourth] = uploads.map(({ upload }) => upload)
+    const open = []
+    for (const path of [first, second, third])
+      open.push(await beginPatch(app, ada, path ?? '', 1000))
+    const refused = await app.patch(ada, fourth ?? '', Buffer.alloc(1000, '3'))
+    expect(refused.status).toBe(429)
+    expect(refused.headers['retry-after']).toBe('5')
+    expect(JSON.parse(refused.body.toString())).toMatchObject({
+      code: 'rate_limited',
+      used: 3,
+      limit: 3
+    })
+    const grace = await app.signUp()
+    await app.deposit(grace, randomBytes(10)) // others are not held up
+
+    open[0]?.destroy()
+    await expect
+      .poll(async () => (await app.patch(ada, fourth ?? '', Buffer.alloc(1000, '3'))).status)
+      .toBe(204)
+    for (const socket of open) socket.destroy()
+  })
+})
+
+describe('a body', () => {
+  test('that trickles is cut, and one that comes in pieces is not', async () => {
+    await using app = await makeApp({ slowest: { windowMs: 150, bytesPerSecond: 1024 } })
+    const ada = await app.signUp()
+    const [slow, steady] = [
+      await app.reserve(ada, Buffer.alloc(9000)),
+      await app.reserve(ada, Buffer.alloc(9000))
+    ]
+    const trickling = await beginPatch(app, ada, slow.upload, 9000)
+    const ended = new Promise(resolve => trickling.once('close', resolve))
+    const drip = setInterval(() => trickling.write('x'), 30)
+    await ended
+    clearInterval(drip)
+
+    const coming = await beginPatch(app, ada, steady.upload, 9000)
+    const answered = new Promise<string>(resolve =>
+      coming.once('data', chunk => resolve(`${chunk}`))
+    )
+    for (let piece = 0; piece < 9; piece++) {
+      coming.write(Buffer.alloc(1000))
+      await new Promise(resolve => setTimeout(resolve, 50))
+    }
+    expect(await answered).toMatch(/^HTTP\/1\.1 204 /)
+    coming.destroy()
+  })
+})
+
+describe('a process that is late', () => {
+  test('refuses strangers first, and tells that it lives', async () => {
+    let late = 0
+    await using app = await makeApp({ lagMs: () => late })
+    const ada = await app.signUp()
+    const ask = (path: string, token?: string) =>
+      app.request('api.acme.localhost', {
+        path,
+        ...(token ? { headers: { authorization: `Bearer ${token}` } } : {})
+      })
+    late = 201
+    const refused = await ask(`${getChallenge.path}?email=ada%40example.com`)
+    expect(refused.status).toBe(503)
+    expect(refused.headers['retry-after']).toBe('2')
+    expect((await ask('/user', ada.token)).status).toBe(200)
+    expect((await ask('/healthz')).status).toBe(200)
+    late = 200
+    expect((await ask(`${getChallenge.path}?email=ada%40example.com`)).status).toBe(200)
+  })
+})
+
+describe('reports of browsers', () => {
+  test('are logged without what could be a secret, ten a minute for each address', async () => {
+    await using app = await makeApp({ settings: { limits } })
+    const body = {
+      effectiveDirective: 'script-src-elem',
+      documentURL: 'https://acme.localhost/en/reset?email=ada@example.com#t=secret',
+      blockedURL: 'https://evil.example/x.js?token=secret'
+    }
+    const send = () =>
+      app.request('api.acme.localhost', {
+        method: reportPolicy.method,
+        path: reportPolicy.path,
+        headers: { 'content-type': 'application/reports+json', origin: 'http://acme.localhost' },
+        body: JSON.stringify([{ type: 'csp-violation', body }])
+      })
+    for (let sent = 0; sent < 10; sent++) expect((await send()).status).toBe(204)
+    expect((await send()).status).toBe(429)
+    const told = app.logged.filter(({ text }) => text === 'a page met its policy')
+    expect(told).toHaveLength(10)
+    expect(told[0]?.facts).toMatchObject({
+      csp: {
+        directive: 'script-src-elem',
+        page: 'acme.localhost/en/reset',
+        blocked: 'evil.example/x.js'
+      }
+    })
+    expect(JSON.stringify(app.logged)).not.toMatch(/secret|ada@example/)
+  })
+})
+
+test('a refusal by a group carries its figures', async () => {
+  await using app = await makeApp({ limits: { max_requests: 1, max_requests_interval: 'P1D' } })
+  const ada = await app.signUp()
+  await app.reserve(ada, randomBytes(10))
+  const refusal = await app.reserve(ada, randomBytes(10)).catch((error: unknown) => error)
+  expect(refusal).toBeInstanceOf(AppError)
+  expect(refusal).toMatchObject({ status: 429, figures: { used: 1, limit: 1 } })
+})
+
+/** Sends the head of a PATCH and one byte, and waits until the service has its place. */
+async function beginPatch(app: TestApp, person: TestPerson, path: string, length: number) {
+  const port = await app.listen()
+  const head = [
+    `PATCH ${path} HTTP/1.1`,
+    `Host: api.${person.host}`,
+    `Authorization: Bearer ${person.token}`,
+    'Tus-Resumable: 1.0.0',
+    'Upload-Offset: 0',
+    'Content-Type: application/offset+octet-stream',
+    `Content-Length: ${length}`,
+    '\r\n'
+  ].join('\r\n')
+  const socket = connect(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  await new Promise<void>(resolve => socket.once('connect', resolve))
+  socket.write(head)
+  await new Promise(resolve => setTimeout(resolve, 100))
+  return socket
+}

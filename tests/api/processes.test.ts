@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { connectionTo } from '../../src/server/db/postgres.ts'
+import { type Client, fetchAt, signUpAt } from '../helpers/client.ts'
+import { openStream } from '../helpers/event-stream.ts'
+import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
+
+const bytes = Buffer.alloc(64, 'processes')
+
+let first: ServiceProcess
+let second: ServiceProcess
+let ada: Client
+beforeAll(async () => {
+  first = await makeServiceProcess()
+  second = await makeServiceProcess({ DATA_DIR: first.dataDir })
+  await first.start()
+  await second.start()
+  ada = await insist(() => signUpAt(first.port, 'localhost'))
+}, 120_000)
+afterAll(async () => {
+  await second[Symbol.asyncDispose]()
+  await first[Symbol.asyncDispose]()
+})
+
+test('a stream of one process tells within a second what another does', async () => {
+  const stream = await openStream(second.port, { host: 'localhost', token: ada.token() })
+  await stream.next()
+  const started = performance.now()
+  const { request } = await ada.reserve(bytes, 'one')
+  const event = await stream.next()
+  expect(performance.now() - started).toBeLessThan(1000)
+  expect(JSON.parse(event?.data ?? '')).toMatchObject({ id: request.id })
+  stream.close()
+})
+
+test('a domain changed in one process shows on the next page of both within a second', async () => {
+  const owner = new pg.Client(connectionTo(await first.socketDir(), 'vidimus', 'postgres'))
+  await owner.connect()
+  await owner.query(`update "user" set permissions = '{admin}'`)
+  const { rows } = await owner.query(`select id, version from domain where host = 'localhost'`)
+  await owner.end()
+  const page = async (port: number) => (await fetchAt(port)('http://localhost/en')).text()
+  await page(first.port)
+  await page(second.port)
+  const title = `Deeds ${Date.now()}`
+  const answer = await fetchAt(first.port)(`http://api.localhost/domain/${rows[0].id}`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${ada.token()}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ title })
+  })
+  expect(answer.status).toBe(200)
+  expect((await answer.json()).version).toBe(Number(rows[0].version) + 1)
+  expect(await page(first.port)).toContain(title)
+  await vi.waitFor(async () => expect(await page(second.port)).toContain(title), { timeout: 1000 })
+})
+
+test('a session that ends in one process ends its streams in another within a second', async () => {
+  const eve = await insist(() => signUpAt(first.port, 'localhost'))
+  const stream = await openStream(second.port, { host: 'localhost', token: eve.token() })
+  await stream.next()
+  const answer = await fetchAt(first.port)('http://api.localhost/user/logout', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${eve.token()}`, 'content-type': 'application/json' },
+    body: '{}'
+  })
+  expect(answer.status).toBeLessThan(300)
+  expect(await stream.ended()).toBeLessThan(1000)
+  expect(stream.heard.at(-1)?.event).toBe('bye')
+})
+
+test('both go on after a crash of the database, and streams miss nothing', async () => {
+  const stream = await openStream(second.port, { host: 'localhost', token: ada.token() })
+  await stream.next()
+  await first.killDatabase()
+  const before = performance.now()
+  const made = await insist(() => ada.reserve(bytes, 'after-the-crash'))
+  expect(performance.now() - before).toBeLessThan(20_000)
+  for (;;) {
+    const event = await stream.next()
+    if (event === undefined) throw new Error('the stream ended')
+    if (event.event === undefined && JSON.parse(event.data).id === made.request.id) break
+  }
+  stream.close()
+}, 60_000)
+
+async function insist<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (tries > 100) throw error
+      await sleep(100)
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { endSession, getChallenge, listSessions, logOut } from '../../src/contract/sessions.ts'
+import { changeKey, getUser } from '../../src/contract/users.ts'
+import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
+import { openStream } from '../helpers/event-stream.ts'
+import { makeKeys } from '../helpers/keys.ts'
+
+// A-07: what ends a session ends it for the next call and within five seconds for streams, while a
+// hundred calls a second go on, and ends no other
+
+const perSecond = 100
+
+let app: TestApp
+beforeAll(async () => {
+  app = await makeApp()
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+interface Ending {
+  /** Ends the session of `token`; `mine` is another one of the same person. */
+  end: (person: TestPerson, token: string, mine: string) => Promise<unknown>
+  code: 'unauthenticated' | 'account_disabled'
+  /** The other session of the same person goes on. */
+  keepsMine: boolean
+  lastEvent: 'bye' | 'disabled'
+}
+
+const endings: Record<string, Ending> = {
+  'a sign-out': {
+    end: (person, token) => person.call(logOut, {}, { token }),
+    code: 'unauthenticated',
+    keepsMine: true,
+    lastEvent: 'bye'
+  },
+  'a sign-out everywhere': {
+    end: (person, _token, mine) => person.call(logOut, { all: true }, { token: mine }),
+    code: 'unauthenticated',
+    keepsMine: false,
+    lastEvent: 'bye'
+  },
+  'the list of devices': {
+    end: async (person, token, mine) => {
+      const list = await person.call(listSessions, {}, { token })
+      const id = list.find(session => session.current)?.id ?? ''
+      await person.call(endSession, { id }, { token: mine })
+    },
+    code: 'unauthenticated',
+    keepsMine: true,
+    lastEvent: 'bye'
+  },
+  'a change of password': {
+    end: async (person, _token, mine) => {
+      const { host: aud, email, keys } = person
+      const purpose = 'rekey'
+      const { challenge: nonce } = await person.call(getChallenge, { email, purpose })
+      const input = {
+        challenge_response: keys.respond(nonce),
+        public_key_jwt: makeKeys().publicKeyJwt({ aud, email, purpose, nonce })
+      }
+      await person.call(changeKey, input, { token: mine })
+    },
+    code: 'unauthenticated',
+    keepsMine: true,
+    lastEvent: 'bye'
+  },
+  'a person switched off': {
+    end: async person => {
+      const mark = { reason: 'left', since: new Date().toISOString() }
+      await app.owner.query('update "user" set disabled = $2 where id = $1', [person.id, mark])
+      const company = app.companies[person.host]
+      // what whoever switches a person off tells the streams
+      if (company) app.deps.wakes.sessions.send({ company, user: person.id })
+    },
+    code: 'account_disabled',
+    keepsMine: false,
+    lastEvent: 'disabled'
+  }
+}
+
+test.for(Object.entries(endings))('%s is heeded under load', async ([, ending]) => {
+  const [person, bystander] = [await app.signUp(), await app.signUp()]
+  const mine = person.token
+  const token = await app.signIn(person)
+  const port = await app.listen()
+  const doomed = await openStream(port, { host: person.host, token })
+  const kept = await openStream(port, { host: person.host, token: mine })
+  const foreign = await openStream(port, bystander)
+  await Promise.all([doomed.next(), kept.next(), foreign.next()])
+
+  const load = startLoad([
+    { name: 'doomed', host: person.host, token },
+    { name: 'mine', host: person.host, token: mine },
+    { name: 'bystander', host: bystander.host, token: bystander.token }
+  ])
+  await load.answers(perSecond / 2)
+  const began = performance.now()
+  await ending.end(person, token, mine)
+  const ended = performance.now()
+  const closed = await doomed.ended()
+  await load.answers(perSecond)
+  const answers = await load.stop()
+
+  const of = (name: string) => answers.filter(answer => answer.name === name)
+  for (const { code, sent, heard } of of('doomed')) {
+    if (heard < began) expect(code).toBe('')
+    else if (sent > ended) expect(code).toBe(ending.code)
+    else expect(['', ending.code]).toContain(code)
+  }
+  expect(of('doomed').some(({ code }) => code === ending.code)).toBe(true)
+  expect(of('bystander').filter(({ code }) => code !== '')).toEqual([])
+  if (ending.keepsMine) expect(of('mine').filter(({ code }) => code !== '')).toEqual([])
+
+  expect(closed).toBeLessThan(5000)
+  expect(doomed.heard.at(-1)?.event).toBe(ending.lastEvent)
+  if (!ending.keepsMine) expect(await kept.ended()).toBeLessThan(5000)
+  expect(foreign.heard.some(({ event }) => event === 'bye')).toBe(false)
+  kept.close()
+  foreign.close()
+})
+
+interface Caller {
+  name: string
+  host: string
+  token: string
+}
+
+interface Answer {
+  name: string
+  /** Empty for success. */
+  code: string
+  sent: number
+  heard: number
+}
+
+/** Calls `GET /user` in turn for each caller, a hundred times a second in all. */
+function startLoad(callers: Caller[]) {
+  const answers: Answer[] = []
+  const open = new Set<Promise<void>>()
+  let turn = 0
+  const ask = async ({ name, host, token }: Caller) => {
+    const sent = performance.now()
+    const code = await app.call(host, getUser, {}, { token }).then(
+      () => '',
+      (error: { code: string }) => error.code
+    )
+    answers.push({ name, code, sent, heard: performance.now() })
+  }
+  const timer = setInterval(() => {
+    const caller = callers[turn++ % callers.length]
+    if (!caller) return
+    const call = ask(caller)
+    open.add(call)
+    void call.finally(() => open.delete(call))
+  }, 1000 / perSecond)
+  return {
+    /** Waits for so many more answers. */
+    async answers(count: number): Promise<void> {
+      const enough = answers.length + count
+      while (answers.length < enough) await new Promise(resolve => setTimeout(resolve, 20))
+    },
+    async stop(): Promise<Answer[]> {
+      clearInterval(timer)
+      await Promise.all(open)
+      return answers
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { createContentLink } from '../../src/contract/deposits.ts'
+import { getChallenge, logIn } from '../../src/contract/sessions.ts'
+import { createUser } from '../../src/contract/users.ts'
+import { verify } from '../../src/contract/verifications.ts'
+import { makeApp, type TestApp } from '../helpers/app.ts'
+import { makeKeys } from '../helpers/keys.ts'
+import { tablesOf } from '../helpers/matrix.ts'
+
+// G-03
+
+test('keeps 50 secrets of people out of the log, the database and every address', async () => {
+  await using app = await makeApp()
+  const secrets = new Map<string, string>()
+  const plant = (what: string, value: string) => secrets.set(`${what} ${secrets.size}`, value)
+  for (let person = 0; person < 5; person++) await live(app, plant)
+  expect(secrets.size).toBeGreaterThanOrEqual(50)
+
+  const logged = JSON.stringify(app.logged, (_key, value) =>
+    value instanceof Error ? `${value.stack} ${value.cause}` : value
+  )
+  expect(logged.length).toBeGreaterThan(5000)
+  const dump = await dumpOf(app)
+  expect(dump, 'what may stand there').toContain('Ada Lovelace')
+  for (const [what, secret] of secrets) {
+    for (const form of formsOf(secret)) {
+      expect.soft(logged.includes(form), `${what} in the log`).toBe(false)
+      expect.soft(dump.includes(form), `${what} in the database`).toBe(false)
+    }
+  }
+})
+
+/** One person's day, with what goes wrong in it; every secret of it is planted. */
+async function live(app: TestApp, plant: (what: string, value: string) => void): Promise<void> {
+  const host = 'acme.localhost'
+  const person = await app.signUp()
+  const { email, keys } = person
+  plant('token', person.token)
+  plant('public key x', keys.jwk.x)
+  plant('public key y', keys.jwk.y)
+  const { challenge } = await app.call(host, getChallenge, { email })
+  plant('challenge', challenge)
+  const challenge_response = keys.respond(challenge)
+  plant('response', challenge_response)
+  const { access_token, device } = await app.call(host, logIn, { email, challenge_response })
+  plant('token', access_token)
+  plant('device', device)
+  // the same answer again, and a wrong one
+  await expect(app.call(host, logIn, { email, challenge_response })).rejects.toThrow()
+  const { challenge: second } = await app.call(host, getChallenge, { email })
+  const wrong = makeKeys().respond(second)
+  plant('response', wrong)
+  await expect(app.call(host, logIn, { email, challenge_response: wrong })).rejects.toThrow()
+  const { challenge: nonce } = await app.call(host, getChallenge, { email, purpose: 'signup' })
+  const public_key_jwt = keys.publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
+  plant('public_key_jwt', public_key_jwt)
+  const again = { email, username: 'Ada', public_key_jwt }
+  await expect(app.call(host, createUser, again)).rejects.toMatchObject({ code: 'email_taken' })
+
+  const bytes = randomBytes(500)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  plant('fingerprint', sha256)
+  const { deposit_id: id = '' } = await app.deposit(person, bytes)
+  const { url } = await person.call(createContentLink, { id })
+  plant('link', url.split('link=')[1] ?? '')
+  expect(url).not.toContain(person.token)
+  await app.request(`api.${host}`, { path: url })
+  await person.call(verify, { items: [{ sha256 }] })
+  // a token in an address, a body of another kind, a broken header: nothing repeats them
+  await app.request(`api.${host}`, { path: `/user?token=${person.token}` })
+  await app.request(`api.${host}`, {
+    headers: { authorization: `Basic ${person.token}` },
+    path: '/user'
+  })
+  await app.request(`api.${host}`, {
+    method: 'POST',
+    path: '/user/login',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, challenge_response: wrong, password: device })
+  })
+}
+
+/** A secret as text, and as the bytes it stands for. */
+function formsOf(secret: string): string[] {
+  const bytes = /^[0-9a-f]{64}$/.test(secret)
+    ? Buffer.from(secret, 'hex')
+    : Buffer.from(secret, 'base64url')
+  return bytes.length < 16
+    ? [secret]
+    : [secret, bytes.toString('hex'), bytes.toString('base64'), bytes.toString('base64url')]
+}
+
+/** All rows of all tables, bytes as hex. */
+async function dumpOf(app: TestApp): Promise<string> {
+  const { all } = await tablesOf(app.owner)
+  const parts: string[] = []
+  for (const name of all) {
+    const { rows } = await app.owner.query(`select t::text as row from "${name}" t`)
+    parts.push(...rows.map(({ row }) => `${name} ${row}`))
+  }
+  return parts.join('\n')
+}

@@ -1,0 +1,311 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { type CDPSession, expect, type Locator, type Page, test } from '@playwright/test'
+import { makePdf, makeRandomFile } from '../helpers/documents.ts'
+
+const folder = join('.cache', 'e2e-documents')
+
+test('takes a thousand files without keeping the person waiting', async ({ page }) => {
+  test.setTimeout(600_000)
+  const many = join(folder, 'many')
+  await rm(many, { recursive: true, force: true })
+  await mkdir(many, { recursive: true })
+  const paths: string[] = []
+  for (let index = 0; index < 1000; index++) {
+    const path = join(many, `document-${index}.bin`)
+    await writeFile(path, randomBytes(200_000))
+    paths.push(path)
+  }
+  await signUp(page, 'thousand@example.com')
+  const client = await page.context().newCDPSession(page)
+  await client.send('HeapProfiler.enable')
+  const heapBefore = await heapOf(client)
+  await page.evaluate(() => {
+    const tasks: number[] = []
+    Object.assign(window, { tasks })
+    new PerformanceObserver(list => {
+      for (const { duration } of list.getEntries()) tasks.push(Math.round(duration))
+    }).observe({ type: 'longtask' })
+  })
+  const busy = await watchTasks(client)
+  const started = Date.now()
+  await page.locator('input[type=file]').first().setInputFiles(paths)
+  await expect(page.getByText(/of 1,000/)).toBeVisible()
+  await page.getByRole('button', { name: 'Show 25 more' }).click()
+  await expect(page.getByRole('heading', { name: '1,000 recorded' })).toBeVisible({
+    timeout: 500_000
+  })
+  const seconds = (Date.now() - started) / 1000
+  const tasks = await page.evaluate(() => (window as unknown as { tasks: number[] }).tasks)
+  const long = await busy()
+  const grown = (await heapOf(client)) - heapBefore
+  test.info().annotations.push({
+    type: 'measured',
+    description: `${seconds.toFixed(0)} s, long tasks [${tasks}], of processor time [${long}], heap +${(grown / 1e6).toFixed(1)} MB`
+  })
+  console.log(test.info().annotations.at(-1)?.description)
+  expect(long).toEqual([])
+  // the files themselves are 200 MB
+  expect(grown).toBeLessThan(30_000_000)
+})
+
+test('goes on after a reload where the upload stopped', async ({ page }) => {
+  const size = 40_000_000
+  const path = await makeRandomFile('plans.bin', size)
+  const other = await makeRandomFile('plans-other.bin', size)
+  page.on('dialog', dialog => void dialog.accept())
+  await page.addInitScript(countSentBytes)
+  await signUp(page, 'reload@example.com')
+  const client = await page.context().newCDPSession(page)
+  await throttle(client, 6_000_000)
+  await page.locator('input[type=file]').first().setInputFiles(path)
+  const row = rowOf(page, 'plans.bin')
+  await expect(row.getByText(/Uploading, [3-5]\d%/)).toBeVisible({ timeout: 60_000 })
+  await page.reload()
+  await expect(row.getByText(/Choose plans\.bin again to continue at [2-5]\d%/)).toBeVisible()
+
+  await row.locator('input[type=file]').setInputFiles(other)
+  await expect(row.getByText('This is another file.')).toBeVisible()
+  await throttle(client, -1)
+  await row.locator('input[type=file]').setInputFiles(path)
+  await expect(row.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
+  const sent = await page.evaluate(() => Number(localStorage.getItem('sent-bytes')))
+  console.log(`${((100 * sent) / size).toFixed(1)} % of the file's bytes were sent`)
+  // the last bytes before the reload are told to nobody
+  expect(sent).toBeGreaterThan(0.9 * size)
+  expect(sent).toBeLessThanOrEqual(1.05 * size)
+
+  await page.reload()
+  await expect(page.getByText('Drop documents here')).toBeVisible()
+  await expect(page.getByText(/again to continue/)).toHaveCount(0)
+})
+
+test('forgets unfinished uploads when the person signs out', async ({ page }) => {
+  const path = await makeRandomFile('secret.bin', 20_000_000)
+  page.on('dialog', dialog => void dialog.accept())
+  await signUp(page, 'leaver@example.com')
+  const client = await page.context().newCDPSession(page)
+  await throttle(client, 2_000_000)
+  await page.locator('input[type=file]').first().setInputFiles(path)
+  await expect(rowOf(page, 'secret.bin').getByText(/Uploading, [1-9]\d?%/)).toBeVisible()
+  expect(await remembered(page)).toBe(1)
+  await page.reload()
+  await expect(rowOf(page, 'secret.bin').getByText(/again to continue/)).toBeVisible()
+  await throttle(client, -1)
+  await page.getByRole('button', { name: /Dana/ }).click()
+  await page
+    .getByRole('button', { name: 'Sign out' })
+    .or(page.getByRole('menuitem', { name: 'Sign out' }))
+    .first()
+    .click()
+  await expect(page.getByRole('link', { name: 'Sign in' }).first()).toBeVisible()
+  await expect(page).toHaveURL(/\/en$/)
+  await expect.poll(() => remembered(page).catch(() => -1)).toBe(0)
+})
+
+test('tells of a file that was deposited before, and deposits it again', async ({ page }) => {
+  const path = await makePdf('twice.pdf', 'Deposited twice')
+  await signUp(page, 'twice@example.com')
+  const row = rowOf(page, 'twice.pdf')
+  await page.locator('input[type=file]').first().setInputFiles(path)
+  await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+  await page.getByRole('button', { name: 'Dismiss' }).click()
+  await page.locator('input[type=file]').first().setInputFiles(path)
+  await expect(row.getByText(/You deposited exactly this file on .+ at .+\./)).toBeVisible()
+  await expect(row.getByRole('link', { name: /Open it/ })).toHaveAttribute('href', '/en/history')
+  await page.screenshot({ path: 'test-results/duplicate-en.png' })
+  await row.getByRole('button', { name: /Deposit again/ }).click()
+  await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+  await row.getByText('Recorded', { exact: true }).waitFor()
+  await page.goto('/en/history')
+  await expect(page.getByRole('listitem').filter({ hasText: 'twice.pdf' })).toHaveCount(2)
+})
+
+test('takes folders dropped and files pasted anywhere', async ({ page, browser }) => {
+  const dropped = join(folder, 'dropped')
+  await rm(dropped, { recursive: true, force: true })
+  await mkdir(join(dropped, 'deeper'), { recursive: true })
+  for (let index = 0; index < 130; index++) {
+    await writeFile(join(dropped, 'deeper', `page-${index}.txt`), `page ${index} ${Date.now()}`)
+  }
+  await writeFile(join(dropped, 'cover.txt'), `cover ${Date.now()}`)
+  await signUp(page, 'dropper@example.com')
+  await page.goto('/en/history')
+  await expect(page.locator('h1')).toBeVisible()
+
+  await test.step('a drop beside the targets does nothing', async () => {
+    await drag(page, [dropped], { x: 4, y: 4 })
+    await expect(page.locator('#drop-overlay')).toHaveCount(0)
+    await expect(page).toHaveURL(/\/en\/history$/)
+  })
+
+  await test.step('a folder is walked, also past a hundred files', async () => {
+    await drag(page, [dropped], async () => {
+      await expect(page.locator('#drop-overlay [data-target]')).toHaveCount(2)
+      await page.screenshot({ path: 'test-results/drop-overlay-en.png' })
+      return centreOf(page.locator('[data-target=deposit]'))
+    })
+    await expect(page).toHaveURL(/\/en\/deposit$/)
+    await expect(page.getByRole('heading', { name: '131 recorded' })).toBeVisible({
+      timeout: 120_000
+    })
+  })
+
+  await test.step('a paste on the deposit page deposits', async () => {
+    await paste(page, 'pasted.txt')
+    await expect(rowOf(page, 'pasted.txt').or(page.getByText('132 recorded')).first()).toBeVisible()
+  })
+
+  await test.step('who is signed out can verify only', async () => {
+    const context = await browser.newContext()
+    const stranger = await context.newPage()
+    await stranger.goto('/fr')
+    await drag(stranger, [join(dropped, 'cover.txt')], async () => {
+      await expect(stranger.locator('#drop-overlay [data-target]')).toHaveCount(1)
+      await stranger.screenshot({ path: 'test-results/drop-overlay-fr.png' })
+      return centreOf(stranger.locator('[data-target=verify]'))
+    })
+    await expect(stranger).toHaveURL(/\/fr\/verify$/)
+    await expect(stranger.getByRole('heading', { name: /a enregistré ce fichier/ })).toBeVisible()
+    await paste(stranger, 'unknown.txt')
+    await expect(stranger.getByRole('heading', { name: /aucune trace/ })).toBeVisible()
+    await context.close()
+  })
+})
+
+async function signUp(page: Page, email: string): Promise<void> {
+  const password = 'a long sentence to keep'
+  await page.goto('/en/sign-up')
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Username').fill('Dana')
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByLabel('Password, once more').fill(password)
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await expect(page).toHaveURL(/\/en$/)
+  await page.goto('/en/deposit')
+  await expect(page.getByText('Drop documents here')).toBeVisible()
+  await expect(page.locator('astro-island[ssr]')).toHaveCount(0)
+}
+
+function rowOf(page: Page, name: string): Locator {
+  return page.getByRole('listitem').filter({ hasText: name }).first()
+}
+
+/**
+ * Counts tasks of 50 ms and more by the processor's clock: on a busy machine a task is long because it
+ * has to wait. The one in which the browser itself makes a thousand files of the choice counts with what
+ * the page does in it.
+ */
+async function watchTasks(client: CDPSession): Promise<() => Promise<number[]>> {
+  type Traced = { name: string; ts: number; dur?: number; tdur?: number; args?: { data?: object } }
+  const tasks: Traced[] = []
+  const choices: Traced[] = []
+  client.on('Tracing.dataCollected', ({ value }) => {
+    for (const event of value as unknown as Traced[]) {
+      const { name, tdur = 0, args } = event
+      const isChoice = name === 'EventDispatch' && Object(args?.data).type === 'change'
+      if (isChoice) choices.push(event)
+      if (name === 'RunTask' && tdur >= 50_000) tasks.push(event)
+    }
+  })
+  await client.send('Tracing.start', {
+    transferMode: 'ReportEvents',
+    traceConfig: {
+      includedCategories: ['disabled-by-default-devtools.timeline', 'devtools.timeline']
+    }
+  })
+  return async () => {
+    const complete = new Promise(resolve => client.once('Tracing.tracingComplete', resolve))
+    await client.send('Tracing.end')
+    await complete
+    const holds = (task: Traced) => (choice: Traced) =>
+      choice.ts >= task.ts && choice.ts <= task.ts + (task.dur ?? 0)
+    return tasks
+      .map(task => (choices.find(holds(task)) ?? task).tdur ?? 0)
+      .map(micros => Math.round(micros / 1000))
+      .filter(ms => ms >= 50)
+  }
+}
+
+async function heapOf(client: CDPSession): Promise<number> {
+  await client.send('HeapProfiler.collectGarbage')
+  const { usedSize } = await client.send('Runtime.getHeapUsage')
+  return usedSize
+}
+
+/** Bytes a second that the connection takes; -1 for all it can. */
+async function throttle(client: CDPSession, uploadThroughput: number): Promise<void> {
+  await client.send('Network.enable')
+  await client.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 0,
+    downloadThroughput: -1,
+    uploadThroughput
+  })
+}
+
+/** Runs in the page: adds up what its uploads have sent, over reloads. */
+function countSentBytes(): void {
+  const send = XMLHttpRequest.prototype.send
+  XMLHttpRequest.prototype.send = function (body) {
+    let counted = 0
+    this.upload.addEventListener('progress', ({ loaded }) => {
+      const sum = Number(localStorage.getItem('sent-bytes')) + loaded - counted
+      localStorage.setItem('sent-bytes', String(sum))
+      counted = loaded
+    })
+    send.call(this, body)
+  }
+}
+
+function remembered(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise<number>((done, fail) => {
+        const opening = indexedDB.open('vidimus-uploads')
+        opening.onerror = () => fail(opening.error)
+        opening.onsuccess = () => {
+          const counting = opening.result.transaction('upload').objectStore('upload').count()
+          counting.onsuccess = () => done(counting.result)
+        }
+      })
+  )
+}
+
+interface Point {
+  x: number
+  y: number
+}
+
+/** Drags files of the disk over the window as a file manager does, and lets them go. */
+async function drag(page: Page, paths: string[], to: Point | (() => Promise<Point>)) {
+  const client = await page.context().newCDPSession(page)
+  const files = paths.map(path => resolve(path))
+  const data = { items: [], files, dragOperationsMask: 1 }
+  const at = (type: 'dragEnter' | 'dragOver' | 'drop', point: Point) =>
+    client.send('Input.dispatchDragEvent', { type, ...point, data })
+  await at('dragEnter', { x: 4, y: 4 })
+  await at('dragOver', { x: 4, y: 4 })
+  await expect(page.locator('#drop-overlay')).toBeVisible()
+  const point = typeof to === 'function' ? await to() : to
+  await at('dragOver', point)
+  await at('drop', point)
+  await client.detach()
+}
+
+async function centreOf(target: Locator): Promise<Point> {
+  const box = await target.boundingBox()
+  if (!box) throw new Error('the target is not there')
+  return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
+}
+
+async function paste(page: Page, name: string): Promise<void> {
+  await page.evaluate(given => {
+    const clipboardData = new DataTransfer()
+    clipboardData.items.add(new File([`pasted ${Date.now()} ${Math.random()}`], given))
+    document.body.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
+    )
+  }, name)
+}

@@ -1,0 +1,267 @@
+import AxeBuilder from '@axe-core/playwright'
+import { expect, type Page, test } from '@playwright/test'
+
+const password = 'a long sentence to keep'
+const next = 'seven green bicycles in the rain'
+
+test('a person changes name, appearance, language and password, and signs out everywhere', async ({
+  browser,
+  baseURL
+}) => {
+  test.setTimeout(240_000)
+  const site = baseURL ?? ''
+  const email = `me-${Date.now()}@example.com`
+  const first = await browser.newContext()
+  const page = await first.newPage()
+  const faults = watch(page)
+
+  await test.step('is told while choosing how good a password is', async () => {
+    await page.goto(`${site}/en/sign-up`)
+    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Username').fill('Ada Lovelace')
+    const field = page.getByLabel('Password', { exact: true })
+    await field.fill('password1234')
+    await expect(page.getByText('Strength: very weak')).toBeVisible()
+    await page.getByLabel('Password, once more').fill('password1234')
+    await page.getByRole('button', { name: 'Create account' }).click()
+    await expect(page.getByText('This is too easy to guess.')).toBeVisible()
+    await expect(field).toBeFocused()
+    await field.fill(password)
+    await expect(page.getByText('Strength: strong')).toBeVisible()
+    await page.getByLabel('Password, once more').fill(password)
+    await page.getByRole('button', { name: 'Create account' }).click()
+    await expect(page).toHaveURL(/\/en$/)
+  })
+
+  await test.step('finds the account in the drawer, with figures in words', async () => {
+    await page.getByRole('navigation').getByRole('link', { name: 'Account' }).click()
+    await expect(page).toHaveURL(/\/en\/me$/)
+    await expect(page.getByRole('heading', { level: 1, name: 'Account' })).toBeVisible()
+    await expect(page.getByRole('main').getByText(email)).toBeVisible()
+    await expect(page.getByText(/^No limit\.|requests this period, resets/).first()).toBeVisible()
+    await expect(page.getByText('This browser')).toBeVisible()
+  })
+
+  await test.step('takes another name, here and in the bar', async () => {
+    await page.getByLabel('Username').fill('Grace Hopper')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect(page.getByText('Saved.')).toBeVisible()
+    await expect(page.locator('.bar .initials')).toHaveText('GH')
+    await page.reload()
+    await expect(page.getByLabel('Username')).toHaveValue('Grace Hopper')
+  })
+
+  await test.step('chooses dark, as in the drawer', async () => {
+    const main = page.getByRole('main')
+    await expect(main.getByRole('radio', { name: 'System' })).toBeChecked()
+    await main.getByRole('radio', { name: 'Dark' }).check()
+    await expect(page.locator('html')).toHaveAttribute('data-theme', 'vidimus-dark')
+    await expect(page.locator('#drawer input[value=dark]')).toBeChecked()
+    await page.reload()
+    await expect(main.getByRole('radio', { name: 'Dark' })).toBeChecked()
+    await page.locator('#drawer input[value=system]').check()
+    await expect(main.getByRole('radio', { name: 'System' })).toBeChecked()
+  })
+
+  await test.step('chooses French, which every device follows', async () => {
+    await page.getByRole('main').getByRole('link', { name: 'Français' }).click()
+    await expect(page).toHaveURL(/\/fr\/me$/)
+    await expect(page.getByRole('heading', { level: 1, name: 'Compte' })).toBeVisible()
+    await expect(page.getByText('Appareils connectés')).toBeVisible()
+    await inspect(page)
+    await page.getByRole('main').getByRole('link', { name: 'English' }).click()
+    await expect(page).toHaveURL(/\/en\/me$/)
+  })
+
+  const other = await (await browser.newContext()).newPage()
+  await signIn(other, site, email, password)
+
+  await test.step('is refused with a wrong or a weak password, and stays signed in', async () => {
+    await page.reload()
+    await changePassword(page, 'not the present password', next)
+    await expect(page.getByText('That is not your present password.')).toBeVisible()
+    await expect(page.getByLabel('Present password')).toBeFocused()
+    await changePassword(page, password, 'gracehopper gracehopper')
+    await expect(page.getByText('This is too easy to guess.')).toBeVisible()
+    await changePassword(page, password, password)
+    await expect(page.getByText('Choose another one than your present password.')).toBeVisible()
+    await expect(page.locator('html')).toHaveAttribute('data-session', 'in')
+  })
+
+  await test.step('changes the password, which ends the other browser only', async () => {
+    await expect(page.getByRole('button', { name: /^Sign out Chrome/ })).toBeVisible()
+    await changePassword(page, password, next)
+    await expect(page.getByText('Your password is changed.')).toBeVisible()
+    await expect(page.getByRole('button', { name: /^Sign out Chrome/ })).toHaveCount(0)
+    await other.goto(`${site}/en/history`)
+    await expect(other).toHaveURL(/\/en\/sign-in\?redirect=/)
+    await page.reload()
+    await expect(page.getByLabel('Username')).toHaveValue('Grace Hopper')
+  })
+
+  await test.step('signs in with the new password and not with the old one', async () => {
+    await submitSignIn(other, email, password)
+    await expect(
+      other.getByText('That e-mail and password do not match an account here.')
+    ).toBeVisible()
+    await submitSignIn(other, email, next)
+    await expect(other).toHaveURL(/\/en\/history$/)
+  })
+
+  await test.step('ends one device from the list', async () => {
+    const third = await (await browser.newContext()).newPage()
+    await signIn(third, site, email, next)
+    await page.reload()
+    const buttons = page.getByRole('button', { name: /^Sign out Chrome/ })
+    await expect(buttons).toHaveCount(2)
+    await buttons.first().click()
+    await expect(page.getByText('That device is signed out.')).toBeVisible()
+    await expect(buttons).toHaveCount(1)
+    await third.goto(`${site}/en/history`)
+    await expect(third).toHaveURL(/\/en\/sign-in\?redirect=/)
+  })
+
+  await test.step('signs out everywhere, after a question in place', async () => {
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+    const confirm = page.getByRole('button', { name: 'Yes, sign out everywhere' })
+    await expect(confirm).toBeFocused()
+    await inspect(page)
+    await page.getByRole('button', { name: 'Stay signed in' }).click()
+    await expect(page.getByRole('button', { name: 'Sign out everywhere' })).toBeFocused()
+    await page.keyboard.press('Enter')
+    await confirm.click()
+    await expect(page).toHaveURL(/\/en$/)
+    await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
+    // the live stream of the second browser ends, and with it its session
+    await expect(other).toHaveURL(/\/en\/sign-in\?redirect=/, { timeout: 40_000 })
+  })
+  expect(faults).toEqual([])
+})
+
+test('the account page fits and is accessible in both languages and schemes', async ({
+  browser,
+  baseURL
+}) => {
+  test.setTimeout(120_000)
+  for (const locale of ['en', 'fr']) {
+    const page = await (await browser.newContext()).newPage()
+    const faults = watch(page)
+    await signUp(page, `${baseURL}/${locale}`)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const width of [320, 1280]) {
+        await page.setViewportSize({ width, height: 800 })
+        await page.goto(`${baseURL}/${locale}/me`)
+        await expect(page.locator('[data-state=ready] input[name=username]')).toBeVisible()
+        await expect(page.locator('section[data-state=ready]')).toBeVisible()
+        await inspect(page)
+        const surplus = await page.evaluate(() => {
+          const { scrollWidth, clientWidth } = document.documentElement
+          return scrollWidth - clientWidth
+        })
+        expect(surplus).toBeLessThanOrEqual(0)
+      }
+    }
+    expect(faults).toEqual([])
+  }
+})
+
+test('caps lock is told while a password is typed', async ({ page }) => {
+  await page.goto('/en/sign-in')
+  const field = page.getByLabel('Password', { exact: true })
+  await field.focus()
+  const press = (isOn: boolean) =>
+    field.evaluate((element, modifierCapsLock) => {
+      const init = { key: 'A', bubbles: true, modifierCapsLock }
+      element.dispatchEvent(new KeyboardEvent('keydown', init))
+    }, isOn)
+  await expect(async () => {
+    await press(true)
+    await expect(page.getByText('Caps lock is on.')).toBeVisible({ timeout: 500 })
+  }).toPass()
+  await press(false)
+  await expect(page.getByText('Caps lock is on.')).toHaveCount(0)
+})
+
+test('a password can be pasted and every field names itself to password managers', async ({
+  page,
+  context
+}) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await signUp(page, `${address()}/en`)
+  await page.goto('/en/me')
+  const form = page.locator('form', { has: page.getByLabel('Present password') })
+  await expect(form).toBeVisible()
+  const purposes = await form
+    .locator('input')
+    .evaluateAll(inputs => inputs.map(input => input.getAttribute('autocomplete')))
+  expect(purposes).toEqual(['username', 'current-password', 'new-password', 'new-password'])
+  await expect(form.locator('input[autocomplete=username]')).toHaveValue(/@example\.com$/)
+  await page.evaluate(text => navigator.clipboard.writeText(text), next)
+  await page.getByLabel('New password', { exact: true }).focus()
+  await page.keyboard.press('ControlOrMeta+V')
+  await expect(page.getByLabel('New password', { exact: true })).toHaveValue(next)
+  await expect(page.getByText('Strength: strong')).toBeVisible()
+})
+
+// A-08
+for (const days of [-1, 1]) {
+  test(`a browser whose clock is ${days} day off signs in and stays`, async ({ page, context }) => {
+    // only what the time is, because faked timers would hold up the change of pages
+    await context.clock.setFixedTime(Date.now() + days * 86_400_000)
+    await signUp(page, `${address()}/en`)
+    await page.goto('/en/me')
+    await expect(page.getByLabel('Username')).toHaveValue('Camille')
+    await page.reload()
+    await expect(page.getByLabel('Username')).toHaveValue('Camille')
+    await expect(page.locator('html')).toHaveAttribute('data-session', 'in')
+  })
+}
+
+function address(): string {
+  return test.info().project.use.baseURL ?? ''
+}
+
+async function signUp(page: Page, home: string): Promise<void> {
+  await page.goto(`${home}/sign-up`)
+  await page.locator('input[name=email]').fill(`me-${Date.now()}-${Math.random()}@example.com`)
+  await page.locator('input[name=username]').fill('Camille')
+  for (const field of await page.locator('input[type=password]').all()) await field.fill(password)
+  await page.locator('main form [type=submit]').click()
+  await expect(page.locator('html')).toHaveAttribute('data-session', 'in')
+  await expect(page).toHaveURL(home)
+}
+
+async function signIn(page: Page, site: string, email: string, password: string): Promise<void> {
+  await page.goto(`${site}/en/sign-in`)
+  await submitSignIn(page, email, password)
+  await expect(page).toHaveURL(/\/en$/)
+}
+
+async function submitSignIn(page: Page, email: string, password: string): Promise<void> {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click()
+}
+
+async function changePassword(page: Page, present: string, chosen: string): Promise<void> {
+  await page.getByLabel('Present password').fill(present)
+  await page.getByLabel('New password', { exact: true }).fill(chosen)
+  await page.getByLabel('New password, once more').fill(chosen)
+  await page.getByRole('button', { name: 'Change password' }).click()
+}
+
+async function inspect(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  expect(violations.map(({ id, nodes }) => [id, nodes.map(node => node.html)])).toEqual([])
+}
+
+/** Breaches of the page's policy, and scripts that failed. */
+function watch(page: Page): string[] {
+  const faults: string[] = []
+  page.on('pageerror', error => faults.push(error.message))
+  page.on('console', message => {
+    if (/Content.Security.Policy|Trusted/i.test(message.text())) faults.push(message.text())
+  })
+  return faults
+}

@@ -1,0 +1,84 @@
+import AxeBuilder from '@axe-core/playwright'
+import { expect, test } from '@playwright/test'
+import { makeServiceProcess } from '../helpers/service.ts'
+
+const password = 'seven green bicycles in the rain'
+
+test('the link of the log makes the first operator, once', async ({ browser }) => {
+  test.setTimeout(180_000)
+  await using service = await makeServiceProcess({ LOG_LEVEL: 'info' })
+  await service.start()
+  await expect.poll(() => service.log()).toContain('/en/setup#')
+  const link = /http:[^"]+\/en\/setup#[\w-]{22}/.exec(service.log())?.[0] ?? ''
+  expect(link).toContain(`http://localhost:${service.port}/en/setup#`)
+  const context = await browser.newContext() // axe takes no page of a context it cannot see
+  const page = await context.newPage()
+
+  await page.goto(link)
+  await expect(page.getByRole('heading', { level: 1, name: 'Set up' })).toBeVisible()
+  await expect(page.getByLabel('Name of the company')).toHaveValue('Vidimus')
+  // the code is in no address that a link, a bookmark or a picture of the screen could carry on
+  expect(page.url()).not.toContain('#')
+  const carried = page.locator('a[data-carries]').first()
+  expect(await carried.getAttribute('href')).not.toContain('#')
+  const faults = await new AxeBuilder({ page }).analyze()
+  expect(faults.violations.map(each => each.id)).toEqual([])
+
+  await page.getByLabel('E-mail').fill('operator@example.com')
+  await page.getByLabel('Username').fill('Olive Operator')
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByLabel('Password, once more').fill(password)
+  await page.getByLabel('Name of the company').fill('Orchard')
+  await page.getByLabel('Remove it with all its documents').check()
+  await page.setViewportSize({ width: 320, height: 700 })
+  const width = await page.evaluate(() => document.documentElement.scrollWidth)
+  expect(width).toBeLessThanOrEqual(320)
+  await page.screenshot({ path: '.cache/setup-320.png', fullPage: true })
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.screenshot({ path: '.cache/setup-1280.png', fullPage: true })
+  await page.getByRole('button', { name: 'Become the operator' }).click()
+  await expect(page.getByText('You are the operator.')).toBeVisible({ timeout: 60_000 })
+  await page.getByRole('link', { name: 'Go to the home page' }).click()
+  await expect(page).toHaveTitle(/Orchard/)
+  await expect(page.getByRole('button', { name: /Olive Operator/ })).toBeVisible()
+
+  const stranger = await browser.newPage()
+  await stranger.goto(link.replace('/en/', '/fr/'))
+  await expect(stranger.getByText('Cette installation est déjà faite.')).toBeVisible()
+  const demo = await stranger.request.get(`http://localhost:${service.port}/en`, {
+    headers: { host: `demo.localhost:${service.port}` }
+  })
+  expect(demo.status()).toBe(421)
+})
+
+test('a wrong code asks for another one, and the demonstration says what it is', async ({
+  browser
+}) => {
+  test.setTimeout(180_000)
+  await using service = await makeServiceProcess()
+  await service.start()
+  const page = await browser.newPage()
+  await page.goto(`http://localhost:${service.port}/fr/setup#wrong`)
+  await page.getByLabel('E-mail').fill('operator@example.com')
+  await page.getByLabel('Nom d’utilisateur').fill('Olive')
+  await page.getByLabel('Mot de passe', { exact: true }).fill(password)
+  await page.getByLabel('Mot de passe, une seconde fois').fill(password)
+  await page.getByRole('button', { name: 'Devenir l’opérateur' }).click()
+  await expect(page.getByText(/Le code d’installation est faux/)).toBeVisible({ timeout: 60_000 })
+  await expect(page.getByLabel('Code d’installation')).toBeVisible()
+
+  for (const [locale, word] of [
+    ['en', 'Demonstration'],
+    ['fr', 'Démonstration']
+  ]) {
+    await page.goto(`http://demo.localhost:${service.port}/${locale}`)
+    await expect(page.getByRole('banner').getByText(word ?? '', { exact: true })).toBeVisible()
+    await page.setViewportSize({ width: 320, height: 700 })
+    const width = await page.evaluate(() => document.documentElement.scrollWidth)
+    expect(width).toBeLessThanOrEqual(320)
+    await page.screenshot({ path: `.cache/demo-320-${locale}.png` })
+    await page.setViewportSize({ width: 1280, height: 800 })
+  }
+  await page.goto(`http://localhost:${service.port}/en`)
+  await expect(page.getByText('Demonstration', { exact: true })).toHaveCount(0)
+})

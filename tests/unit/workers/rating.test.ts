@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { guessableWords, minStrength } from '../../../src/core/password.ts'
+import { rate } from '../../../src/workers/rating.ts'
+
+const words = guessableWords({
+  email: 'grace.hopper@example.com',
+  username: 'Grace Hopper',
+  company: 'Société Générale des Eaux',
+  host: 'docs.eaux-vives.fr'
+})
+
+test.for([
+  'password1234',
+  'Password1234',
+  'qwertyuiop12',
+  'aaaaaaaaaaaa',
+  '123456789012',
+  'grace.hopper@example.com',
+  'GraceHopper12',
+  'gracehopper gracehopper',
+  'docs.eaux-vives.fr',
+  'société générale'
+])('%s is too easy to guess', password => {
+  expect(rate(password, words)).toBeLessThan(minStrength)
+})
+
+test.for([
+  'a long sentence to keep',
+  'seven green bicycles in the rain',
+  'un vélo vert sous la pluie',
+  'x9!kfPq2mZ7a',
+  'ﬁve wide ﬂoors of oﬃces',
+  '長い文章は良いパスワードです'
+])('%s is hard to guess', password => {
+  expect(rate(password, words)).toBeGreaterThanOrEqual(minStrength)
+})
+
+test('judges one spelling of a password like another', () => {
+  const [composed, decomposed] = ['été à la mer'.normalize('NFC'), 'été à la mer'.normalize('NFD')]
+  expect(rate(composed, words)).toBe(rate(decomposed, words))
+})
+
+test('takes a listed password for guessed, in any case and width', () => {
+  for (const password of ['trustno1', 'TRUSTNO1', 'ｔｒｕｓｔｎｏ１']) {
+    expect(rate(password, [])).toBe(0)
+  }
+})
+
+test('judges a thousand characters in no more time than a person waits', () => {
+  expect(rate('aA1!'.repeat(256), words)).toBeLessThanOrEqual(4)
+})
