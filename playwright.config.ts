@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { defineConfig } from '@playwright/test'
 
-const port = 4391
-const managementPort = 4392
+// Two suites on one machine need two pairs of ports.
+const port = Number(process.env.E2E_PORT ?? 4391)
+const managementPort = port + 1
 const executablePath = process.env.CHROMIUM_PATH ?? savedBrowser()
 
 // Playwright asks for readiness through the proxy of the environment, which cannot see this machine.
