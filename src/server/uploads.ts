@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { FileStore } from '@tus/file-store'
 import { Server, Upload as TusUpload } from '@tus/server'
@@ -8,7 +8,7 @@ import { AppError } from '../contract/errors.ts'
 import { bearer } from './api/on.ts'
 import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from './app.ts'
 import { isDirectUpload, serveDirectUpload } from './direct-uploads.ts'
-import type { Deps, Tenant } from './domain/deps.ts'
+import type { CompanyId, Deps, Tenant } from './domain/deps.ts'
 import { holdMoving } from './domain/moving-uploads.ts'
 import { authenticate } from './domain/sessions.ts'
 import {
@@ -93,8 +93,8 @@ export function createUploads(deps: Deps): Uploads {
     if (method === 'PATCH') {
       const leave = holdMoving(deps, upload)
       // not when the library is done: it may still wait for a connection that is lost
-      if (request.closed) leave()
-      else request.once('close', leave)
+      if (response.closed) leave()
+      else response.once('close', leave)
     }
     request.rawHeaders = only(tusHeaders, request.rawHeaders)
     try {
@@ -217,19 +217,34 @@ class StagingStore extends FileStore {
       return new TusUpload({ id, size, offset: size })
     }
     const path = this.#deps.blobs.stagingFile(company_id, upload.id)
-    await this.#deps.blobs.prepareStaging(company_id)
-    const file = await open(path, 'a', 0o600)
-    try {
-      const { size: offset } = await file.stat()
-      // the last answer was lost: a full length is the same promise
-      if (offset === size && method === 'HEAD') await receiveUpload(this.#deps, upload)
-      return new TusUpload({ id, size, offset, storage: { type: 'file', path } })
-    } finally {
-      await file.close()
+    if (method === 'PATCH') await this.#makeFile(company_id, path)
+    const offset = await sizeOf(path)
+    if (offset === undefined && method === 'HEAD') {
+      // no byte has come, or the last one came just now and the file has moved on
+      const { state } = await getUpload(this.#deps, upload)
+      return new TusUpload({ id, size, offset: state === 'uploading' ? 0 : size })
     }
+    // the last answer was lost: a full length is the same promise
+    if (offset === size && method === 'HEAD') await receiveUpload(this.#deps, upload)
+    return new TusUpload({ id, size, offset: offset ?? 0, storage: { type: 'file', path } })
   }
 
   override async remove(): Promise<void> {
     await cancelUpload(this.#deps, inHand(this.#current).upload)
+  }
+
+  async #makeFile(company: CompanyId, path: string): Promise<void> {
+    await this.#deps.blobs.prepareStaging(company)
+    const file = await open(path, 'a', 0o600)
+    await file.close()
+  }
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
   }
 }

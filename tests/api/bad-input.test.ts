@@ -105,6 +105,8 @@ describe('a field out of form', () => {
         const isAccepted = route.input.safeParse(input).success
         const isHarmless = harmless.includes(`${name} ${field.join('.')}`)
         if (isAccepted && (isHarmless || !unstorable.includes(what))) continue
+        // without its segment it is another path
+        if (pathParameters(route.path).includes(field.join('.')) && `${value}` === '') continue
         const response = await send(requestOf(route, input, headersOf(name)))
         expectRefusal(response, route, `${field.join('.')}: ${what}`)
         if (!isAccepted) expect.soft(codeOf(response), what).toBe('invalid_input')
@@ -552,7 +554,7 @@ describe('an upload that is cut', () => {
     const queue = [...offsets]
     const finished: string[] = []
     await Promise.all(
-      Array.from({ length: 6 }, async () => {
+      Array.from({ length: 3 }, async () => {
         for (let cut = queue.shift(); cut !== undefined; cut = queue.shift()) {
           finished.push(await depositCutAt(port, cut))
         }

@@ -110,7 +110,11 @@ test('records a fingerprint at once and keeps nothing else', async () => {
   expect(items[0]).toMatchObject({ verdict: 'authentic', findings: [{ match: 'original' }] })
   expect(await declare(bytes)).toEqual({ duplicate: answer.request })
   await expect(
-    declare(bytes, { transform: picture, original: sha256(randomBytes(9)) })
+    declare(bytes, {
+      media_type: 'image/jpeg',
+      transform: picture,
+      original: sha256(randomBytes(9))
+    })
   ).rejects.toMatchObject({ code: 'transform_not_allowed' })
 })
 

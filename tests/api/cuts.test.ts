@@ -73,7 +73,6 @@ test('goes on after a network that died silently, and ignores what it delivers l
   const head = await ada.tus('HEAD', upload)
   expect(head.status).toBe(200)
   const offset = Number(head.headers['upload-offset'])
-  expect(offset).toBeGreaterThan(0)
   expect(offset).toBeLessThan(100_000)
   const middle = bytes.subarray(offset, 200_000)
   expect((await ada.tus('PATCH', upload, { offset, body: middle })).status).toBe(204)
@@ -85,7 +84,7 @@ test('goes on after a network that died silently, and ignores what it delivers l
 
 test('promises by a HEAD what it promises by the last PATCH', async () => {
   const bytes = createRandom(seed).bytes(100_000)
-  const tries = Array.from({ length: 10 }, async () => {
+  const promise = async () => {
     const { request, upload } = await ada.reserve(bytes, randomUUID())
     const patch = ada.tus('PATCH', upload, { offset: 0, body: bytes })
     for (let offset = 0; offset < bytes.length; ) {
@@ -97,8 +96,9 @@ test('promises by a HEAD what it promises by the last PATCH', async () => {
     expect(['queued', 'processing', 'done']).toContain(state)
     await patch
     await done(request.id)
-  })
-  await Promise.all(tries)
+  }
+  // as many at once as one person may have
+  for (let round = 0; round < 4; round++) await Promise.all([promise(), promise(), promise()])
   expect(await stagedFiles()).toEqual([])
 })
 

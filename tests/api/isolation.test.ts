@@ -77,11 +77,6 @@ const cells: Cell[] = names.flatMap(route => {
 
 type World = Awaited<ReturnType<typeof makeWorld>>
 
-/** What a good call uses up. */
-interface Spare {
-  uploads: string[]
-  tokens: Map<TestPerson, string>
-}
 
 /** Three companies, one person for each actor, and of every thing one for each kind of id. */
 async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
@@ -169,12 +164,11 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
   app.deps.wakes.domains.send('gamma.localhost')
 
   // made before the twin, which has them too
-  const spare: Spare = { uploads: [], tokens: new Map() }
+  const spareUploads: string[] = []
   for (let more = 0; more < 2; more++) {
     const { upload } = await app.reserve(owner, uploadBytes, 'spent.pdf')
-    spare.uploads.push(upload.slice('/uploads/'.length))
+    spareUploads.push(upload.slice('/uploads/'.length))
   }
-  for (const each of [owner, people.colleague]) spare.tokens.set(each, await app.signIn(each))
   const acme = app.companies['acme.localhost'] ?? ''
   await addTwin(app.owner, acme)
   const tenantTables = (await tablesOf(app.owner)).tenant
@@ -194,7 +188,7 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
     app,
     people,
     things,
-    spare,
+    spareUploads,
     fingerprint: own.fingerprint,
     others,
     before,
@@ -516,15 +510,15 @@ describe('the catalogue', () => {
 })
 
 async function ask(world: World, cell: Cell): Promise<RawResponse> {
-  const { app, people, things, spare } = world
+  const { app, people, things, spareUploads } = world
   const route = routeOf(cell.route)
   const row = rowOf(cell.route)
-  const { host, headers } = actorOf(world, cell)
+  const { host, headers } = await actorOf(world, cell)
   const input: Record<string, unknown> = { ...(await row.input?.(app, people.owner)) }
   for (const [field, thing] of Object.entries(row.ids ?? {})) {
     input[field] = things[thing][field === cell.field ? cell.kind : 'own']
     if (row.spends === 'upload' && cell.kind === 'own' && cell.actor === 'the owner') {
-      input[field] = spare.uploads.pop()
+      input[field] = spareUploads.pop()
     }
     if (row.spends === 'another session' && cell.kind === 'own' && cell.actor === 'the owner') {
       input[field] = sessionOf(await app.signIn(people.owner))
@@ -545,12 +539,14 @@ interface Standing {
   headers: Record<string, string>
 }
 
-function actorOf({ people, spare }: World, { actor, route }: Cell): Standing {
+async function actorOf({ app, people }: World, { actor, route }: Cell): Promise<Standing> {
   const home = 'acme.localhost'
   const as = (person: TestPerson, host = home): Standing => {
-    const isSpent = rowOf(route).spends === 'session' && host === home
-    const token = (isSpent && spare.tokens.get(person)) || person.token
-    return { host, person, headers: bearerOf(token) }
+    return { host, person, headers: bearerOf(person.token) }
+  }
+  const spending = async (person: TestPerson): Promise<Standing> => {
+    const isSpent = rowOf(route).spends === 'session'
+    return isSpent ? as({ ...person, token: await app.signIn(person) }) : as(person)
   }
   switch (actor) {
     case 'no token':
@@ -564,9 +560,9 @@ function actorOf({ people, spare }: World, { actor, route }: Cell): Standing {
         headers: { cookie: `__Host-vidimus=${people.owner.token}` }
       }
     case 'the owner':
-      return as(people.owner)
+      return spending(people.owner)
     case 'a colleague':
-      return as(people.colleague)
+      return spending(people.colleague)
     case 'somebody of another company':
       return as(people.foreigner)
     case 'the owner on the other company’s host':

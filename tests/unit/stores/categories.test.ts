@@ -40,6 +40,9 @@ function categoryOf(name: string) {
   return {
     id: '0199f2a0-0000-7000-8000-000000000001',
     names: { en: name, fr: name },
-    visibility: 'public'
+    visibility: 'public',
+    keep_originals: false,
+    store: 'file',
+    media_types: null
   }
 }
