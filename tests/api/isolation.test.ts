@@ -77,7 +77,6 @@ const cells: Cell[] = names.flatMap(route => {
 
 type World = Awaited<ReturnType<typeof makeWorld>>
 
-
 /** Three companies, one person for each actor, and of every thing one for each kind of id. */
 async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
   const app = await makeApp({ limits: { max_requests: 100_000, max_storage: 1_000_000_000 } })
