@@ -46,7 +46,8 @@ export default defineConfig({
       MANAGEMENT_PORT: String(managementPort),
       DATA_DIR: '.cache/e2e-data',
       LOG_LEVEL: 'warn',
-      // all tests check from one address
+      // all tests come from one address
+      LIMIT_SIGN_UP_PER_ADDRESS_HOUR: '10000',
       LIMIT_VERIFY_PER_ADDRESS_MINUTE: '10000',
       LIMIT_VERIFY_PER_ADDRESS_DAY: '10000'
     },

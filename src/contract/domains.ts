@@ -57,7 +57,8 @@ const Line = z.string().check(
 )
 
 /**
- * Replaces the fields it names; `colors` as a whole, `contact: null` takes it away. With `If-Match`,
+ * Replaces the fields it names; `colors` as a whole, `contact: null` takes it away, `logo` and `favicon`
+ * are SVG text of at most 64 KB without anything that acts. With `If-Match`,
  * which holds the version in quotes, only the config that the caller has seen is changed.
  */
 export const updateDomain = endpoint({
@@ -71,10 +72,12 @@ export const updateDomain = endpoint({
     public: z.optional(z.boolean()),
     locale: z.optional(Locale),
     colors: z.optional(z.strictObject(Colours.shape)),
+    logo: z.optional(z.string()),
+    favicon: z.optional(z.string()),
     contact: z.optional(z.nullable(Line))
   }),
   output: DomainConfig,
-  errors: ['changed_meanwhile']
+  errors: ['changed_meanwhile', 'svg_refused']
 })
 
 /** Mounted last: its path would swallow every other one-segment path. */

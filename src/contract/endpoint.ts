@@ -22,6 +22,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   errors: readonly ErrorCode[]
   /** Creates something: an `Idempotency-Key` is honoured, or demanded. */
   idempotency?: 'honoured' | 'required'
+  /** Of the JSON body; 256 kB when absent. */
+  maxBytes?: number
   /** A token of a pending session is enough. */
   pending?: boolean
   /** Answers for a suspended company too, which keeps its pages. */

@@ -27,6 +27,7 @@ export const logIn = endpoint({
     challenge_response: z.string().check(z.maxLength(1024)),
     device: z.optional(z.string().check(z.maxLength(128)))
   }),
+  maxBytes: 8192,
   output: z.object({ access_token: z.string(), device: z.string() }),
   errors: ['login_failed']
 })

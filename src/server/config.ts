@@ -31,6 +31,7 @@ const settings = {
   MAX_UPLOAD_BYTES: z._default(count(1), maxFileBytes),
   TRUSTED_PROXIES: z._default(z.string(), ''),
   LIMIT_SIGN_IN_PER_ADDRESS_MINUTE: z._default(count(1), 300),
+  LIMIT_SIGN_UP_PER_ADDRESS_HOUR: z._default(count(1), 20),
   LIMIT_VERIFY_PER_ADDRESS_MINUTE: z._default(count(1), 60),
   LIMIT_VERIFY_PER_ADDRESS_DAY: z._default(count(1), 600),
   LIMIT_VERIFY_PER_COMPANY_DAY: z._default(count(1), 20_000),
@@ -62,6 +63,7 @@ export interface Config {
   trustedProxies: string[]
   limits: {
     signInPerAddressMinute: number
+    signUpPerAddressHour: number
     verifyPerAddressMinute: number
     verifyPerAddressDay: number
     verifyPerCompanyDay: number
@@ -106,6 +108,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       .filter(Boolean),
     limits: {
       signInPerAddressMinute: value.LIMIT_SIGN_IN_PER_ADDRESS_MINUTE,
+      signUpPerAddressHour: value.LIMIT_SIGN_UP_PER_ADDRESS_HOUR,
       verifyPerAddressMinute: value.LIMIT_VERIFY_PER_ADDRESS_MINUTE,
       verifyPerAddressDay: value.LIMIT_VERIFY_PER_ADDRESS_DAY,
       verifyPerCompanyDay: value.LIMIT_VERIFY_PER_COMPANY_DAY,

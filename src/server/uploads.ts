@@ -3,7 +3,7 @@ import { open, stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { FileStore } from '@tus/file-store'
 import { Server, Upload as TusUpload } from '@tus/server'
-import { deleteUpload } from '../contract/deposits.ts'
+import { deleteUpload, patchUpload, putDeposit } from '../contract/deposits.ts'
 import { AppError } from '../contract/errors.ts'
 import { bearer } from './api/on.ts'
 import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from './app.ts'
@@ -111,14 +111,26 @@ export function createUploads(deps: Deps): Uploads {
       for (const [name, value] of Object.entries({ ...cors, ...apiHeadersFor(deps.settings) })) {
         response.setHeader(name, value)
       }
+      const isDirect = isDirectUpload(request)
+      const { path } = isDirect ? putDeposit : patchUpload
+      const { method } = request
+      const id = Buffer.from(deps.random(9)).toString('base64url')
+      const started = performance.now()
+      // also of a connection that breaks, whose answer nobody gets
+      response.once('close', () => {
+        const ms = Math.round(performance.now() - started)
+        const { statusCode: status, writableFinished: whole } = response
+        const facts = { request: id, method, route: path, status, whole, ms }
+        deps.log.info({ ...facts, company: tenant.company_id }, 'upload')
+      })
       try {
-        if (isDirectUpload(request)) await serveDirectUpload(deps, request, response, tenant)
+        if (isDirect) await serveDirectUpload(deps, request, response, tenant)
         else await serve(request, response, tenant)
       } catch (error) {
         const told = expectedError(error)
-        if (told.status >= 500) deps.log.error({ err: error }, 'upload failed')
-        if (!isDirectUpload(request)) response.setHeader('tus-resumable', tusVersion)
-        await refuse(response, told)
+        if (told.status >= 500) deps.log.error({ request: id, err: error }, 'upload failed')
+        if (!isDirect) response.setHeader('tus-resumable', tusVersion)
+        await refuse(response, told, id)
       }
     }
   }
@@ -150,12 +162,12 @@ function only(names: string[], rawHeaders: string[]): string[] {
   )
 }
 
-async function refuse(response: ServerResponse, error: AppError): Promise<void> {
+async function refuse(response: ServerResponse, error: AppError, id: string): Promise<void> {
   if (response.headersSent) {
     response.destroy()
     return
   }
-  const problem = problemResponse(error, '')
+  const problem = problemResponse(error, id)
   // the rest of a body nobody reads would keep the connection busy
   response.setHeader('connection', 'close')
   response.writeHead(problem.status, Object.fromEntries(problem.headers))

@@ -109,7 +109,9 @@ describe('a field out of form', () => {
         if (pathParameters(route.path).includes(field.join('.')) && `${value}` === '') continue
         const response = await send(requestOf(route, input, headersOf(name)))
         expectRefusal(response, route, `${field.join('.')}: ${what}`)
-        if (!isAccepted) expect.soft(codeOf(response), what).toBe('invalid_input')
+        const isTooLarge = JSON.stringify(input).length > maxBytesOf(route)
+        const code = isTooLarge ? 'body_too_large' : 'invalid_input'
+        if (!isAccepted) expect.soft(codeOf(response), what).toBe(code)
         sent++
       }
     }
@@ -213,6 +215,7 @@ describe('a body that is no input', () => {
     ['33 levels of objects', `${'{"x":'.repeat(33)}1${'}'.repeat(33)}`, 'invalid_input'],
     ['100,000 open brackets', '['.repeat(100_000), 'invalid_input'],
     ['256 kB and one byte', `"${'x'.repeat(256 * 1024 - 1)}"`, 'body_too_large'],
+    ['8 kB and one byte', `"${'x'.repeat(8191)}"`, 'invalid_input'],
     ['10 MB', JSON.stringify({ name: 'x'.repeat(10_000_000) }), 'body_too_large']
   ]
 
@@ -224,7 +227,8 @@ describe('a body that is no input', () => {
         ...requestOf(route, {}, headersOf(name)),
         ...(body === undefined ? {} : { body })
       }
-      expectRefusal(await send(request), route, what, code)
+      const isTooLarge = (body?.length ?? 0) > maxBytesOf(route)
+      expectRefusal(await send(request), route, what, isTooLarge ? 'body_too_large' : code)
     }
     const endless = endlessBody()
     const init = {
@@ -747,6 +751,10 @@ function objectsOf(value: Record<string, unknown>): (string | number)[][] {
 const same = (one: (string | number)[], other: (string | number)[]) => one.join() === other.join()
 
 /** Paths of optional fields by the schema; of a list's items that of the first. */
+function maxBytesOf(route: Endpoint | Stream): number {
+  return (route.kind === 'endpoint' && route.maxBytes) || 256 * 1024
+}
+
 function optionalPaths(route: Endpoint | Stream): (string | number)[][] {
   interface Node {
     properties?: Record<string, Node>

@@ -182,7 +182,7 @@ describe('the error codes', () => {
 
   test('are listed by a route, are common, or belong to hosts and requests', () => {
     const listed = new Set<string>(Object.values(routes).flatMap(route => [...route.errors]))
-    const elsewhere = ['unknown_host', 'transfer_corrupt', 'svg_refused', ...ofBrowser]
+    const elsewhere = ['unknown_host', 'transfer_corrupt', ...ofBrowser]
     for (const code of codes) {
       const isCommon = commonErrors.some(common => common === code)
       expect([listed.has(code), isCommon, elsewhere.includes(code)].filter(Boolean), code).toEqual([
@@ -304,6 +304,11 @@ describe('the error codes', () => {
     },
     'createOperator key_invalid': async () =>
       ask('createOperator', { ...(await operatorInput()), public_key_jwt: 'x' }, {}),
+    'updateDomain svg_refused': async () => {
+      const id = await domainOf(app.owner, 'acme.localhost')
+      const logo = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
+      return ask('updateDomain', { id, logo })
+    },
     'updateDomain changed_meanwhile': async () => {
       const id = await domainOf(app.owner, 'acme.localhost')
       return ask('updateDomain', { id, title: 'Late' }, { 'if-match': '"999"' })

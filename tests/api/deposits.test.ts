@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createDeposit, getDeposit } from '../../src/contract/deposits.ts'
 import { getDomainConfig } from '../../src/contract/domains.ts'
 import { listRequests } from '../../src/contract/requests.ts'
@@ -158,6 +158,26 @@ test('shows the whole history in pages, newest first', async () => {
       .sort()
       .reverse()
   )
+})
+
+test('logs an upload by its route, under the id that its refusal names', async () => {
+  const { upload } = await app.reserve(ada, randomBytes(20))
+  const wrong = await app.patch(ada, upload, randomBytes(5), 7)
+  expect(wrong.status).toBe(409)
+  const { instance } = JSON.parse(wrong.body.toString())
+  await vi.waitFor(() => {
+    const lines = app.logged.filter(({ text }) => text === 'upload')
+    expect(lines.map(({ facts }) => facts)).toContainEqual({
+      request: instance,
+      method: 'PATCH',
+      route: '/uploads/{id}',
+      status: 409,
+      whole: true,
+      ms: expect.any(Number),
+      company: app.companies['acme.localhost']
+    })
+  })
+  expect(JSON.stringify(app.logged)).not.toContain(upload)
 })
 
 test('refuses HEAD where nobody would end what it starts', async () => {

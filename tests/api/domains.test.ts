@@ -30,6 +30,26 @@ test('replaces the fields it names, and counts the version', async () => {
   expect(await app.call(host, getDomainConfig, { domain: host })).toEqual(changed)
 })
 
+test('keeps a picture in its canonical form, and none that acts', async () => {
+  const xmlns = 'xmlns="http://www.w3.org/2000/svg"'
+  const logo = `<svg ${xmlns} viewBox='0 0 1 1'><path d="M0 0"></path></svg>`
+  const { theme } = await admin.call(updateDomain, { id, logo })
+  expect(theme.logo).toBe(`<svg ${xmlns} viewBox="0 0 1 1"><path d="M0 0"/></svg>`)
+  for (const favicon of [
+    `<svg ${xmlns} onload="alert(1)"/>`,
+    `<svg ${xmlns}><script/></svg>`,
+    ''
+  ]) {
+    await expect(admin.call(updateDomain, { id, title: 'Lost', favicon })).rejects.toMatchObject({
+      code: 'svg_refused',
+      fields: { favicon: { rule: 'svg' } }
+    })
+  }
+  const after = await app.call(host, getDomainConfig, { domain: host })
+  expect(after.theme).toEqual(theme)
+  expect(after.title).not.toBe('Lost')
+})
+
 test('sets the contact and takes it away', async () => {
   const named = await admin.call(updateDomain, { id, contact: 'help@acme.example' })
   expect(named.contact).toBe('help@acme.example')

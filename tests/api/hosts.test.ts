@@ -492,6 +492,7 @@ function makeServer(trustedProxies: string[] = [], signInPerAddressMinute = 100_
   const verify = 100_000
   const limits = {
     signInPerAddressMinute,
+    signUpPerAddressHour: 100_000,
     verifyPerAddressMinute: verify,
     verifyPerAddressDay: verify,
     verifyPerCompanyDay: verify,

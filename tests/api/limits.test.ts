@@ -10,6 +10,7 @@ import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 const generous = 100_000
 const limits = {
   signInPerAddressMinute: generous,
+  signUpPerAddressHour: generous,
   verifyPerAddressMinute: generous,
   verifyPerAddressDay: generous,
   verifyPerCompanyDay: generous,
@@ -39,6 +40,20 @@ describe('a limited call', () => {
     )
     const free = await app.request('api.acme.localhost', { path: '/healthz' })
     expect(free.headers).not.toHaveProperty('ratelimit')
+  })
+
+  test('is refused once an address has tried to make its accounts', async () => {
+    await using app = await makeApp({
+      settings: { limits: { ...limits, signUpPerAddressHour: 2 } }
+    })
+    await app.signUp()
+    await app.signUp()
+    await expect(app.signUp()).rejects.toMatchObject({
+      code: 'rate_limited',
+      figures: { used: 2, limit: 2 }
+    })
+    const { rows } = await app.owner.query('select count(*)::int as count from "user"')
+    expect(rows[0].count).toBe(2)
   })
 
   test('is refused with figures, the time and what is left', async () => {

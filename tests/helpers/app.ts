@@ -95,6 +95,7 @@ export async function makeApp(
       maxUploadBytes: 5_000_000_000,
       limits: {
         signInPerAddressMinute: 100_000,
+        signUpPerAddressHour: 100_000,
         verifyPerAddressMinute: 100_000,
         verifyPerAddressDay: 100_000,
         verifyPerCompanyDay: 100_000,

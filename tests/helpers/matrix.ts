@@ -109,6 +109,8 @@ export const rows: Record<string, Row> = {
         error: '#aa2222',
         info: '#225588'
       },
+      logo: '<svg xmlns="http://www.w3.org/2000/svg"/>',
+      favicon: '<svg xmlns="http://www.w3.org/2000/svg"/>',
       contact: 'help@acme.example'
     }),
     ids: { id: 'domain' },

@@ -8,7 +8,7 @@ import { openLink } from '../domain/links.ts'
 import { authenticate, type Person } from '../domain/sessions.ts'
 import type { Api, ApiContext, ApiEnv } from './context.ts'
 
-const maxBodyBytes = 256 * 1024
+const usualBodyBytes = 256 * 1024
 const maxDepth = 32
 /** Of the event loop. */
 const maxLagMs = 200
@@ -117,7 +117,7 @@ async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string
       fields: { '(query)': { rule: 'unknown' } }
     })
   }
-  return jsonBody(c)
+  return jsonBody(c, endpoint.maxBytes)
 }
 
 function query(c: Context<ApiEnv>): Record<string, string> {
@@ -133,8 +133,8 @@ function query(c: Context<ApiEnv>): Record<string, string> {
   return Object.fromEntries(values)
 }
 
-async function jsonBody(c: ApiContext): Promise<Record<string, unknown>> {
-  const body = await jsonOf(c, ['application/json'])
+async function jsonBody(c: ApiContext, maxBytes?: number): Promise<Record<string, unknown>> {
+  const body = await jsonOf(c, ['application/json'], maxBytes)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw notJson('is not an object')
   }
@@ -142,12 +142,16 @@ async function jsonBody(c: ApiContext): Promise<Record<string, unknown>> {
 }
 
 /** The JSON of a body of one of these types. */
-export async function jsonOf(c: ApiContext, types: string[]): Promise<unknown> {
+export async function jsonOf(
+  c: ApiContext,
+  types: string[],
+  maxBytes = usualBodyBytes
+): Promise<unknown> {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (!types.includes(type) || c.req.header('content-encoding')) {
     throw new AppError('unsupported_media_type', `The body must be plain ${types[0]}`)
   }
-  const text = await limitedText(c.req.raw)
+  const text = await limitedText(c.req.raw, maxBytes)
   if (tooDeep(text)) throw notJson('is nested too deeply')
   try {
     return JSON.parse(text)
@@ -156,15 +160,15 @@ export async function jsonOf(c: ApiContext, types: string[]): Promise<unknown> {
   }
 }
 
-async function limitedText(request: Request): Promise<string> {
+async function limitedText(request: Request, maxBytes: number): Promise<string> {
   const declared = Number(request.headers.get('content-length') ?? 0)
-  if (declared > maxBodyBytes) throw tooLarge()
+  if (declared > maxBytes) throw tooLarge(maxBytes)
   const chunks: Uint8Array[] = []
   let bytes = 0
   try {
     for await (const chunk of request.body ?? []) {
       bytes += chunk.length
-      if (bytes > maxBodyBytes) throw tooLarge()
+      if (bytes > maxBytes) throw tooLarge(maxBytes)
       chunks.push(chunk)
     }
   } catch (cause) {
@@ -205,8 +209,8 @@ function notJson(what: string, cause?: unknown): AppError {
   return new AppError('invalid_input', `The body ${what}`, { fields, cause })
 }
 
-function tooLarge(): AppError {
-  return new AppError('body_too_large', `The body is over ${maxBodyBytes} bytes`)
+function tooLarge(maxBytes: number): AppError {
+  return new AppError('body_too_large', `The body is over ${maxBytes} bytes`)
 }
 
 function honoPath(path: string): string {

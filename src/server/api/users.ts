@@ -15,6 +15,7 @@ export function mountUsers(app: Api): void {
       username,
       public_key_jwt,
       locale,
+      address: c.get('address'),
       idempotencyKey: findIdempotencyKey(c)
     })
     if (replayed) c.header('idempotent-replayed', 'true')

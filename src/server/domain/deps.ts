@@ -33,6 +33,7 @@ export interface Settings {
 /** Calls allowed to one address, and checks to one company; load tests raise them by configuration. */
 export interface Limits {
   signInPerAddressMinute: number
+  signUpPerAddressHour: number
   verifyPerAddressMinute: number
   verifyPerAddressDay: number
   verifyPerCompanyDay: number

@@ -10,6 +10,7 @@ import {
 import { AppError } from '../../contract/errors.ts'
 import { companyId, inCompany, inPlatform } from '../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
+import { canonicalTheme } from './svg.ts'
 
 /** How long another process may serve the config this one has changed. */
 const freshMs = 1000
@@ -64,8 +65,13 @@ export async function updateDomain(
     if (version !== undefined && version !== found.version) {
       throw new AppError('changed_meanwhile', `The domain is at version ${found.version}`)
     }
-    const { colors, ...fields } = changes
-    const theme = colors && JSON.stringify({ ...Theme.parse(found.theme), colors })
+    const { colors, logo, favicon, ...fields } = changes
+    const given = Object.entries({ colors, logo, favicon }).filter(
+      ([, value]) => value !== undefined
+    )
+    const theme =
+      given.length > 0 &&
+      JSON.stringify(canonicalTheme({ ...Theme.parse(found.theme), ...Object.fromEntries(given) }))
     const row = await tx
       .updateTable('domain')
       .set({ ...fields, ...(theme && { theme }), version: found.version + 1 })

@@ -28,6 +28,8 @@ const day = 86_400
 const rules = {
   /** Challenges and logins of one address. */
   sign_in_address: told(rule(limits => limits.signInPerAddressMinute, minute)),
+  /** Tries to make an account, from one address. */
+  sign_up_address: told(rule(limits => limits.signUpPerAddressHour, hour)),
   /** Failed logins of one e-mail, known or not, from one address. */
   login_address: rule(() => 10, 15 * minute),
   login_email: rule(() => 100, hour),

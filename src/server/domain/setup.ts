@@ -94,7 +94,7 @@ export async function createOperator(
       throw new AppError('setup_code_wrong', 'The code is none of those that hold')
     }
     await refund(deps, 'setup_address', attempt)
-    const person = { tenant, email, username, public_key_jwt, locale, idempotencyKey: undefined }
+    const person = { tenant, email, username, public_key_jwt, locale }
     const user = await insertUser(tx, deps, person, provenKey(person), ['operator', 'admin'])
     await rename(tx, company_id, input.company)
     tx.afterCommit(() => deps.wakes.domains.send(tenant.host))

@@ -14,17 +14,22 @@ import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { isLocalhost } from './domains.ts'
 import { once } from './idempotency.ts'
 import { newId, newRecordId } from './ids.ts'
+import { consume, networkOf } from './limits.ts'
 import { sealPublicKey, verifiesJwk } from './public-keys.ts'
 import { type Person, renewToken } from './sessions.ts'
 import { usageOf } from './usage.ts'
 
-interface SignUp {
+interface NewPerson {
   tenant: Tenant
   /** In canonical form. */
   email: string
   username: string
   public_key_jwt: string
   locale: 'en' | 'fr' | undefined
+}
+
+interface SignUp extends NewPerson {
+  address: string
   idempotencyKey: string | undefined
 }
 
@@ -37,11 +42,12 @@ export async function createUser(
   if (!tenant.config.public || !deps.settings.loopback || !isLocalhost(tenant.host)) {
     throw new AppError('signup_closed', 'This host takes no sign-ups')
   }
+  await consume(deps, 'sign_up_address', [tenant.company_id, networkOf(input.address)])
   const proof = provenKey(input)
   return inCompany(deps.db, tenant.company_id, async tx => {
     const effect = () => insertUser(tx, deps, input, proof)
     if (idempotencyKey === undefined) return { body: await effect(), replayed: false }
-    const { tenant: _, idempotencyKey: key, ...fields } = input
+    const { tenant: _, address: __, idempotencyKey: key, ...fields } = input
     const act = { actor: nobody, route: 'POST /user', key: idempotencyKey, input: fields }
     return once(tx, { company_id: tenant.company_id, now: deps.clock(), act }, effect)
   })
@@ -92,7 +98,7 @@ export async function updateUser(
 const nobody = '00000000-0000-0000-0000-000000000000'
 
 /** The key, once it has signed for itself, for this host, this e-mail and a sign-up. */
-export function provenKey({ tenant, email, public_key_jwt }: SignUp): PublicKeyPayload {
+export function provenKey({ tenant, email, public_key_jwt }: NewPerson): PublicKeyPayload {
   const jwt = parsePublicKeyJwt(public_key_jwt)
   if (
     jwt?.payload.purpose !== 'signup' ||
@@ -111,7 +117,7 @@ export function provenKey({ tenant, email, public_key_jwt }: SignUp): PublicKeyP
 export async function insertUser(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'log'>,
-  { tenant, email, username, locale }: SignUp,
+  { tenant, email, username, locale }: NewPerson,
   { nonce, kdf, jwk }: PublicKeyPayload,
   permissions: string[] = []
 ): Promise<{ id: string }> {
