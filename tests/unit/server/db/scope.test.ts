@@ -132,7 +132,9 @@ test('starts a deadlocked transaction again', async () => {
       }
     })
   await Promise.all([renameBoth(groups, 'A'), renameBoth(groups.toReversed(), 'B')])
-  expect({ attempts, woken }).toEqual({ attempts: 3, woken: 2 })
+  // the one that starts again may overtake the other and meet it once more
+  expect(attempts).toBeGreaterThanOrEqual(3)
+  expect(woken).toBe(2)
 })
 
 test.each([
