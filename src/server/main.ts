@@ -121,6 +121,7 @@ async function start(): Promise<void> {
     app,
     uploads: createUploads(deps),
     addressOf: createAddressReader(config.trustedProxies),
+    maxConnections: config.limits.connectionsPerProcess,
     log
   })
 

@@ -88,6 +88,8 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
     /** Where documents lie: `staging/…` and `blobs/…`. */
     documents: join(dataDir, 'documents'),
     start,
+    /** Of the running process. */
+    pid: () => running?.child.pid,
     /** `kill -9`. */
     kill: () => end('SIGKILL'),
     /** What a supervisor does; answers the exit code. */
