@@ -1,7 +1,3 @@
-/** Periods in which a limit is counted; `null` is the total of all time. */
-export const limitIntervals = [null, 'P1D', 'P30D', 'P1Y'] as const
-export type LimitInterval = (typeof limitIntervals)[number]
-
 const bytesPerGigabyte = 1e9
 
 /** What is typed as a number of requests: `'1 000'` → 1000, `'-3'` → 0; `null` (unlimited) for nothing and for no number. */

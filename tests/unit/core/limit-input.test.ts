@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
-  limitIntervals,
   readRequestLimit,
   readStorageLimit,
   writeStorageLimit
@@ -48,8 +47,4 @@ test('writes bytes so that they are read again as they were', () => {
     })
   )
   expect(writeStorageLimit(null)).toBe('')
-})
-
-test('counts in all time, days, months and years', () => {
-  expect(limitIntervals).toEqual([null, 'P1D', 'P30D', 'P1Y'])
 })
