@@ -62,6 +62,7 @@ export const rows: Record<string, Row> = {
   logOut: { input: () => ({ all: false }), spends: 'session' },
   listSessions: {},
   endSession: { ids: { id: 'session' }, spends: 'another session' },
+  getExport: { ids: { cursor: 'request' } },
   listCategories: {},
   createDeposit: {
     input: depositInput,

@@ -119,7 +119,7 @@ export async function listRequests(
   return inCompany(deps.db, input.company_id, tx => readRequests(tx, input))
 }
 
-async function readRequests(tx: Tx, input: ListInput): Promise<ProcessedRequest[]> {
+export async function readRequests(tx: Tx, input: ListInput): Promise<ProcessedRequest[]> {
   let query = tx
     .selectFrom('request')
     .selectAll()

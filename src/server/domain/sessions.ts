@@ -185,7 +185,7 @@ export async function listSessions(
   return inCompany(deps.db, person.company_id, tx => readSessions(tx, deps, person))
 }
 
-async function readSessions(
+export async function readSessions(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { company_id, id, session_id }: Person
