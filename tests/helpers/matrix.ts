@@ -234,6 +234,15 @@ export function idFieldsOf(route: Endpoint | Stream): string[] {
   return [...new Set([...pathParameters(route.path), ...named])].sort()
 }
 
+/** Fields that a good call may leave out. */
+export function optionalFieldsOf(route: Endpoint | Stream): string[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(route.input, {
+    io: 'input',
+    unrepresentable: 'any'
+  })
+  return Object.keys(properties).filter(name => !required.includes(name))
+}
+
 async function signUpInput(app: TestApp): Promise<object> {
   const host = 'acme.localhost'
   const email = `person-${randomUUID()}@example.com`
