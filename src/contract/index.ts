@@ -12,6 +12,7 @@ import {
 import { getDocs, getOpenApi } from './docs.ts'
 import { getDomainConfig, updateDomain } from './domains.ts'
 import type { Endpoint, Stream } from './endpoint.ts'
+import { getExport } from './exports.ts'
 import { reportPolicy } from './reports.ts'
 import { getRequest, listRequests, streamRequests } from './requests.ts'
 import { getHealth } from './service.ts'
@@ -31,6 +32,7 @@ export const endpoints = {
   logOut,
   listSessions,
   endSession,
+  getExport,
   listCategories,
   createDeposit,
   getDeposit,

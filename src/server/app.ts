@@ -7,6 +7,7 @@ import type { Api, ApiContext, ApiEnv } from './api/context.ts'
 import { mountDeposits } from './api/deposits.ts'
 import { mountDocs } from './api/docs.ts'
 import { mountDomains } from './api/domains.ts'
+import { mountExports } from './api/exports.ts'
 import { mountReports } from './api/reports.ts'
 import { mountRequests } from './api/requests.ts'
 import { mountService } from './api/service.ts'
@@ -74,6 +75,7 @@ export function createApp(
 
   mountUsers(app)
   mountSessions(app)
+  mountExports(app)
   mountCategories(app)
   mountDeposits(app)
   mountRequests(app)

@@ -116,33 +116,35 @@ export async function listRequests(
   deps: Pick<Deps, 'db'>,
   input: ListInput
 ): Promise<ProcessedRequest[]> {
-  return inCompany(deps.db, input.company_id, async tx => {
-    let query = tx
+  return inCompany(deps.db, input.company_id, tx => readRequests(tx, input))
+}
+
+export async function readRequests(tx: Tx, input: ListInput): Promise<ProcessedRequest[]> {
+  let query = tx
+    .selectFrom('request')
+    .selectAll()
+    .where('company_id', '=', input.company_id)
+    .where('user_id', '=', input.user_id)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(input.limit ?? 50)
+  if (input.kind !== undefined) query = query.where('kind', '=', input.kind)
+  if (input.state !== undefined) query = query.where('state', '=', input.state)
+  if (input.cursor !== undefined) {
+    const last = await tx
       .selectFrom('request')
-      .selectAll()
+      .select(['created_at', 'id'])
       .where('company_id', '=', input.company_id)
       .where('user_id', '=', input.user_id)
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(input.limit ?? 50)
-    if (input.kind !== undefined) query = query.where('kind', '=', input.kind)
-    if (input.state !== undefined) query = query.where('state', '=', input.state)
-    if (input.cursor !== undefined) {
-      const last = await tx
-        .selectFrom('request')
-        .select(['created_at', 'id'])
-        .where('company_id', '=', input.company_id)
-        .where('user_id', '=', input.user_id)
-        .where('id', '=', input.cursor)
-        .executeTakeFirst()
-      if (!last) throw new AppError('not_found', 'The cursor names no request of the caller')
-      query = query.where(
-        sql<boolean>`(created_at, id) < (${last.created_at}::timestamptz, ${last.id}::uuid)`
-      )
-    }
-    const rows = await query.execute()
-    return rows.map(row => ({ ...wireOf(row), seq: row.seq }))
-  })
+      .where('id', '=', input.cursor)
+      .executeTakeFirst()
+    if (!last) throw new AppError('not_found', 'The cursor names no request of the caller')
+    query = query.where(
+      sql<boolean>`(created_at, id) < (${last.created_at}::timestamptz, ${last.id}::uuid)`
+    )
+  }
+  const rows = await query.execute()
+  return rows.map(row => ({ ...wireOf(row), seq: row.seq }))
 }
 
 export async function getRequest(

@@ -196,7 +196,8 @@ export async function addUser(
   return id
 }
 
-async function readUser(
+/** What the screens show of a person, without a token. */
+export async function readUser(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   tenant: Tenant,
