@@ -23,7 +23,7 @@ export const pageBudgets: Record<string, number> = {
   '/deposit': 92,
   '/setup': 92
 }
-export const workerBudgets: Record<string, number> = { kdf: 26, hash: 12, image: 4, strength: 120 }
+export const workerBudgets: Record<string, number> = { kdf: 26, hash: 12, read: 1, image: 4, strength: 120 }
 export const budgets = { css: 14, html: 12, fonts: 85 }
 
 export interface PageWeight {
