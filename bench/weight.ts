@@ -56,8 +56,13 @@ export async function openScale(folder = 'dist'): Promise<Scale> {
   const build = await readBuild(folder)
   const server = await serveBuild(build)
   const { port } = server.address() as AddressInfo // as: it listens on TCP
-  const sum = (paths: string[]) =>
-    paths.reduce((total, path) => total + kilobytes(bodyOf(build, path)), 0)
+  const known = new Map<string, number>()
+  const weightOf = (path: string) => {
+    const weight = known.get(path) ?? kilobytes(bodyOf(build, path))
+    known.set(path, weight)
+    return weight
+  }
+  const sum = (paths: string[]) => paths.reduce((total, path) => total + weightOf(path), 0)
   return {
     pages: build.routes
       .map(route => route.replace('/[locale]', ''))
