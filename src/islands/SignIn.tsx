@@ -2,7 +2,7 @@ import { navigate } from 'astro:transitions/client'
 import { type FormEvent, useEffect, useMemo, useState } from 'react'
 import type { AppError } from '../contract/errors.ts'
 import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
-import { signIn } from '../stores/sessions.ts'
+import { signIn } from '../stores/accounts.ts'
 import { afterSignIn } from '../stores/users.ts'
 import {
   asAppError,
@@ -48,7 +48,7 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
     try {
       const { email = '', password = '' } = values
       await signIn({ email, password })
-      await navigate(afterSignIn(), { history: 'replace' })
+      await navigate(await afterSignIn(), { history: 'replace' })
     } catch (cause) {
       setError(asAppError(cause, 'Signing in failed'))
       setWorking(false)

@@ -2,7 +2,7 @@ import { navigate } from 'astro:transitions/client'
 import { type FormEvent, useEffect, useMemo, useState } from 'react'
 import type { AppError, FieldErrors } from '../contract/errors.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
-import { signUp } from '../stores/sessions.ts'
+import { signUp } from '../stores/accounts.ts'
 import { afterSignIn } from '../stores/users.ts'
 import {
   asAppError,
@@ -65,7 +65,7 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
         return
       }
       await signUp({ email, username, password, locale })
-      await navigate(afterSignIn(), { history: 'replace' })
+      await navigate(await afterSignIn(), { history: 'replace' })
     } catch (cause) {
       const error = asAppError(cause, 'Signing up failed')
       setFailure({ error, email })

@@ -1,9 +1,9 @@
-import { CircleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import { formatBytes, formatDateTime } from '../../core/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
+import { Icon } from './Icon.tsx'
 
 interface ErrorNoteProps {
   error: AppError
@@ -20,7 +20,7 @@ interface ErrorNoteProps {
 export function ErrorNote({ error, locale, t, text, children }: ErrorNoteProps) {
   return (
     <div role="alert" className="alert alert-error alert-outline items-start">
-      <CircleAlert aria-hidden="true" className="mt-0.5 size-5 shrink-0" />
+      <Icon name="alert" className="mt-0.5 size-5" />
       <div className="flex min-w-0 flex-col gap-2">
         <p>{text ?? sentenceFor(error, locale, t)}</p>
         {children}

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'react'
-import { AppError, type FieldErrors, fieldErrors } from '../../contract/errors.ts'
-import { Email, Username } from '../../contract/users.ts'
+import { AppError, type FieldErrors } from '../../contract/errors.ts'
+import { canonicalEmail } from '../../core/email.ts'
 import { minStrength, newPasswordFault } from '../../core/password.ts'
+import { usernameFault } from '../../core/username.ts'
 import type { T } from '../../i18n/index.ts'
 import { type Chooser, strengthOf } from '../../stores/passwords.ts'
 
@@ -35,8 +36,7 @@ export function prefill(form: HTMLFormElement | null, names: readonly string[]):
 
 export function emailErrors(email: string | undefined): FieldErrors {
   if (!email) return { email: { rule: 'required' } }
-  const parsed = Email.safeParse(email)
-  return parsed.success ? {} : { email: fieldErrors(parsed.error)['(body)'] ?? { rule: 'email' } }
+  return canonicalEmail(email) === undefined ? { email: { rule: 'email' } } : {}
 }
 
 /** `{ rule: 'min', limit: 12 }` → its sentence. */
@@ -47,9 +47,8 @@ export function fieldSentence(errors: FieldErrors, name: string, t: T): string |
 }
 
 export function usernameErrors(username = ''): FieldErrors {
-  const parsed = Username.safeParse(username)
-  if (parsed.success) return {}
-  return { username: fieldErrors(parsed.error)['(body)'] ?? { rule: 'format' } }
+  const fault = usernameFault(username)
+  return fault ? { username: fault } : {}
 }
 
 /** What can be said at once of a chosen password and its repetition, under the names of their fields. */

@@ -1,11 +1,8 @@
 import { AppError } from '../../contract/errors.ts'
 import { splitResponse } from '../../core/challenge.ts'
 import { isActiveKdf } from '../../core/kdf.ts'
-import {
-  noncePurpose,
-  type PublicKeyPayload,
-  parsePublicKeyJwt
-} from '../../core/public-key-jwt.ts'
+import { type PublicKeyPayload, parsePublicKeyJwt } from '../../core/public-key-jwt.ts'
+import { noncePurpose } from '../../core/public-key-proof.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import { readChallenge, spendChallenge } from './challenges.ts'
 import type { Deps, Tenant } from './deps.ts'

@@ -1,13 +1,8 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { toBase64Url, toUtf8 } from '../../../src/core/evidence/bytes.ts'
-import {
-  noncePurpose,
-  parsePublicKeyJwt,
-  publicJwk,
-  publicKeyJwtInput,
-  publicKeyPurposes
-} from '../../../src/core/public-key-jwt.ts'
+import { parsePublicKeyJwt } from '../../../src/core/public-key-jwt.ts'
+import { noncePurpose, publicJwk, publicKeyPurposes } from '../../../src/core/public-key-proof.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 
 const keys = makeKeys()
@@ -47,7 +42,8 @@ describe('public_key_jwt', () => {
   test('writes coordinates of 32 bytes, leading zeros included', () => {
     const jwk = publicJwk({ x: new Uint8Array(32), y: new Uint8Array(32) })
     expect(jwk).toEqual({ kty: 'EC', crv: 'P-256', x: 'A'.repeat(43), y: 'A'.repeat(43) })
-    expect(() => publicKeyJwtInput({ ...payload, jwk: { ...jwk, x: 'AA' } })).toThrow()
+    const short = { x: new Uint8Array(31), y: new Uint8Array(32) }
+    expect(() => publicJwk(short)).toThrow('P-256')
   })
 
   test('is fresh by a challenge of its purpose', () => {
