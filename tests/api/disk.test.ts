@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { diskFaults, fail, order } from '../../bench/soak/disk.ts'
 import { whyNotWatched } from '../../bench/soak/strace.ts'
+import { seed } from '../helpers/counts.ts'
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000)
 const missing = whyNotWatched()
 if (missing) process.stderr.write(`NOT TESTED, C-03 and C-04: ${missing}\n`)
 
