@@ -141,7 +141,12 @@ async function compareWithMemory(pool: pg.Pool, remembered: Remembered[]): Promi
     [demoAccount.email]
   )
   const byRequest = new Map(rows.map(row => [row.id, row]))
-  const expected = { acknowledged: 'done', abandoned: 'uploading', cancelled: 'cancelled' }
+  const expected = {
+    acknowledged: 'done',
+    abandoned: 'uploading',
+    cancelled: 'cancelled',
+    failed: 'failed'
+  }
   for (const { request, upload, size, end } of remembered) {
     const row = byRequest.get(request)
     if (!row) faults.push(`request ${request} (${end}) is lost`)

@@ -11,8 +11,11 @@ export interface Remembered {
   upload: string
   sha256: string
   size: number
-  /** `acknowledged`: the last PATCH was answered 204, so the service owes the deposit. */
-  end: 'acknowledged' | 'abandoned' | 'cancelled'
+  /**
+   * `acknowledged`: the last PATCH was answered 204, so the service owes the deposit; `failed`: it was
+   * refused for good, so there is none.
+   */
+  end: 'acknowledged' | 'abandoned' | 'cancelled' | 'failed'
 }
 
 export interface Crowd {
