@@ -79,12 +79,12 @@ test('a person changes name, appearance, language and password, and signs out ev
   await test.step('is refused with a wrong or a weak password, and stays signed in', async () => {
     await page.reload()
     await changePassword(page, 'not the present password', next)
-    await expect(page.getByText('That is not your present password.')).toBeVisible()
-    await expect(page.getByLabel('Present password')).toBeFocused()
+    await expect(page.getByText('That is not your current password.')).toBeVisible()
+    await expect(page.getByLabel('Current password')).toBeFocused()
     await changePassword(page, password, 'gracehopper gracehopper')
     await expect(page.getByText('This is too easy to guess.')).toBeVisible()
     await changePassword(page, password, password)
-    await expect(page.getByText('Choose another one than your present password.')).toBeVisible()
+    await expect(page.getByText('Choose a password other than your current one.')).toBeVisible()
     await expect(page.locator('html')).toHaveAttribute('data-session', 'in')
   })
 
@@ -190,7 +190,7 @@ test('a password can be pasted and every field names itself to password managers
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await signUp(page, `${address()}/en`)
   await page.goto('/en/me')
-  const form = page.locator('form', { has: page.getByLabel('Present password') })
+  const form = page.locator('form', { has: page.getByLabel('Current password') })
   await expect(form).toBeVisible()
   const purposes = await form
     .locator('input')
@@ -245,7 +245,7 @@ async function submitSignIn(page: Page, email: string, password: string): Promis
 }
 
 async function changePassword(page: Page, present: string, chosen: string): Promise<void> {
-  await page.getByLabel('Present password').fill(present)
+  await page.getByLabel('Current password').fill(present)
   await page.getByLabel('New password', { exact: true }).fill(chosen)
   await page.getByLabel('New password, once more').fill(chosen)
   await page.getByRole('button', { name: 'Change password' }).click()

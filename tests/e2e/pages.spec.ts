@@ -17,12 +17,12 @@ const publicPages = [
 const ownPages = ['/deposit', '/history']
 
 for (const host of ['localhost', 'demo.localhost']) {
-  test(`every page of ${host} is accessible, keeps its policy and fits its window`, async ({
-    browser
-  }) => {
-    test.setTimeout(360_000)
-    const site = address().replace('localhost', host)
-    for (const locale of locales) {
+  for (const locale of locales) {
+    test(`every page of ${host} in ${locale} is accessible, keeps its policy and fits its window`, async ({
+      browser
+    }) => {
+      test.setTimeout(360_000)
+      const site = address().replace('localhost', host)
       const stranger = await browser.newContext()
       await visitAll(stranger, `${site}/${locale}`, publicPages)
       await stranger.close()
@@ -33,8 +33,8 @@ for (const host of ['localhost', 'demo.localhost']) {
       await visitAll(person, `${site}/${locale}`, ownPages)
       await fillScreens(await person.newPage(), site, locale)
       await person.close()
-    }
-  })
+    })
+  }
 }
 
 test('a page that needs a person leads through sign-in and back', async ({ page, browser }) => {
@@ -116,7 +116,102 @@ test('main journey with the keyboard alone', async ({ page }) => {
   await expect(page.getByRole('heading', { name: /recorded this exact file/ })).toBeFocused()
 })
 
+test('account, password and sign-out everywhere with the keyboard alone', async ({ page }) => {
+  const site = address()
+  const email = await signUp(page, site)
+  await tabTo(page, 'link', 'Account')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name: 'Account' })).toBeFocused()
+  await expect(page.getByText('This browser')).toBeVisible()
+
+  await tabTo(page, 'textbox', 'Username')
+  await page.keyboard.press('ControlOrMeta+A')
+  await page.keyboard.type('Keyboard Only')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Saved.')).toBeVisible()
+
+  const dark = page.getByRole('main').getByRole('radio', { name: 'Dark' })
+  await tabToTarget(page, page.getByRole('main').getByRole('radio', { name: 'System' }), 'System')
+  await page.keyboard.press('ArrowLeft')
+  await expect(dark).toBeChecked()
+  await page.keyboard.press('ArrowRight')
+
+  const present = page.getByLabel('Current password')
+  await tabToTarget(page, present, 'the current password')
+  await page.keyboard.type(password)
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('button', { name: 'Show the password' }).first()).toBeFocused()
+  await page.keyboard.press('Space')
+  await expect(present).toHaveAttribute('type', 'text')
+  await tabTo(page, 'textbox', 'New password')
+  await page.keyboard.type(nextPassword)
+  await tabTo(page, 'textbox', 'New password, once more')
+  await page.keyboard.type(nextPassword)
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Your password is changed.')).toBeVisible()
+
+  await tabTo(page, 'button', 'Sign out everywhere')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('button', { name: 'Yes, sign out everywhere' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
+
+  await tabTo(page, 'link', 'Sign in')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/sign-in/)
+  await tabTo(page, 'textbox', 'E-mail')
+  await page.keyboard.type(email)
+  await tabTo(page, 'textbox', 'Password')
+  await page.keyboard.type(nextPassword)
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/en$/)
+})
+
+test('drawer and menu of a narrow window with the keyboard alone', async ({ page }) => {
+  await signUp(page, address())
+  await page.setViewportSize({ width: 320, height: 700 })
+  await page.reload()
+  await tabTo(page, 'button', 'Menu')
+  await page.keyboard.press('Enter')
+  const drawer = page.getByRole('navigation')
+  await expect(drawer.getByRole('link', { name: 'History' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(drawer).toBeHidden()
+  await expect(page.getByRole('button', { name: 'Menu' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await tabTo(page, 'link', 'Deposit')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name: 'Deposit' })).toBeFocused()
+
+  const person = page.locator('.bar-user')
+  await page.keyboard.press('Shift+Tab')
+  await tabToTarget(page, person, 'the menu of the person')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('menuitem', { name: 'Sign out' })).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(person).toBeFocused()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Enter')
+  await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
+})
+
+test('a document deposited twice is met with the keyboard alone', async ({ page }) => {
+  await signUp(page, address())
+  await page.goto('/en/deposit')
+  const file = { name: 'twice.txt', mimeType: 'text/plain', buffer: Buffer.from('twice') }
+  const input = page.locator('input[type=file]').first()
+  await input.setInputFiles(file)
+  await expect(page.getByText('Recorded', { exact: true })).toBeVisible()
+  await input.setInputFiles(file)
+  await expect(page.getByText(/You deposited exactly this file on/)).toBeVisible()
+  const again = page.getByRole('button', { name: /^Deposit again/ })
+  await tabToTarget(page, again, 'the button “Deposit again”')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Recorded', { exact: true })).toHaveCount(2)
+})
+
 const password = 'a long sentence to keep'
+const nextPassword = 'seven green bicycles in the rain'
 
 function address(): string {
   return test.info().project.use.baseURL ?? ''
@@ -206,7 +301,7 @@ async function signUp(page: Page, site: string, locale: 'en' | 'fr' = 'en'): Pro
   return email
 }
 
-async function tabTo(page: Page, role: 'link' | 'textbox', name: string): Promise<void> {
+async function tabTo(page: Page, role: 'button' | 'link' | 'textbox', name: string): Promise<void> {
   await tabToTarget(page, page.getByRole(role, { name, exact: true }).first(), `${role} "${name}"`)
 }
 
