@@ -1,5 +1,6 @@
 import AxeBuilder from '@axe-core/playwright'
 import { type BrowserContext, expect, type Locator, type Page, test } from '@playwright/test'
+import { expectArrival, nextPassword, password, signUp, watchFaults } from '../helpers/page.ts'
 
 const locales = ['en', 'fr'] as const
 const schemes = ['light', 'dark'] as const
@@ -29,7 +30,7 @@ for (const host of ['localhost', 'demo.localhost']) {
 
       // the interface follows the language a person has chosen, so each language has its own
       const person = await browser.newContext()
-      await signUp(await person.newPage(), site, locale)
+      await signUp(await person.newPage(), `${site}/${locale}`)
       await visitAll(person, `${site}/${locale}`, ownPages)
       await fillScreens(await person.newPage(), site, locale)
       await person.close()
@@ -39,7 +40,7 @@ for (const host of ['localhost', 'demo.localhost']) {
 
 test('a page that needs a person leads through sign-in and back', async ({ page, browser }) => {
   const site = address()
-  const email = await signUp(page, site)
+  const email = await signUp(page, `${site}/en`)
   const other = await (await browser.newContext()).newPage()
   await other.goto(`${site}/fr/history?kind=deposit`)
   await expect(other).toHaveURL(/\/fr\/sign-in\?redirect=/)
@@ -47,12 +48,12 @@ test('a page that needs a person leads through sign-in and back', async ({ page,
   await other.locator('input[type=password]').fill(password)
   await other.keyboard.press('Enter')
   // their own language is English
-  await expect(other).toHaveURL(/\/en\/history\?kind=deposit$/)
+  await expectArrival(other, `${site}/en/history?kind=deposit`)
 })
 
 test('a wrong password says so in words and keeps the e-mail', async ({ page, browser }) => {
   const site = address()
-  const email = await signUp(page, site)
+  const email = await signUp(page, `${site}/en`)
   const other = await (await browser.newContext()).newPage()
   await other.goto(`${site}/en/sign-in`)
   await other.getByLabel('E-mail').fill(email)
@@ -96,8 +97,7 @@ test('main journey with the keyboard alone', async ({ page }) => {
   await tabTo(page, 'textbox', 'Password, once more')
   await page.keyboard.type(password)
   await page.keyboard.press('Enter')
-  await expect(page.locator('html')).toHaveAttribute('data-session', 'in')
-  await expect(page).toHaveURL(/\/en$/)
+  await expectArrival(page, `${site}/en`)
   await tabTo(page, 'link', 'History')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1, name: 'History' })).toBeFocused()
@@ -118,7 +118,7 @@ test('main journey with the keyboard alone', async ({ page }) => {
 
 test('account, password and sign-out everywhere with the keyboard alone', async ({ page }) => {
   const site = address()
-  const email = await signUp(page, site)
+  const email = await signUp(page, `${site}/en`)
   await tabTo(page, 'link', 'Account')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1, name: 'Account' })).toBeFocused()
@@ -148,12 +148,13 @@ test('account, password and sign-out everywhere with the keyboard alone', async 
   await tabTo(page, 'textbox', 'New password, once more')
   await page.keyboard.type(nextPassword)
   await page.keyboard.press('Enter')
-  await expect(page.getByText('Your password is changed.')).toBeVisible()
+  await expect(page.getByText('Your password is changed.')).toBeVisible({ timeout: 60_000 })
 
   await tabTo(page, 'button', 'Sign out everywhere')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('button', { name: 'Yes, sign out everywhere' })).toBeFocused()
   await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(`${site}/en`)
   await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
 
   await tabTo(page, 'link', 'Sign in')
@@ -164,11 +165,11 @@ test('account, password and sign-out everywhere with the keyboard alone', async 
   await tabTo(page, 'textbox', 'Password')
   await page.keyboard.type(nextPassword)
   await page.keyboard.press('Enter')
-  await expect(page).toHaveURL(/\/en$/)
+  await expectArrival(page, `${site}/en`)
 })
 
 test('drawer and menu of a narrow window with the keyboard alone', async ({ page }) => {
-  await signUp(page, address())
+  await signUp(page, `${address()}/en`)
   await page.setViewportSize({ width: 320, height: 700 })
   await page.reload()
   await tabTo(page, 'button', 'Menu')
@@ -196,7 +197,7 @@ test('drawer and menu of a narrow window with the keyboard alone', async ({ page
 })
 
 test('a document deposited twice is met with the keyboard alone', async ({ page }) => {
-  await signUp(page, address())
+  await signUp(page, `${address()}/en`)
   await page.goto('/en/deposit')
   const file = { name: 'twice.txt', mimeType: 'text/plain', buffer: Buffer.from('twice') }
   const input = page.locator('input[type=file]').first()
@@ -210,16 +211,13 @@ test('a document deposited twice is met with the keyboard alone', async ({ page 
   await expect(page.getByText('Recorded', { exact: true })).toHaveCount(2)
 })
 
-const password = 'a long sentence to keep'
-const nextPassword = 'seven green bicycles in the rain'
-
 function address(): string {
   return test.info().project.use.baseURL ?? ''
 }
 
 async function visitAll(context: BrowserContext, site: string, paths: string[]): Promise<void> {
   const page = await context.newPage()
-  const faults = watch(page)
+  const faults = watchFaults(page)
   const policies = new Set<string>()
   for (const path of paths) {
     for (const colorScheme of schemes) {
@@ -240,7 +238,7 @@ async function visitAll(context: BrowserContext, site: string, paths: string[]):
 
 /** The states that only use brings: a recorded deposit, a history with rows, both verdicts. */
 async function fillScreens(page: Page, site: string, locale: 'en' | 'fr'): Promise<void> {
-  const faults = watch(page)
+  const faults = watchFaults(page)
   const words = {
     en: { recorded: 'Recorded', unchanged: 'Unchanged', unknown: 'No record' },
     fr: { recorded: 'Enregistré', unchanged: 'Inchangé', unknown: 'Aucune trace' }
@@ -289,18 +287,6 @@ async function inspect(page: Page): Promise<void> {
   expect(violations.map(each => `${page.url()}: ${each.id} ${each.nodes[0]?.html}`)).toEqual([])
 }
 
-async function signUp(page: Page, site: string, locale: 'en' | 'fr' = 'en'): Promise<string> {
-  const email = `person-${Date.now()}-${Math.random().toString(36).slice(2)}@example.com`
-  await page.goto(`${site}/${locale}/sign-up`)
-  await page.locator('input[type=email]').fill(email)
-  await page.locator('input[autocomplete=username], input[name=username]').first().fill('Camille')
-  for (const field of await page.locator('input[type=password]').all()) await field.fill(password)
-  await page.locator('main form [type=submit]').click()
-  await expect(page.locator('html')).toHaveAttribute('data-session', 'in')
-  await expect(page).toHaveURL(new RegExp(`/${locale}$`))
-  return email
-}
-
 async function tabTo(page: Page, role: 'button' | 'link' | 'textbox', name: string): Promise<void> {
   await tabToTarget(page, page.getByRole(role, { name, exact: true }).first(), `${role} "${name}"`)
 }
@@ -311,14 +297,4 @@ async function tabToTarget(page: Page, target: Locator, words: string): Promise<
     await page.keyboard.press('Tab')
   }
   throw new Error(`${words} is not reached by the Tab key`)
-}
-
-function watch(page: Page): string[] {
-  const faults: string[] = []
-  page.on('console', message => {
-    const isMissingPage = /status of 404/.test(message.text())
-    if (message.type() === 'error' && !isMissingPage) faults.push(message.text())
-  })
-  page.on('pageerror', error => faults.push(error.message))
-  return faults
 }
