@@ -296,6 +296,8 @@ function Over({ locale, t }: { locale: Locale; t: T }) {
 }
 
 function Done({ locale, t, stays }: { locale: Locale; t: T; stays: boolean }) {
+  // the bar shows who is signed in now
+  useEffect(() => void document.dispatchEvent(new Event('vidimus:changed')), [])
   return (
     <section className="sheet flex flex-col gap-4" data-state="done">
       <p className="verdict" role="status">

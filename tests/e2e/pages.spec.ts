@@ -220,12 +220,12 @@ async function visitAll(context: BrowserContext, site: string, paths: string[]):
   const faults = watchFaults(page)
   const policies = new Set<string>()
   for (const path of paths) {
+    const answer = await page.goto(`${site}${path}`)
+    policies.add((await answer?.headerValue('content-security-policy')) ?? '')
     for (const colorScheme of schemes) {
       await page.emulateMedia({ colorScheme })
       for (const width of widths) {
         await page.setViewportSize({ width, height: 800 })
-        const answer = await page.goto(`${site}${path}`)
-        policies.add((await answer?.headerValue('content-security-policy')) ?? '')
         await inspect(page)
       }
     }
