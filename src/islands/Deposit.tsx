@@ -88,7 +88,7 @@ export function Deposit({ locale, words }: DepositProps) {
           multiple
           onFiles={take}
         >
-          <Seal state={{ kind: 'idle' }} className="size-20" />
+          <Seal state={{ kind: 'idle' }} className="size-20" small />
         </DropZone>
         {phone && <p className="text-ink-soft text-sm">{t('deposit.phone')}</p>}
         <Unreadable names={unreadable} locale={locale} t={t} />

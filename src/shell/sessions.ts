@@ -18,6 +18,10 @@ export function startSessions(): void {
     // A visitor without a session needs none of the code that keeps one.
     if (isSignedIn()) void start()
   })
+  // a sign-in that leaves the page where it is, as that of the first operator
+  document.addEventListener('vidimus:changed', () => {
+    if (isSignedIn()) void start()
+  })
   onClick('[data-act=sign-out]', () => void leave())
 }
 

@@ -92,8 +92,8 @@ function end(): void {
   team?.leave()
   team = undefined
   stopWake()
-  $user.set(undefined)
   environment().store(snapshotKey, undefined)
+  $user.set(undefined)
 }
 
 /** Once per session: the person's language replaces the page's, or becomes it. */
@@ -147,8 +147,9 @@ function take({ access_token, ...user }: UserInfo): void {
   if (access_token) renewToken(access_token)
 }
 
+/** The snapshot first: `boot.js` reads it as soon as the person is told. */
 function show(user: UserInfo): void {
-  $user.set(user)
   const { features, permissions } = user
   environment().store(snapshotKey, JSON.stringify({ features, permissions }))
+  $user.set(user)
 }

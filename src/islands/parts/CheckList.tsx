@@ -85,8 +85,8 @@ const CheckLine = memo(function CheckLine({
   }
   if (state.step === 'failed') {
     return (
-      <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
-        <p className="min-w-0 grow truncate font-medium" title={name}>
+      <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1 ps-18">
+        <p className="min-w-0 grow basis-40 truncate font-medium" title={name}>
           {name}
         </p>
         <p className="text-error text-sm">

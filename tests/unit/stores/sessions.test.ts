@@ -48,6 +48,15 @@ test('signs in with a signed challenge, keeps the token in the cookie and loads 
   expect(tab.keys).toEqual({ opened: 1, closed: 1 })
 })
 
+test('has stored what a person may do by the time anybody hears of the person', async () => {
+  const { browser, sessions, users } = await open({})
+  const stored: unknown[] = []
+  users.$user.listen(() => stored.push(browser.storage.get('vidimus:user')))
+  await sessions.signIn({ email: 'ada@example.com', password: 'secret' })
+  await sessions.signOut()
+  expect(stored).toEqual(['{"features":["deposit"],"permissions":[]}', undefined])
+})
+
 test('signs up with the key of one derivation, which then signs in', async () => {
   const { tab, accounts } = await open({})
   const input = { email: 'ada@example.com', username: 'Ada', password: 'secret' }
