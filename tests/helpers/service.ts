@@ -84,6 +84,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
   return {
     folder,
     dataDir,
+    /** Of the running process. */
     pid(): number {
       const pid = running?.child.pid
       if (pid === undefined) throw new Error('the service is not running')
@@ -93,8 +94,6 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
     /** Where documents lie: `staging/…` and `blobs/…`. */
     documents: join(dataDir, 'documents'),
     start,
-    /** Of the running process. */
-    pid: () => running?.child.pid,
     /** `kill -9`. */
     kill: () => end('SIGKILL'),
     /** What a supervisor does; answers the exit code. */

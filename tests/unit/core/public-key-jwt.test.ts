@@ -7,7 +7,6 @@ import {
   formatPublicKeyJwt,
   noncePurpose,
   publicJwk,
-  publicKeyJwtInput,
   publicKeyPurposes
 } from '../../../src/core/public-key-proof.ts'
 import { times } from '../../helpers/counts.ts'

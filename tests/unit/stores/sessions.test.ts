@@ -49,10 +49,10 @@ test('signs in with a signed challenge, keeps the token in the cookie and loads 
 })
 
 test('has stored what a person may do by the time anybody hears of the person', async () => {
-  const { browser, sessions, users } = await open({})
+  const { browser, accounts, sessions, users } = await open({})
   const stored: unknown[] = []
   users.$user.listen(() => stored.push(browser.storage.get('vidimus:user')))
-  await sessions.signIn({ email: 'ada@example.com', password: 'secret' })
+  await accounts.signIn({ email: 'ada@example.com', password: 'secret' })
   await sessions.signOut()
   expect(stored).toEqual(['{"features":["deposit"],"permissions":[]}', undefined])
 })
