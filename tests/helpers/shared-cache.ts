@@ -6,7 +6,7 @@ export interface Front extends AsyncDisposable {
   port: number
 }
 
-export type SharedCache = Awaited<ReturnType<typeof startSharedCache>>
+type SharedCache = Awaited<ReturnType<typeof startSharedCache>>
 
 interface Stored {
   /** What `Vary` named, as the request had it that filled the entry. */
