@@ -9,13 +9,17 @@ const everyCore = `0-${availableParallelism() - 1}`
 /** Whether each side can have a core of its own here. */
 export const canPin = availableParallelism() > 1 && pinTo(everyCore)
 
-/** Runs `work` with this process on the client's core. */
-export async function asClient<T>(work: () => Promise<T>): Promise<T> {
-  pin(clientCore)
-  try {
-    return await work()
-  } finally {
-    pin(everyCore)
+/** The same work, with this process on the client's core. */
+export function asClient<Given, T>(
+  work: (given: Given) => Promise<T>
+): (given: Given) => Promise<T> {
+  return async given => {
+    pin(clientCore)
+    try {
+      return await work(given)
+    } finally {
+      pin(everyCore)
+    }
   }
 }
 

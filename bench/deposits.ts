@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { Connection, jsonOf, requestText } from './connection.ts'
 import { host, type Insider, openInsider } from './insider.ts'
-import { interleave, type Load, load } from './load.ts'
-import { startPeer, startService } from './processes.ts'
+import { interleave, type Load, load, microsNote, weighed } from './load.ts'
+import { coreSecondsOf, startPeer, startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
 /**
@@ -45,21 +45,24 @@ export async function measure(options: Options): Promise<Row[]> {
     )
     if (answer) jsonOf(answer)
   }
+  const oursSpent = () => coreSecondsOf(service.pid(), service)
+  const itsSpent = () => coreSecondsOf(peer.pid, service)
   const rows: Row[] = []
   for (const callers of [1, most]) {
     const ours = () => load({ callers, seconds, signal: options.signal, work: deposit })
     const its = () => peer.ask<Load>({ seconds, callers, twice })
     const figures = await interleave(
       options,
-      () => counted(insider, ours),
-      () => counted(insider, its)
+      () => weighed(oursSpent, () => counted(insider, ours)),
+      () => weighed(itsSpent, () => counted(insider, its))
     )
     rows.push({
       what: `deposits, ${callers} ${callers === 1 ? 'caller' : 'callers'}`,
       ours: figures.ours.perSecond,
       peer: figures.peer.perSecond,
       unit: '/s',
-      aim: { ratio: 0.7 }
+      aim: { ratio: 0.7 },
+      note: microsNote(figures)
     })
   }
   for (const connection of connections) connection.close()
@@ -90,15 +93,16 @@ const tables = [
 ]
 
 /** Holds a run to what it says: as many rows in every table of a deposit as deposits were counted. */
-async function counted(insider: Insider, run: () => Promise<Load>) {
+async function counted(insider: Insider, run: () => Promise<Load>): Promise<Load> {
   const before = await rowCounts(insider)
-  const { perSecond, p99Ms, done } = await run()
+  const figures = await run()
   const after = await rowCounts(insider)
   for (const table of tables) {
     const more = (after[table] ?? 0) - (before[table] ?? 0)
-    if (more !== done) throw new Error(`${done} deposits left ${more} rows in ${table}`)
+    if (more !== figures.done)
+      throw new Error(`${figures.done} deposits left ${more} rows in ${table}`)
   }
-  return { perSecond, p99Ms }
+  return figures
 }
 
 async function rowCounts({ owner }: Insider): Promise<Record<string, number>> {

@@ -1,9 +1,9 @@
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, open, rm } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
-import { availableParallelism, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Browser, chromium, type Page } from '@playwright/test'
@@ -25,7 +25,6 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   const build = await readBuild('dist')
   const server = await serveBuild(build)
   const { port } = server.address() as AddressInfo // as: it listens on TCP
-  unpin()
   const browser = await launch()
   try {
     const small = await makeFile(join(folder, 'small'), quick ? 20 : 100)
@@ -88,11 +87,6 @@ async function sha256sum({ path }: BenchFile): Promise<number> {
   const start = performance.now()
   await run('sha256sum', [path])
   return (performance.now() - start) / 1000
-}
-
-/** The browser works on all cores, whatever core its starter has been put on. */
-function unpin(): void {
-  spawnSync('taskset', ['-acp', `0-${availableParallelism() - 1}`, String(process.pid)])
 }
 
 function launch(): Promise<Browser> {

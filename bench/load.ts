@@ -36,6 +36,25 @@ export async function load(options: {
   }
 }
 
+/** Adds to the figures of a run what one piece of its work took of the server's core, in µs. */
+export async function weighed(
+  coreSeconds: () => number,
+  run: () => Promise<Load>
+): Promise<{ perSecond: number; p99Ms: number; micros: number }> {
+  const before = coreSeconds()
+  const { perSecond, p99Ms, done } = await run()
+  return { perSecond, p99Ms, micros: ((coreSeconds() - before) * 1e6) / done }
+}
+
+/** What one piece of work took, which other work on the machine changes less than what got done in a second. */
+export function microsNote(figures: {
+  ours: { micros: number }
+  peer: { micros: number }
+}): string {
+  const { ours, peer } = figures
+  return `${Math.round(ours.micros)} µs of the server's core each, the peer ${Math.round(peer.micros)}`
+}
+
 /** Both in turns, after one turn of each that does not count; the medians of every figure. */
 export async function interleave<Figures extends Record<string, number>>(
   { runs, signal }: Options,

@@ -2,12 +2,14 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { asClient, canPin } from './cores.ts'
 import { measure as deposits } from './deposits.ts'
+import { measure as hashing } from './hashing.ts'
 import { measure as pages } from './pages.ts'
 import { measure as signIn } from './sign-in.ts'
 import { measure as start } from './start.ts'
 import { measure as streams } from './streams.ts'
 import { isMet, type Options, type Row, render } from './table.ts'
 import { measure as verifications } from './verifications.ts'
+import { measure as weight } from './weight.ts'
 
 /**
  * How fast the product is beside the barest thing that does the same work: `npm run bench`, or a part of
@@ -15,12 +17,14 @@ import { measure as verifications } from './verifications.ts'
  * little. Prints one table; 1 where an aim is missed.
  */
 const measures: Record<string, (options: Options) => Promise<Row[]>> = {
-  start,
-  pages,
-  'sign-in': signIn,
-  deposits,
-  verifications,
-  streams
+  weight,
+  hashing,
+  start: asClient(start),
+  pages: asClient(pages),
+  'sign-in': asClient(signIn),
+  deposits: asClient(deposits),
+  verifications: asClient(verifications),
+  streams: asClient(streams)
 }
 
 const { values } = parseArgs({
@@ -54,7 +58,7 @@ try {
   for (const name of names) {
     stopping.signal.throwIfAborted()
     say(name)
-    rows.push(...(await asClient(async () => measures[name]?.(options) ?? [])))
+    rows.push(...((await measures[name]?.(options)) ?? []))
   }
 } finally {
   if (rows.length > 0) process.stdout.write(`${render(rows)}\n`)

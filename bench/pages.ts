@@ -1,6 +1,6 @@
 import { Connection, requestText } from './connection.ts'
-import { interleave, load } from './load.ts'
-import { memoryOf, startPeer, startService } from './processes.ts'
+import { interleave, load, microsNote, weighed } from './load.ts'
+import { coreSecondsOf, memoryOf, startPeer, startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
 const path = '/en/verify'
@@ -25,17 +25,20 @@ export async function measure(options: Options): Promise<Row[]> {
   const [ours, its] = await Promise.all([open(service.port), open(port)])
 
   const seconds = options.quick ? 0.5 : 2
-  const run = (connections: Connection[]) => async () => {
+  const run = (connections: Connection[], pid: number | undefined) => async () => {
     const before = process.cpuUsage()
     const work = async (caller: number) => {
       const answer = await connections[caller]?.ask(request)
       if (answer?.body.length !== page.body.length) throw new Error('another page was answered')
     }
-    const { perSecond } = await load({ callers, seconds, signal: options.signal, work })
+    const figures = await weighed(
+      () => coreSecondsOf(pid, service),
+      () => load({ callers, seconds, signal: options.signal, work })
+    )
     const { user, system } = process.cpuUsage(before)
-    return { perSecond, clientBusy: (user + system) / 1e6 / seconds }
+    return { ...figures, clientBusy: (user + system) / 1e6 / seconds }
   }
-  const figures = await interleave(options, run(ours), run(its))
+  const figures = await interleave(options, run(ours, service.pid()), run(its, peer.pid))
   for (const connection of [...ours, ...its]) connection.close()
   return [
     {
@@ -44,7 +47,7 @@ export async function measure(options: Options): Promise<Row[]> {
       peer: figures.peer.perSecond,
       unit: '/s',
       aim: { ratio: 0.8 },
-      note: `${page.body.length} bytes of brotli over ${callers} connections; the client's core was ${share(figures.ours.clientBusy)} busy with ours, ${share(figures.peer.clientBusy)} with the peer`
+      note: `${page.body.length} bytes of brotli over ${callers} connections; ${microsNote(figures)}; the client's core was ${share(figures.ours.clientBusy)} busy with ours, ${share(figures.peer.clientBusy)} with the peer`
     },
     {
       what: 'memory after the pages',

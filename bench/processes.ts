@@ -83,6 +83,21 @@ async function ask<Reply>(child: ChildProcess, question: object): Promise<Reply>
   return result
 }
 
+/** Seconds of a core that a process and the service's database have used so far. */
+export function coreSecondsOf(pid: number | undefined, { dataDir }: Service): number {
+  const [postmaster = ''] = readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8').split('\n')
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
+  const database = children.trim().split(' ').map(Number)
+  return [pid, ...database].reduce<number>((sum, each) => sum + cpuOf(each), 0)
+}
+
+function cpuOf(pid: number | undefined): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // the second field is a name that may hold anything but ends with the last bracket
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
 /** What a process holds in memory, in MB. */
 export function memoryOf(pid: number | undefined): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
 import { ProcessedRequest } from '../../contract/requests.ts'
-import { inCompany, type Tx } from '../db/scope.ts'
+import { inCompany, inCompanyOnce, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
 /** Events older than this are gone; a reader that asks for one reloads its list. */
@@ -151,7 +151,7 @@ export async function getRequest(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
 ): Promise<ProcessedRequest> {
-  return inCompany(deps.db, input.company_id, tx => readRequest(tx, input))
+  return inCompanyOnce(deps.db, input.company_id, tx => readRequest(tx, input))
 }
 
 export async function readRequest(

@@ -4,7 +4,7 @@ import type { Session } from '../../contract/sessions.ts'
 import { splitResponse } from '../../core/challenge.ts'
 import { PublicKeyJwk } from '../../core/public-key-jwt.ts'
 import type { DisabledMark } from '../db/schema.ts'
-import { inCompany, type Tx } from '../db/scope.ts'
+import { inCompany, inCompanyOnce, type Tx } from '../db/scope.ts'
 import { readChallenge, spendChallenge } from './challenges.ts'
 import type { CompanyId, Deps, Keys, Tenant } from './deps.ts'
 import { newId } from './ids.ts'
@@ -272,7 +272,7 @@ async function findSession(
     session_id
   }: { company_id: CompanyId; user_id: string; session_id: string }
 ): Promise<LiveSession | undefined> {
-  const found = await inCompany(deps.db, company_id, tx =>
+  const found = await inCompanyOnce(deps.db, company_id, tx =>
     tx
       .selectFrom('session')
       .innerJoin('user', join =>
