@@ -2,12 +2,14 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { asClient, canPin } from './cores.ts'
 import { measure as deposits } from './deposits.ts'
+import { measure as hashing } from './hashing.ts'
 import { measure as pages } from './pages.ts'
 import { measure as signIn } from './sign-in.ts'
 import { measure as start } from './start.ts'
 import { measure as streams } from './streams.ts'
 import { isMet, type Options, type Row, render } from './table.ts'
 import { measure as verifications } from './verifications.ts'
+import { measure as weight } from './weight.ts'
 
 /**
  * How fast the product is beside the barest thing that does the same work: `npm run bench`, or a part of
@@ -20,7 +22,9 @@ const measures: Record<string, (options: Options) => Promise<Row[]>> = {
   'sign-in': signIn,
   deposits,
   verifications,
-  streams
+  streams,
+  hashing,
+  weight
 }
 
 const { values } = parseArgs({
