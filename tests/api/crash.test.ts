@@ -14,4 +14,4 @@ test(`loses and doubles nothing when it is killed under sixteen depositors (SEED
     deposits: report.acknowledged,
     leaves: report.acknowledged
   })
-}, 180_000)
+}, 400_000)

@@ -6,6 +6,7 @@ import { listCategories } from '../../src/contract/categories.ts'
 import { createContentLink, createDeposit, getDeposit } from '../../src/contract/deposits.ts'
 import { getDomainConfig, updateDomain } from '../../src/contract/domains.ts'
 import { AppError } from '../../src/contract/errors.ts'
+import { getExport } from '../../src/contract/exports.ts'
 import { getRequest, listRequests } from '../../src/contract/requests.ts'
 import {
   endSession,
@@ -95,7 +96,8 @@ const acts = {
   'change the password': 1,
   'change a title': 2,
   'read a title': 2,
-  'read oneself': 2
+  'read oneself': 2,
+  'take one’s data along': 2
 }
 type ActName = keyof typeof acts
 
@@ -348,6 +350,16 @@ async function play(
       const reading = app.call(host, getDomainConfig, { domain: asked.host }, {})
       const actual = await outcome(reading, config => config.title)
       return { actual, expected: asked === place ? { shown: place.title } : 'unknown_domain' }
+    }
+    case 'take one’s data along': {
+      const reading = app.call(host, getExport, {}, options)
+      const actual = await outcome(reading, ({ account, sessions, requests }) => [
+        account.id,
+        idsOf(sessions),
+        idsOf(requests)
+      ])
+      const live = person.sessions.filter(each => each.live).map(each => sessionOf(each.token))
+      return { actual, expected: told([person.id, live.sort(), person.requests.toSorted()]) }
     }
     case 'read oneself': {
       const reading = app.call(host, getUser, {}, options)

@@ -16,7 +16,9 @@ test('signs nobody out while the token key is changed under load', async () => {
   const clients = await Promise.all(Array.from({ length: people }, () => app.signUp()))
   const running = clients.map(person => load.run(app, person, stop.signal))
   await load.more(40)
+  const quiet = await app.signUp()
   for (let rotation = 0; rotation < 2; rotation++) {
+    const token = await app.signIn(quiet)
     const { kid } = await rotateTokenKey({ directory, clock: app.deps.clock })
     await app.deps.keys.reload()
     expect(app.deps.keys.signingKey().kid).not.toBe(kid)
@@ -27,6 +29,8 @@ test('signs nobody out while the token key is changed under load', async () => {
     await load.more(40)
     app.wait(25 * 60)
     await app.deps.keys.reload()
+    // not used since before the change
+    await expect(quiet.call(getUser, {}, { token })).resolves.toHaveProperty('id', quiet.id)
     await load.more(40)
     expect(load.kids).toContain(kid)
   }

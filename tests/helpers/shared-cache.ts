@@ -6,8 +6,6 @@ export interface Front extends AsyncDisposable {
   port: number
 }
 
-type SharedCache = Awaited<ReturnType<typeof startSharedCache>>
-
 interface Stored {
   /** What `Vary` named, as the request had it that filled the entry. */
   varying: [name: string, value: string | undefined][]
