@@ -50,13 +50,17 @@ export async function startHelper(kind: string, setup: object): Promise<Peer> {
   const child = fork(join(import.meta.dirname, 'peers/main.ts'), [kind], {
     serialization: 'advanced'
   })
+  // Ctrl-C reaches it anyway; its end ends whatever waits for it
+  const kill = () => child.kill('SIGKILL')
+  process.once('SIGTERM', kill)
   const peer: Peer = {
     pid: child.pid ?? 0,
     ask: question => ask(child, question),
     async [Symbol.asyncDispose]() {
+      process.off('SIGTERM', kill)
       if (child.exitCode !== null || child.signalCode !== null) return
       const ended = once(child, 'exit')
-      child.kill('SIGKILL')
+      kill()
       await ended
     }
   }

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 /** What only an event of a request has in it, and a tick has not. */
 const mark = Buffer.from('"created"')
 const headEnd = Buffer.from('\r\n\r\n')
-const openAtOnce = 50
+const openAtOnce = 16
 
 /** Holds streams open and answers, for a number of events, when each of them came, by `process.hrtime`. */
 export async function listen({ port, requests }: { port: number; requests: string[] }) {
