@@ -21,6 +21,6 @@ export function writeStorageLimit(bytes: number | null): string {
 function readNumber(text: string): number | null {
   // people write thousands with blanks, and decimals with a comma
   const plain = text.replace(/[\s\u00a0\u202f]/g, '').replace(',', '.')
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)$/.test(plain)) return null
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(plain)) return null
   return Math.max(0, Number(plain))
 }
