@@ -21,7 +21,8 @@ export const pageBudgets: Record<string, number> = {
   '/history': 90,
   '/me': 90,
   '/deposit': 92,
-  '/setup': 92
+  '/setup': 92,
+  '/dev/limits': 90
 }
 export const workerBudgets: Record<string, number> = {
   kdf: 26,
