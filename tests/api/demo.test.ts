@@ -176,6 +176,22 @@ test('removes no company that is none', async () => {
   ).toBeDefined()
 })
 
+test('makes no demonstration of a company that is none, nor the other way round', async () => {
+  const acme = app.companies['acme.localhost']
+  if (!acme) throw new Error('no company')
+  for (const [company, mark] of [
+    [acme, 'seeding'],
+    [acme, 'ready'],
+    [demo.company_id, null]
+  ] as const) {
+    const marked = inCompany(app.deps.db, company, tx =>
+      tx.updateTable('company').set({ demo: mark }).where('id', '=', company).execute()
+    )
+    await expect(marked).rejects.toMatchObject({ code: '42501' })
+  }
+  expect(await removeCompany(app.deps, acme)).toBe(false)
+})
+
 test('stops and leaves no file when it is removed while it is being made', async () => {
   await using other = await makeApp()
   await createDemo(other.deps)
