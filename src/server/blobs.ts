@@ -3,11 +3,13 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
+import { parseCompanyId } from './db/scope.ts'
 import type { Blobs, CompanyId, Digest } from './domain/deps.ts'
 
 /**
  * Documents as files below one folder: `staging/<company>/<upload>` while they arrive,
  * `blobs/<company>/<aa>/<tag>` once kept. Both lie on one file system, so keeping is one rename.
+ * `removed/<company>` notes that the company's files are to go.
  */
 export function openBlobs(directory: string): Blobs {
   const staged = (company: CompanyId, upload: string) =>
@@ -16,6 +18,7 @@ export function openBlobs(directory: string): Blobs {
     const name = Buffer.from(tag).toString('hex')
     return join(directory, 'blobs', company, name.slice(0, 2), name)
   }
+  const removal = (company: CompanyId) => join(directory, 'removed', company)
   return {
     stagingDirectory: join(directory, 'staging'),
     stagingFile: staged,
@@ -55,6 +58,24 @@ export function openBlobs(directory: string): Blobs {
       for (const place of ['staging', 'blobs']) {
         await rm(join(directory, place, company), { recursive: true, force: true })
       }
+    },
+    async noteRemoval(company) {
+      const note = removal(company)
+      await makeDurable(dirname(note), directory)
+      await writeFile(note, '', { mode: 0o600 })
+      await sync(dirname(note))
+    },
+    async listRemovals() {
+      const removals: { company: CompanyId; at: Date }[] = []
+      for (const name of await readdir(join(directory, 'removed')).catch(nothingIfMissing)) {
+        const company = parseCompanyId(name)
+        const note = company && (await stat(removal(company)).catch(nothingIfMissing))
+        if (note && 'mtime' in note) removals.push({ company, at: note.mtime })
+      }
+      return removals
+    },
+    async forgetRemoval(company) {
+      await rm(removal(company), { force: true })
     },
     async read(company, tag, range) {
       const file = await open(kept(company, tag), 'r')

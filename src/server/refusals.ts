@@ -32,7 +32,9 @@ function proxyRefusals(trustedProxies: string[]): string[] {
       const bits = family === 'ipv4' ? 32n : 128n
       const free = bits - BigInt(prefix)
       const first = (numberOf(family, address) >> free) << free
-      ranges[family].push([first, first + (1n << free) - 1n])
+      const last = first + (1n << free) - 1n
+      ranges[family].push([first, last])
+      if (family === 'ipv6') ranges.ipv4.push([first - firstMapped, last - firstMapped])
     } catch (error) {
       refusals.push(error instanceof Error ? error.message : String(error))
     }
@@ -48,6 +50,9 @@ function proxyRefusals(trustedProxies: string[]): string[] {
   }
   return refusals
 }
+
+/** `::ffff:0:0`: from there on IPv6 holds all of IPv4, and a network of one trusts the other alike. */
+const firstMapped = 0xffffn << 32n
 
 function covers(ranges: [bigint, bigint][], [first, last]: readonly [bigint, bigint]): boolean {
   let next = first

@@ -1,5 +1,5 @@
 import type { Hints } from './db/hints.ts'
-import { companyId } from './db/scope.ts'
+import { parseCompanyId } from './db/scope.ts'
 import type { PersonKey, Signal, Wakes } from './domain/deps.ts'
 
 /**
@@ -13,10 +13,13 @@ export function createWakes(hints?: Pick<Hints, 'send' | 'hear'>): Wakes {
   const missed = signal<void>()
   hints?.hear({
     text(text) {
-      const [name, first = '', user = ''] = text.split(' ')
+      // whoever may use the database may say anything: what makes no sense is not for us
+      const [name, first = '', user] = text.split(' ')
       if (name === 'domains') domains.deliver(first)
-      if (name === 'events') events.deliver({ company: companyId(first), user })
-      if (name === 'sessions') sessions.deliver({ company: companyId(first), user })
+      const company = parseCompanyId(first)
+      if (!company || !user) return
+      if (name === 'events') events.deliver({ company, user })
+      if (name === 'sessions') sessions.deliver({ company, user })
     },
     missed: () => missed.deliver()
   })

@@ -80,8 +80,6 @@ async function leave(): Promise<void> {
   if (isUploading() && !(await ask(question))) return
   const { signOut } = await import('../stores/sessions.ts')
   await signOut()
-  const { forgetUploads } = await import('../stores/upload-memory.ts')
-  await forgetUploads()
   // In full, so that nothing of the person stays in memory.
   location.assign(localizedPath(pageLocale(), '/'))
 }

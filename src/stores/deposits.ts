@@ -9,7 +9,7 @@ import { httpUpload } from './http-upload.ts'
 import { handleOf, keepHandle } from './offers.ts'
 import { loadRequests, onRequest } from './requests.ts'
 import { api, apiOrigin, heed, onSignIn, onSignOut, sessionToken } from './sessions.ts'
-import { forgetUploads, uploadMemory } from './upload-memory.ts'
+import { uploadMemory } from './upload-memory.ts'
 import { createUploads } from './uploads.ts'
 
 const uploads = createUploads({ http: httpUpload, token: sessionToken })
@@ -94,7 +94,6 @@ function listen(): void {
     if (departure === 'signed-out') {
       queue.clear()
       restoredFor = undefined
-      void forgetUploads()
     } else queue.suspend()
   })
   onSignIn(() => {

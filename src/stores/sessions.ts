@@ -132,17 +132,19 @@ export function heed(error: AppError, token: string | undefined): void {
 /** Ends the session here and in other tabs at once, then on the server as far as it can be reached. */
 export async function signOut(): Promise<void> {
   const token = sessionToken()
-  leave('signed-out')
-  if (!token) return
-  await callAs(token, 'logOut', {}, {}).catch(() => {
-    // The token ends by itself within the hour, and nobody holds it any more.
-  })
+  const left = leaveNothing()
+  if (token) {
+    await callAs(token, 'logOut', {}, {}).catch(() => {
+      // The token ends by itself within the hour, and nobody holds it any more.
+    })
+  }
+  await left
 }
 
 /** Ends every session of the person, in all browsers; unlike `signOut` it fails where the server does. */
 export async function signOutEverywhere(): Promise<void> {
   await api('logOut', { all: true })
-  leave('signed-out')
+  await leaveNothing()
 }
 
 /** Begins the session of a token that a login has just answered. */
@@ -214,6 +216,17 @@ function leave(departure: Departure): void {
   writeCookie(`${cookieName}=; Max-Age=0; Path=/; Secure; SameSite=Lax`)
   depart(departure)
   tellTabs('changed')
+}
+
+/** However the person signs out, names and fingerprints of their files stay in no browser. */
+async function leaveNothing(): Promise<void> {
+  leave('signed-out')
+  try {
+    const { forgetUploads } = await import('./upload-memory.ts')
+    await forgetUploads()
+  } catch {
+    // offline, before any upload needed that file: the next person's sign-in forgets them
+  }
 }
 
 function depart(departure: Departure): void {

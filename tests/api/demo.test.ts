@@ -11,6 +11,7 @@ import { createDemo, demoHost, fillDemo, findDemo } from '../../src/server/domai
 import { demoActs, sha256Hex } from '../../src/server/domain/demo-documents.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
 import { lapseNextUpload, settleNextUpload } from '../../src/server/domain/uploads.ts'
+import { checkAllFiles } from '../../src/server/jobs/check-files.ts'
 import { lapseStaleUploads } from '../../src/server/jobs/settle-uploads.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 import { tablesOf } from '../helpers/matrix.ts'
@@ -176,6 +177,22 @@ test('removes no company that is none', async () => {
   ).toBeDefined()
 })
 
+test('makes no demonstration of a company that is none, nor the other way round', async () => {
+  const acme = app.companies['acme.localhost']
+  if (!acme) throw new Error('no company')
+  for (const [company, mark] of [
+    [acme, 'seeding'],
+    [acme, 'ready'],
+    [demo.company_id, null]
+  ] as const) {
+    const marked = inCompany(app.deps.db, company, tx =>
+      tx.updateTable('company').set({ demo: mark }).where('id', '=', company).execute()
+    )
+    await expect(marked).rejects.toMatchObject({ code: '42501' })
+  }
+  expect(await removeCompany(app.deps, acme)).toBe(false)
+})
+
 test('stops and leaves no file when it is removed while it is being made', async () => {
   await using other = await makeApp()
   await createDemo(other.deps)
@@ -189,6 +206,42 @@ test('stops and leaves no file when it is removed while it is being made', async
   expect(filled).toBe(true)
   expect(await findDemo(other.deps)).toBeUndefined()
   expect(await filesOf(other, found.company_id)).toEqual([])
+})
+
+test('loses its files after a crash between its rows and its files, and what came in late', async () => {
+  await using other = await makeApp()
+  const acme = other.companies['acme.localhost']
+  await createDemo(other.deps)
+  const found = await findDemo(other.deps)
+  if (!found || !acme) throw new Error('no demonstration')
+  const ada = await other.signUp('acme.localhost')
+  await other.deposit(ada, Buffer.from('of a company that stays'))
+  const kept = await filesOf(other, acme)
+  const late = () => other.deps.blobs.stage(found.company_id, 'A'.repeat(22), Buffer.from('late'))
+  await late()
+  const { removeCompany: removeFiles } = other.deps.blobs
+  other.deps.blobs.removeCompany = () => Promise.reject(new Error('killed'))
+  await expect(removeCompany(other.deps, found.company_id)).rejects.toThrow('killed')
+  other.deps.blobs.removeCompany = removeFiles
+  expect(await filesOf(other, found.company_id)).not.toEqual([])
+
+  const check = () => checkAllFiles(other.deps).run(() => false, true)
+  await check()
+  expect(await filesOf(other, found.company_id)).toEqual([])
+  await late()
+  other.wait(2 * 86_400)
+  await check()
+  expect(await filesOf(other, found.company_id)).toEqual([])
+  expect(await other.deps.blobs.listRemovals()).toEqual([])
+  expect(await filesOf(other, acme)).toEqual(kept)
+})
+
+test('keeps its files when its removal was noted and did not happen', async () => {
+  await app.deps.blobs.noteRemoval(demo.company_id)
+  const kept = await filesOf(app, demo.company_id)
+  await checkAllFiles(app.deps).run(() => false, true)
+  expect(kept.length).toBeGreaterThan(30)
+  expect(await filesOf(app, demo.company_id)).toEqual(kept)
 })
 
 // last: it takes the demonstration away
@@ -246,5 +299,5 @@ async function rowsOf(company: string): Promise<Record<string, number>> {
 
 async function filesOf({ folder }: TestApp, company: string): Promise<string[]> {
   const all = await readdir(join(folder, 'documents'), { recursive: true })
-  return all.filter(path => path.includes(company))
+  return all.filter(path => /^(staging|blobs)/.test(path) && path.includes(company)).sort()
 }

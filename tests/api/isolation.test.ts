@@ -511,6 +511,31 @@ describe('the catalogue', () => {
       { name: 'vidimus_resolver', login: false }
     ])
   })
+
+  test('lets the functions’ owner delete rows, and read nothing of them but whose they are', async () => {
+    const { tenant } = await tablesOf(world.app.owner)
+    const grants = await query(
+      `select table_name || ' ' || lower(privilege_type) as right
+         from information_schema.role_table_grants where grantee = 'vidimus_resolver'`
+    )
+    expect(grants.map(grant => grant.right).sort()).toEqual(
+      [
+        ...[...tenant, 'company'].map(name => `${name} delete`),
+        'company select',
+        'domain select'
+      ].sort()
+    )
+    const columns = await query(
+      `select table_name as table, column_name || ' ' || lower(privilege_type) as right
+         from information_schema.role_column_grants
+        where grantee = 'vidimus_resolver'
+          and (table_name not in ('company', 'domain') or privilege_type <> 'SELECT')`
+    )
+    const rights = Map.groupBy(columns, column => column.right)
+    expect([...rights.keys()].sort()).toEqual(['company_id select', 'demo update'])
+    expect(rights.get('demo update')?.map(({ table }) => table)).toEqual(['company'])
+    expect(await query('select from pg_default_acl')).toEqual([])
+  })
 })
 
 async function ask(world: World, cell: Cell): Promise<RawResponse> {

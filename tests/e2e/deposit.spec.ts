@@ -83,28 +83,48 @@ test('goes on after a reload where the upload stopped', async ({ page }) => {
   await expect(page.getByText(/again to continue/)).toHaveCount(0)
 })
 
-test('forgets unfinished uploads when the person signs out', async ({ page }) => {
-  const path = await makeRandomFile('secret.bin', 20_000_000)
-  page.on('dialog', dialog => void dialog.accept())
-  await signUp(page, 'leaver@example.com')
-  const client = await page.context().newCDPSession(page)
-  await throttle(client, 2_000_000)
-  await page.locator('input[type=file]').first().setInputFiles(path)
-  await expect(rowOf(page, 'secret.bin').getByText(/Uploading, [1-9]\d?%/)).toBeVisible()
-  expect(await remembered(page)).toBe(1)
-  await page.reload()
-  await expect(rowOf(page, 'secret.bin').getByText(/again to continue/)).toBeVisible()
-  await throttle(client, -1)
-  await page.getByRole('button', { name: /Dana/ }).click()
-  await page
-    .getByRole('button', { name: 'Sign out' })
-    .or(page.getByRole('menuitem', { name: 'Sign out' }))
-    .first()
-    .click()
-  await expect(page.getByRole('link', { name: 'Sign in' }).first()).toBeVisible()
-  await expect(page).toHaveURL(/\/en$/)
-  await expect.poll(() => remembered(page).catch(() => -1)).toBe(0)
-})
+const waysOut: [string, (page: Page) => Promise<void>][] = [
+  [
+    'signs out',
+    async page => {
+      await page.getByRole('button', { name: /Dana/ }).click()
+      await page
+        .getByRole('button', { name: 'Sign out' })
+        .or(page.getByRole('menuitem', { name: 'Sign out' }))
+        .first()
+        .click()
+    }
+  ],
+  [
+    'signs out everywhere',
+    async page => {
+      // in full, so that no queue is there to clear
+      await page.goto('/en/me')
+      await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+      await page.getByRole('button', { name: 'Yes, sign out everywhere' }).click()
+    }
+  ]
+]
+
+for (const [at, [way, leave]] of waysOut.entries()) {
+  test(`forgets unfinished uploads when the person ${way}`, async ({ page }) => {
+    const path = await makeRandomFile('secret.bin', 20_000_000)
+    page.on('dialog', dialog => void dialog.accept())
+    await signUp(page, `leaver-${at}@example.com`)
+    const client = await page.context().newCDPSession(page)
+    await throttle(client, 2_000_000)
+    await page.locator('input[type=file]').first().setInputFiles(path)
+    await expect(rowOf(page, 'secret.bin').getByText(/Uploading, [1-9]\d?%/)).toBeVisible()
+    expect(await remembered(page)).toBe(1)
+    await page.reload()
+    await expect(rowOf(page, 'secret.bin').getByText(/again to continue/)).toBeVisible()
+    await throttle(client, -1)
+    await leave(page)
+    await expect(page.getByRole('link', { name: 'Sign in' }).first()).toBeVisible()
+    await expect(page).toHaveURL(/\/en$/)
+    await expect.poll(() => remembered(page).catch(() => -1)).toBe(0)
+  })
+}
 
 test('tells of a file that was deposited before, and deposits it again', async ({ page }) => {
   const path = await makePdf('twice.pdf', 'Deposited twice')

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { openDatabase } from '../../src/server/db/open.ts'
+import { type Db, openDatabase, poolOf } from '../../src/server/db/open.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
 
 declare module 'vitest' {
@@ -28,6 +28,41 @@ export async function makeDb() {
       await asOwner(socketDir, `drop database ${name} with (force)`)
     }
   }
+}
+
+export interface Statement {
+  text: string
+  values: unknown[]
+}
+
+/** What the product sends to its database while `run` runs, of the statements that match. */
+export async function statementsOf(
+  db: Db,
+  wanted: RegExp,
+  run: () => Promise<unknown>
+): Promise<Statement[]> {
+  const seen: Statement[] = []
+  const listen = (client: pg.PoolClient) => {
+    if (Object.hasOwn(client, 'query')) return
+    const query = client.query.bind(client) as (config: unknown) => unknown // as: one of its overloads
+    const heard = (config: string | pg.QueryConfig) => {
+      if (typeof config !== 'string' && wanted.test(config.text)) {
+        seen.push({ text: config.text, values: config.values ?? [] })
+      }
+      return query(config)
+    }
+    client.query = heard as typeof client.query // as: the scope sends texts and configs only
+    undo.push(() => Reflect.deleteProperty(client, 'query'))
+  }
+  const undo: (() => void)[] = []
+  poolOf(db).on('acquire', listen)
+  try {
+    await run()
+  } finally {
+    poolOf(db).off('acquire', listen)
+    for (const each of undo) each()
+  }
+  return seen
 }
 
 async function asOwner(socketDir: string, statement: string) {

@@ -2,7 +2,13 @@ import { type Db, poolOf } from './open.ts'
 import { appRole } from './place.ts'
 
 /** The only functions that may look across companies, and the one that may delete one. */
-const definerFunctions = ['list_companies', 'remove_demo', 'resolve_host']
+const definerFunctions = [
+  'public.list_companies()',
+  'public.remove_demo(uuid)',
+  'public.resolve_host(text)'
+]
+/** What a policy has to say of `company_id`, without the parentheses and casts that PostgreSQL adds. */
+const ownCompany = "=NULLIFcurrent_setting'app.company_id',true,''"
 
 /**
  * What makes this database unfit to keep companies apart or to keep what it has acknowledged, one
@@ -26,15 +32,25 @@ export async function databaseFaults(db: Db): Promise<string[]> {
         and not (c.relrowsecurity and c.relforcerowsecurity
                  and exists (select from pg_policy where polrelid = c.oid))
      union all
+     select format('Policy %s of table %s lets requests reach rows of other companies.', polname, polrelid::regclass)
+       from pg_policy,
+            unnest(array[pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid)]) as rule
+      where polpermissive
+        and exists (select from unnest(polroles) as role
+                     where role = 0 or pg_has_role(current_user, role, 'usage'))
+        and regexp_replace(rule, '::(text|uuid)|[()[:space:]]', '', 'g')
+            <> case polrelid when 'public.company'::regclass then 'id' else 'company_id' end || $2
+     union all
      select format('Function %s runs with its owner''s rights.', oid::regprocedure)
        from pg_proc
-      where prosecdef and proname <> all($1)
+      where prosecdef
+        and not exists (select from unnest($1::text[]) as known where oid = to_regprocedure(known))
         and pronamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
      union all
      select format('The database setting %s is off.', name)
        from pg_settings
       where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'`,
-    [definerFunctions]
+    [definerFunctions, ownCompany]
   )
   return rows.map(row => row.fault)
 }

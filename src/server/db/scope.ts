@@ -25,9 +25,15 @@ export type CompanyId = string & { readonly [brand]: 'CompanyId' }
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 export function companyId(text: string): CompanyId {
+  const id = parseCompanyId(text)
+  if (id === undefined) throw new Error('a company id is a UUID')
+  return id
+}
+
+/** As `companyId`, for a text that may well be none. */
+export function parseCompanyId(text: string): CompanyId | undefined {
   const lower = text.toLowerCase()
-  if (!uuid.test(lower)) throw new Error('a company id is a UUID')
-  return lower as CompanyId // checked on the line above
+  return uuid.test(lower) ? (lower as CompanyId) : undefined // checked by the pattern
 }
 
 /**

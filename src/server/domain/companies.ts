@@ -103,8 +103,9 @@ export async function createCompany(
 }
 
 /**
- * Deletes a demonstration: every row, then every file. `false` for a company that is none, because the
- * record of a company is kept.
+ * Deletes a demonstration: every row, then every file; what a crash in between leaves, and what others
+ * were just writing, goes with `removeLeftFiles`. `false` for a company that is none, because the record
+ * of a company is kept.
  */
 export async function removeCompany(
   deps: Pick<Deps, 'db' | 'blobs' | 'wakes' | 'log'>,
@@ -122,7 +123,7 @@ const removalTries = 10
 const passing = ['23503', '55P03']
 
 async function removeRows(
-  deps: Pick<Deps, 'db' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'blobs' | 'wakes'>,
   company_id: CompanyId
 ): Promise<boolean> {
   for (let tries = 1; ; tries++) {
@@ -138,7 +139,10 @@ async function removeRows(
         tx.afterCommit(() => {
           for (const { host } of hosts) deps.wakes.domains.send(host)
         })
-        return result.rows[0]?.done === true
+        const done = result.rows[0]?.done === true
+        // before the commit: one for rows that then stay does nothing
+        if (done) await deps.blobs.noteRemoval(company_id)
+        return done
       })
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''

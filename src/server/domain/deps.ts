@@ -89,8 +89,12 @@ export interface Blobs {
   discardStaged(company: CompanyId, upload: string): Promise<void>
   /** Writes a staged file whole, for bytes that no connection brings. */
   stage(company: CompanyId, upload: string, bytes: Uint8Array): Promise<void>
-  /** Deletes every file of a company, staged and kept. */
+  /** Deletes every file of a company, staged and kept; the note of its removal stays. */
   removeCompany(company: CompanyId): Promise<void>
+  /** Notes durably that a company is removed, so that its files go whatever ends this process first. */
+  noteRemoval(company: CompanyId): Promise<void>
+  listRemovals(): Promise<{ company: CompanyId; at: Date }[]>
+  forgetRemoval(company: CompanyId): Promise<void>
   /**
    * Bytes from `start` to `end` (inclusive) of a kept file, or all of them. It is open before this
    * answers; throws when it is missing.

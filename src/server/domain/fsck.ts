@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { inCompany } from '../db/scope.ts'
 import { companyKeys } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
+import { listCompanies } from './installation.ts'
 import { tagOf } from './records.ts'
 
 /** Younger files may belong to a transaction that has not committed yet. */
@@ -33,6 +34,22 @@ export async function checkFiles(
   report.removed += await removeStaged(deps, company_id, before)
   report.removed += await removeKept(deps, company_id, before)
   return report
+}
+
+/**
+ * Removes the files of companies that were removed. Only of those whose removal was noted: rows may be
+ * missing for other reasons, such as a backup that is older than the company.
+ */
+export async function removeLeftFiles(deps: Pick<Deps, 'db' | 'blobs' | 'clock'>): Promise<void> {
+  const removals = await deps.blobs.listRemovals()
+  if (removals.length === 0) return
+  const before = new Date(deps.clock().getTime() - orphanHours * 3_600_000)
+  const living = new Set(await listCompanies(deps))
+  for (const { company, at } of removals) {
+    if (!living.has(company)) await deps.blobs.removeCompany(company)
+    // by then nobody writes for it any more, or its rows were not removed after all
+    if (at < before) await deps.blobs.forgetRemoval(company)
+  }
 }
 
 async function checkKept(deps: Deps, company_id: CompanyId, rehash: number): Promise<FsckReport> {

@@ -125,12 +125,16 @@ function refuseElement(tag: SaxesTagNS, depth: number): void {
 }
 
 function attributesOf(tag: SaxesTagNS): string {
+  let hasHref = false
   return Object.values(tag.attributes)
     .filter(({ prefix, name }) => prefix !== 'xmlns' && name !== 'xmlns')
     .map(({ name, local, prefix, uri, value }) => {
       const shown = `${name} in <${tag.name}>`
       const isHref = local === 'href' && (prefix === '' || uri === xlinkNamespace)
       if (isHref) {
+        // with and without a prefix they are written alike, and no element bears one name twice
+        if (hasHref) throw new Refused(shown)
+        hasHref = true
         if (!referring.has(tag.local) || !/^#[\w.-]+$/.test(value)) throw new Refused(shown)
         return ` href="${value}"`
       }

@@ -1,5 +1,5 @@
 import type { Deps } from '../domain/deps.ts'
-import { checkFiles } from '../domain/fsck.ts'
+import { checkFiles, removeLeftFiles } from '../domain/fsck.ts'
 import { listCompanies } from '../domain/installation.ts'
 import type { Job } from './run.ts'
 
@@ -12,6 +12,7 @@ export function checkAllFiles(deps: Deps): Job {
     name: 'check-files',
     everyMs: 3_600_000,
     async run(stopping) {
+      await removeLeftFiles(deps)
       for (const company of await listCompanies(deps)) {
         if (stopping()) return
         const { missing, damaged, ...counts } = await checkFiles(deps, company, rehashAnHour)

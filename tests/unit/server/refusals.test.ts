@@ -19,14 +19,21 @@ async function folder(): Promise<string> {
 }
 
 test('nothing is wrong with an ordinary start', async () => {
-  expect(await refusalsOf({ trustedProxies: ['10.0.0.0/8', 'fd00::/8', '127.0.0.1'] })).toEqual([])
+  expect(
+    await refusalsOf({
+      trustedProxies: ['10.0.0.0/8', 'fd00::/8', '127.0.0.1', '::ffff:10.0.0.0/104']
+    })
+  ).toEqual([])
 })
 
 test.each([
   ['all of IPv4 in two halves', ['0.0.0.0/1', '128.0.0.0/1'], /every IPv4 address/],
   ['all of IPv4 in pieces', ['64.0.0.0/2', '0.0.0.0/2', '128.0.0.0/1'], /every IPv4 address/],
+  ['all of IPv4 as IPv6 has it', ['::ffff:0:0/96'], /every IPv4 address/],
+  ['the part of IPv6 in which IPv4 lies', ['::/3'], /every IPv4 address/],
+  ['all of IPv4, half of it as IPv6', ['::ffff:0.0.0.0/97', '128.0.0.0/1'], /every IPv4 address/],
   ['the public part of IPv6', ['2000::/3'], /every IPv6 address/],
-  ['all of IPv6 in two halves', ['::/1', '8000::/1'], /every IPv6 address/],
+  ['the public part of IPv6 in two halves', ['2000::/4', '3000::/4'], /every IPv6 address/],
   ['everybody at once', ['0.0.0.0/0'], /everybody/],
   ['what is no network', ['proxy.test'], /no network/]
 ])('refuses to trust %s', async (_what, trustedProxies, sentence) => {
@@ -68,7 +75,11 @@ test('refuses a clock from before the build', async () => {
 
 test('says everything that is wrong at once', async () => {
   const refusals = await refusalsOf({ trustedProxies: ['::/1', '8000::/1'], now: new Date(0) })
-  expect(refusals).toHaveLength(2)
+  expect(refusals).toEqual([
+    expect.stringMatching(/every IPv4 address/),
+    expect.stringMatching(/every IPv6 address/),
+    expect.stringMatching(/set the clock/)
+  ])
 })
 
 function address(number: number): string {

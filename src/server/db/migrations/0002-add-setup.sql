@@ -11,6 +11,24 @@ alter table company
   -- who is at it; an end in the past lets another process go on
   add column demo_leased_until timestamptz;
 
+-- A company is a demonstration from its first moment or never: else whoever serves requests could make
+-- any company one, and then remove it with all its records.
+revoke update on company from vidimus_app;
+grant update (name, disabled, demo, demo_leased_until) on company to vidimus_app;
+create function keep_demo_mark() returns trigger
+language plpgsql set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if (old.demo is null) <> (new.demo is null) then
+    raise insufficient_privilege using message = 'a company cannot become a demonstration or cease to be one';
+  end if;
+  return new;
+end
+$$;
+revoke all on function keep_demo_mark() from public;
+create trigger keep_demo_mark before update on company
+  for each row execute function keep_demo_mark();
+
 drop function resolve_host(text);
 create function resolve_host(wanted text)
 returns table (
@@ -40,11 +58,23 @@ language sql stable security definer set search_path = pg_catalog, pg_temp
 as $$ select id from public.company order by demo is not null, created_at, id $$;
 
 -- Records cannot be deleted by the role that serves requests. Those of a demonstration can, all of them
--- at once, by this function; its owner sees one company at a time like every role.
-grant select, delete on all tables in schema public to vidimus_resolver;
+-- at once, by this function; its owner sees one company at a time like every role, and of its rows
+-- nothing but whose they are.
+do $$
+declare
+  tenant regclass;
+begin
+  for tenant in
+    select c.oid::regclass
+    from pg_class c join pg_attribute a on a.attrelid = c.oid
+    where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace
+      and a.attname = 'company_id' and not a.attisdropped
+  loop
+    execute format('grant select (company_id), delete on %s to vidimus_resolver', tenant);
+  end loop;
+end $$;
 -- locking a row takes the right to change it
-grant update (demo) on company to vidimus_resolver;
-alter default privileges in schema public grant select, delete on tables to vidimus_resolver;
+grant update (demo), delete on company to vidimus_resolver;
 
 create function remove_demo(wanted uuid) returns boolean
 language plpgsql security definer set search_path = pg_catalog, pg_temp

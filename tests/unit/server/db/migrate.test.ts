@@ -116,10 +116,24 @@ test('finds no fault in the real schema, and names those that are planted', asyn
     `create table loose (company_id uuid);
      create table half (company_id uuid); alter table half enable row level security;
      create table owned (n int); alter table owned owner to vidimus_app;
-     create function peek() returns int language sql security definer as 'select 1'`
+     create policy loose on deposit using (true);
+     create policy sly on upload for insert
+       with check (company_id = nullif(current_setting('app.company_id', true), '')::uuid or true);
+     create policy owners on event to postgres using (true);
+     create table open (company_id uuid); alter table open enable row level security;
+     alter table open force row level security; create policy tenant on open using (true);
+     create function peek() returns int language sql security definer as 'select 1';
+     create function list_companies(n int) returns int language sql security definer as 'select 1';
+     create schema attic;
+     create function attic.remove_demo(uuid) returns int language sql security definer as 'select 1'`
   )
   expect((await databaseFaults(made.db)).filter(fault => !off.includes(fault)).sort()).toEqual([
+    "Function attic.remove_demo(uuid) runs with its owner's rights.",
+    "Function list_companies(integer) runs with its owner's rights.",
     "Function peek() runs with its owner's rights.",
+    'Policy loose of table deposit lets requests reach rows of other companies.',
+    'Policy sly of table upload lets requests reach rows of other companies.',
+    'Policy tenant of table open lets requests reach rows of other companies.',
     'Table half holds rows of companies without forced row-level security.',
     'Table loose holds rows of companies without forced row-level security.',
     'The request role owns owned.'

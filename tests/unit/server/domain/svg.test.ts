@@ -124,6 +124,8 @@ const hostile: [string, string][] = [
   ['xlink:href in <use>', svg('<use xlink:href="http://evil.example/#x"/>', xlink)],
   ['l:href in <use>', svg('<use l:href="x#y"/>', 'xmlns:l="http://www.w3.org/1999/xlink"')],
   ['href in <rect>', svg('<rect href="#x"/>')],
+  ['xlink:href in <use>', svg('<use href="#a" xlink:href="#b"/>', xlink)],
+  ['href in <use>', svg('<use xlink:href="#a" href="#a"/>', xlink)],
   ...[
     'url(https://evil.example/)',
     'url(//evil.example/#x)',
@@ -306,6 +308,32 @@ describe('a picture', () => {
       }),
       { numRuns: times(10_000, 1_000_000) }
     )
+  })
+
+  test('reads as it was written, whatever attributes its elements bear', () => {
+    const links = ['href', 'xlink:href', 'l:href'].flatMap(name => [`${name}="#a"`, `${name}="a"`])
+    const values = ['url(#a)', '', ' ', '&amp;', '&quot;', '&#10;x', "'", '&gt;']
+    const paints = ['fill', 'id', 'class'].flatMap(name =>
+      values.map(value => `${name}="${value}"`)
+    )
+    const spaces = [ns, 'xmlns:l="http://www.w3.org/1999/xlink"']
+    const attribute = fc.oneof(...[links, paints, spaces].map(each => fc.constantFrom(...each)))
+    const element = fc
+      .tuple(fc.constantFrom('use', 'g', 'textPath'), fc.array(attribute, { maxLength: 4 }))
+      .map(([name, attributes]) => `<${name} ${attributes.join(' ')}/>`)
+    const around = `${xlink} ${xlink.replace(':xlink', ':l')}`
+    let read = 0
+    fc.assert(
+      fc.property(fc.array(element, { minLength: 1, maxLength: 3 }), elements => {
+        const text = svg(elements.join(''), around)
+        if (refusalOf(text)) return
+        read++
+        const canonical = canonicalSvg(text, 'logo')
+        expect(canonicalSvg(canonical, 'logo')).toBe(canonical)
+      }),
+      { numRuns: times(5000, 500_000) }
+    )
+    expect(read).toBeGreaterThan(500)
   })
 })
 
