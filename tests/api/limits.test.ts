@@ -107,6 +107,32 @@ describe('uploads of one person', () => {
       .toBe(204)
     for (const socket of open) socket.destroy()
   })
+
+  test.each(['file', 'fingerprint'])(
+    'of one call each move three at a time, kept as a %s',
+    async store => {
+      await using app = await makeApp()
+      const ada = await app.signUp()
+      await app.owner.query('update category set store = $1', [store])
+      const open = []
+      for (let place = 0; place < 3; place++) open.push(await beginPut(app, ada, 1000))
+      const reservations = () =>
+        app.owner.query('select count(*)::int as count from upload').then(({ rows }) => rows[0])
+      const before = await reservations()
+      const refused = await beginPut(app, ada, 1000)
+      const answer = await answerOf(refused)
+      expect(answer).toMatch(/^HTTP\/1\.1 429 /)
+      expect(answer).toMatch(/^retry-after: 5\r$/im)
+      expect(await reservations()).toEqual(before)
+
+      const recorded = open.map(answerOf)
+      open[0]?.write(Buffer.alloc(999))
+      expect(await recorded[0]).toMatch(/^HTTP\/1\.1 201 /)
+      const next = await beginPut(app, ada, 1)
+      expect(await answerOf(next)).toMatch(/^HTTP\/1\.1 201 /)
+      for (const socket of [...open, refused, next]) socket.destroy()
+    }
+  )
 })
 
 describe('a body', () => {

@@ -67,6 +67,12 @@ async function reserved(): Promise<number> {
   return rows[0].sum
 }
 
+/** What the service says has failed on its side, since there were so many lines. */
+function errors(since: number): string[] {
+  const lines = app.logged.slice(since)
+  return lines.filter(({ level }) => level === 'error').map(({ text }) => text)
+}
+
 test.each([
   ['small', 700],
   ['over a megabyte, for which curl asks first', 3_000_000]
@@ -94,6 +100,11 @@ test.each([
 test('takes bytes of no known type without a word about it', async () => {
   const { body } = await curl(randomBytes(10), query())
   expect(body).toMatchObject({ state: 'done', media_type: 'application/octet-stream' })
+})
+
+test('takes a name with a question mark in it, encoded or not', async () => {
+  const { body } = await curl(randomBytes(10), `category=${ada.category}&name=why?.pdf`)
+  expect(body).toMatchObject({ name: 'why?.pdf' })
 })
 
 test('refuses before the bytes are sent what has no place for them', async () => {
@@ -153,6 +164,7 @@ async function begin(key: string, length: number, bytes: Uint8Array) {
 test('keeps nothing of a connection that breaks, gives the place back and frees the key', async () => {
   const bytes = randomBytes(200_000)
   const key = randomUUID()
+  const before = app.logged.length
   const socket = await begin(key, bytes.length, bytes.subarray(0, 50_000))
   expect(await reserved()).toBeGreaterThan(0)
   const running = await curl(bytes, query(), '--header', `Idempotency-Key: ${key}`)
@@ -163,6 +175,7 @@ test('keeps nothing of a connection that breaks, gives the place back and frees 
   expect(await staged()).toEqual([])
   const [newest] = await ada.call(listRequests, { limit: 1 })
   expect(newest).toMatchObject({ state: 'cancelled' })
+  expect(errors(before)).toEqual([]) // it is the caller's own connection
   const retried = await curl(bytes, query(), '--header', `Idempotency-Key: ${key}`)
   expect(retried.status).toBe(201)
 })
@@ -195,6 +208,30 @@ test('leaves the key to the call that has taken it over', async () => {
   await expect(begun()).rejects.toMatchObject({ code: 'idempotency_in_flight' })
   if (second) await abandonDirectUpload(app.deps, file, second)
   expect(await reserved()).toBe(0)
+})
+
+test.each([
+  ['a full disk', { stagingFile: () => '/dev/full' }],
+  [
+    'a folder that is not flushed',
+    {
+      prepareStaging: async () => {
+        throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO', syscall: 'fsync' })
+      }
+    }
+  ]
+])('says that the failure is ours at %s, and keeps and charges nothing', async (_what, fault) => {
+  const sound = { ...app.deps.blobs }
+  Object.assign(app.deps.blobs, fault)
+  const failures = app.logged.length
+  const key = ['--header', `Idempotency-Key: ${randomUUID()}`]
+  const bytes = randomBytes(100_000)
+  const failed = await curl(bytes, query(), ...key)
+  Object.assign(app.deps.blobs, sound)
+  expect([failed.status, failed.body.code]).toEqual([500, 'internal'])
+  expect(errors(failures)).toEqual(['upload failed'])
+  expect(await reserved()).toBe(0)
+  expect((await curl(bytes, query(), ...key)).status).toBe(201)
 })
 
 test('takes the key over from a call whose server died', async () => {
