@@ -1,15 +1,12 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type * as z from 'zod/mini'
 import { putDeposit } from '../contract/deposits.ts'
-import { AppError, type ErrorCode, errorCodes, fieldErrors } from '../contract/errors.ts'
+import { AppError, type ErrorCode, errorCodes } from '../contract/errors.ts'
 import type { ProcessedRequest } from '../contract/requests.ts'
-import { bearer } from './api/on.ts'
+import { admitPerson, bearer, idempotencyKey, parseInput, queryFields } from './api/admission.ts'
 import type { Deps, Tenant } from './domain/deps.ts'
 import {
   abandonDirectUpload,
@@ -17,10 +14,11 @@ import {
   beginDirectUpload,
   compareRepeated,
   type DirectFile,
+  type DirectUpload,
   depositFingerprint,
   finishDirectUpload
 } from './domain/direct-uploads.ts'
-import { authenticate } from './domain/sessions.ts'
+import { holdMoving } from './domain/moving-uploads.ts'
 import { touchUpload, type Upload } from './domain/uploads.ts'
 
 /** Well within the time after which a silent upload counts as dead. */
@@ -46,13 +44,8 @@ export async function serveDirectUpload(
   tenant: Tenant
 ): Promise<void> {
   const file = await readFile(deps, request, tenant)
-  const begun = await beginDirectUpload(deps, file)
-  if (begun.kind === 'new') {
-    await receive(deps, request, response, file, begun.upload)
-    return answer(deps, response, file, begun.upload.request_id)
-  }
-  invite(request, response)
-  const sha256 = await digestOf(request)
+  const { begun, sha256 } = await take(deps, request, response, file)
+  if (begun.kind === 'new') return answer(deps, response, file, begun.upload.request_id)
   if (begun.kind === 'repeated') {
     response.setHeader('idempotent-replayed', 'true')
     return answer(deps, response, file, begun.request_id, sha256)
@@ -62,27 +55,26 @@ export async function serveDirectUpload(
   reply(response, 201, made)
 }
 
-async function readFile(deps: Deps, call: IncomingMessage, tenant: Tenant): Promise<DirectFile> {
-  const token = bearer(call.headers.authorization)
-  if (token === undefined) throw new AppError('unauthenticated', 'This call needs a bearer token')
-  const person = await authenticate(deps, tenant, token)
-  if (person.pending) {
-    throw new AppError('forbidden', 'The session is pending: the e-mail is not confirmed')
-  }
-  const input = putDeposit.input.safeParse(queryOf(call))
-  if (!input.success) throw refused(input.error)
-  if (call.headers['content-encoding'] !== undefined) {
+async function readFile(
+  deps: Deps,
+  { headers, url = '' }: IncomingMessage,
+  tenant: Tenant
+): Promise<DirectFile> {
+  const person = await admitPerson(deps, tenant, putDeposit, bearer(headers.authorization))
+  const { searchParams } = new URL(url, 'http://localhost')
+  const input = parseInput(putDeposit, queryFields(searchParams))
+  if (headers['content-encoding'] !== undefined) {
     throw new AppError('unsupported_media_type', 'The body must be the plain bytes of the file')
   }
-  const length = call.headers['content-length']
+  const length = headers['content-length']
   if (length === undefined) {
     throw new AppError('length_required', 'Content-Length must say how many bytes will come')
   }
-  const { name, category, media_type = 'application/octet-stream' } = input.data
+  const { name, category, media_type = 'application/octet-stream' } = input
   return {
     company_id: tenant.company_id,
     user_id: person.id,
-    key: keyOf(call),
+    key: idempotencyKey(headers['idempotency-key']?.toString()),
     name,
     category,
     media_type,
@@ -90,29 +82,36 @@ async function readFile(deps: Deps, call: IncomingMessage, tenant: Tenant): Prom
   }
 }
 
-function queryOf({ url }: IncomingMessage): Record<string, string> {
-  const values = new Map<string, string>()
-  for (const [name, value] of new URLSearchParams((url ?? '').split('?')[1] ?? '')) {
-    if (values.has(name)) throw invalid(name, `${name} stands twice in the query`)
-    values.set(name, value)
+/** Reads the body, whatever becomes of it, at one of the places that a person has for moving bytes. */
+async function take(
+  deps: Deps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  file: DirectFile
+): Promise<{ begun: DirectUpload; sha256: Buffer }> {
+  const leave = holdMoving(deps, { ...file, id: randomUUID() })
+  try {
+    const begun = await beginDirectUpload(deps, file)
+    if (begun.kind === 'new') {
+      return { begun, sha256: await receive(deps, request, response, file, begun.upload) }
+    }
+    invite(request, response)
+    const hash = createHash('sha256')
+    for await (const chunk of bytesOf(request)) hash.update(chunk)
+    return { begun, sha256: hash.digest() }
+  } finally {
+    leave()
   }
-  return Object.fromEntries(values)
 }
 
-function keyOf({ headers }: IncomingMessage): string | undefined {
-  const key = headers['idempotency-key']
-  if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(String(key))) return key?.toString()
-  throw invalid('idempotency-key', 'An Idempotency-Key has 1 to 255 printable characters')
-}
-
-/** Streams the body to its place; of one that breaks off nothing is left. */
+/** Streams the body to its place and answers its fingerprint; where that fails nothing of it is left. */
 async function receive(
   deps: Deps,
   request: IncomingMessage,
   response: ServerResponse,
   file: DirectFile,
   upload: Upload
-): Promise<void> {
+): Promise<Buffer> {
   const path = deps.blobs.stagingFile(upload.company_id, upload.id)
   const touching = setInterval(() => {
     touchUpload(deps, upload).catch((error: unknown) => {
@@ -120,12 +119,12 @@ async function receive(
     })
   }, touchMs)
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    await deps.blobs.prepareStaging(upload.company_id)
     invite(request, response)
     const hash = createHash('sha256')
     let bytes = 0
     await pipeline(
-      request,
+      bytesOf(request),
       async function* (chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
           hash.update(chunk)
@@ -136,10 +135,12 @@ async function receive(
       createWriteStream(path, { mode: 0o600 })
     )
     if (bytes !== upload.size) throw new Error('the body has another length than it said')
-    await finishDirectUpload(deps, upload, hash.digest())
-  } catch (cause) {
+    const sha256 = hash.digest()
+    await finishDirectUpload(deps, upload, sha256)
+    return sha256
+  } catch (error) {
     await abandon(deps, file, upload)
-    throw request.complete ? cause : brokenOff(cause)
+    throw error
   } finally {
     clearInterval(touching)
   }
@@ -151,21 +152,25 @@ async function abandon(deps: Deps, file: DirectFile, upload: Upload): Promise<vo
     try {
       return await abandonDirectUpload(deps, file, upload)
     } catch (error) {
-      // the last bytes had come after all
-      if (error instanceof AppError && error.code === 'upload_state') return
       deps.log.warn({ err: error }, 'upload not abandoned')
     }
   }
 }
 
-async function digestOf(request: IncomingMessage): Promise<Buffer> {
-  const hash = createHash('sha256')
+/**
+ * The body as it comes. What goes wrong here is the caller's connection and nothing of ours; that stays
+ * open when we stop reading, so that the caller hears why.
+ */
+async function* bytesOf(request: IncomingMessage): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of request) hash.update(chunk)
+    yield* request.iterator({ destroyOnReturn: false })
   } catch (cause) {
-    throw brokenOff(cause)
+    // nobody is left to read it; the code only keeps this from counting as our failure
+    throw new AppError('invalid_input', 'The body broke off', {
+      fields: { '(body)': { rule: 'format' } },
+      cause
+    })
   }
-  return hash.digest()
 }
 
 /** A caller that waits to be asked (`Expect: 100-continue`) has been refused before it sent a byte. */
@@ -195,21 +200,4 @@ function reply(response: ServerResponse, status: number, request: ProcessedReque
 function failureOf({ code }: ProcessedRequest): AppError {
   const known = code !== undefined && code in errorCodes ? (code as ErrorCode) : 'internal' // as: just checked
   return new AppError(known, 'The deposit failed')
-}
-
-function refused(error: z.core.$ZodError): AppError {
-  const fields = fieldErrors(error)
-  return new AppError('invalid_input', `Refused: ${JSON.stringify(fields)}`, { fields })
-}
-
-function invalid(field: string, detail: string): AppError {
-  return new AppError('invalid_input', detail, { fields: { [field]: { rule: 'format' } } })
-}
-
-/** Nobody is left to read it; the code only keeps a caller's connection from counting as our failure. */
-function brokenOff(cause: unknown): AppError {
-  return new AppError('invalid_input', 'The body broke off', {
-    fields: { '(body)': { rule: 'format' } },
-    cause
-  })
 }

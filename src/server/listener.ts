@@ -21,11 +21,13 @@ export interface Halves {
   maxConnections?: number
   /** The slowest body that is waited for. */
   slowest?: Pace
+  /** How long the head of a request may take. */
+  headMs?: number
 }
 
 /** One HTTP server for all hosts: pages of `<host>`, the API of `api.<host>`, uploads beside it. */
 export function createListener(halves: Halves): Server {
-  const { tenants, site, app, uploads, addressOf, log } = halves
+  const { tenants, site, app, uploads, addressOf, log, headMs = 10_000 } = halves
   const api = getRequestListener(
     (request, { incoming }) => {
       const message = incoming as IncomingMessage // as: the server speaks HTTP/1.1 only
@@ -61,8 +63,10 @@ export function createListener(halves: Halves): Server {
   const server = createServer(
     {
       maxHeaderSize: 16 * 1024,
-      headersTimeout: 10_000,
-      requestTimeout: 300_000,
+      headersTimeout: headMs,
+      connectionsCheckingInterval: headMs,
+      // 5 GB in one call take as long as they take: `cutSlowBody` judges a body by its pace
+      requestTimeout: 0,
       keepAliveTimeout: 75_000
     },
     serve

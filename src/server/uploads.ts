@@ -3,14 +3,13 @@ import { open, stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { FileStore } from '@tus/file-store'
 import { Server, Upload as TusUpload } from '@tus/server'
-import { deleteUpload, patchUpload, putDeposit } from '../contract/deposits.ts'
+import { deleteUpload, headUpload, patchUpload, putDeposit } from '../contract/deposits.ts'
 import { AppError } from '../contract/errors.ts'
-import { bearer } from './api/on.ts'
+import { admitPerson, bearer } from './api/admission.ts'
 import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from './app.ts'
 import { isDirectUpload, serveDirectUpload } from './direct-uploads.ts'
 import type { CompanyId, Deps, Tenant } from './domain/deps.ts'
 import { holdMoving } from './domain/moving-uploads.ts'
-import { authenticate } from './domain/sessions.ts'
 import {
   cancelUpload,
   getUpload,
@@ -20,7 +19,7 @@ import {
   type Upload
 } from './domain/uploads.ts'
 
-const methods = ['HEAD', 'PATCH', 'DELETE']
+const routes = [headUpload, patchUpload, deleteUpload]
 const tusVersion = '1.0.0'
 const patchType = 'application/offset+octet-stream'
 
@@ -61,14 +60,14 @@ export function createUploads(deps: Deps): Uploads {
 
   async function serve(request: IncomingMessage, response: ServerResponse, tenant: Tenant) {
     const path = (request.url ?? '').split('?')[0] ?? ''
-    if (request.method === undefined || !methods.includes(request.method)) {
-      response.setHeader('allow', methods.join(', '))
+    const route = routes.find(({ method }) => method === request.method)
+    if (!route) {
+      response.setHeader('allow', routes.map(({ method }) => method).join(', '))
       throw new AppError('method_not_allowed', 'POST /deposit creates uploads')
     }
     const token = bearer(request.headers.authorization)
-    if (token === undefined) throw new AppError('unauthenticated', 'Uploads need a bearer token')
-    const person = await authenticate(deps, tenant, token)
-    const id = deleteUpload.input.safeParse({ id: path.slice('/uploads/'.length) })
+    const person = await admitPerson(deps, tenant, route, token)
+    const id = route.input.safeParse({ id: path.slice('/uploads/'.length) })
     if (!id.success) throw new AppError('not_found', 'No such upload')
     const upload = await getUpload(deps, {
       company_id: tenant.company_id,
@@ -89,7 +88,7 @@ export function createUploads(deps: Deps): Uploads {
     if (request.method === 'PATCH' && upload.state !== 'uploading') {
       throw new AppError('upload_state', 'The upload is complete')
     }
-    const { method } = request
+    const { method } = route
     if (method === 'PATCH') {
       const leave = holdMoving(deps, upload)
       // not when the library is done: it may still wait for a connection that is lost

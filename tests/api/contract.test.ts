@@ -17,6 +17,7 @@ import { getChallenge } from '../../src/contract/sessions.ts'
 import en from '../../src/i18n/en/errors.json' with { type: 'json' }
 import fr from '../../src/i18n/fr/errors.json' with { type: 'json' }
 import { companyId } from '../../src/server/db/scope.ts'
+import { issueToken } from '../../src/server/domain/tokens.ts'
 import { lapseNextUpload } from '../../src/server/domain/uploads.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { makeKeys, type TestKeys } from '../helpers/keys.ts'
@@ -29,6 +30,7 @@ import {
   routeOf,
   routes,
   rowOf,
+  sessionOf,
   uploadBytes
 } from '../helpers/matrix.ts'
 
@@ -128,6 +130,27 @@ describe('the routes', () => {
     ])
     const pending = Object.entries<Endpoint>(endpoints).filter(([, route]) => route.pending)
     expect(pending.map(([name]) => name).sort()).toEqual(['getUser', 'logOut', 'updateUser'])
+  })
+
+  test('refuse a session whose e-mail is not confirmed wherever that is not said', async () => {
+    const tenant = await app.tenants.resolve(ada.host)
+    if (!tenant) throw new Error('the company is gone')
+    const now = app.deps.clock()
+    const token = await issueToken(app.deps, tenant, {
+      user_id: ada.id,
+      session_id: sessionOf(ada.token),
+      pending: true,
+      signedIn: now,
+      expires: new Date(now.getTime() + 60_000)
+    })
+    for (const name of names) {
+      const route: Endpoint | Stream = routeOf(name)
+      if (route.access === 'public' || ('pending' in route && route.pending)) continue
+      const headers = { ...rowOf(name).headers?.(app, ada), authorization: `Bearer ${token}` }
+      const request = requestOf(route, idsOf(route), headers, rowOf(name).body)
+      const { status } = await app.request('api.acme.localhost', request)
+      expect(status, name).toBe(403)
+    }
   })
 
   test('honour an idempotency key wherever something is created', () => {

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { putDeposit } from '../../src/contract/deposits.ts'
 import { AppError } from '../../src/contract/errors.ts'
 import { reportPolicy } from '../../src/contract/reports.ts'
 import { getChallenge } from '../../src/contract/sessions.ts'
@@ -105,9 +107,49 @@ describe('uploads of one person', () => {
       .toBe(204)
     for (const socket of open) socket.destroy()
   })
+
+  test.each(['file', 'fingerprint'])(
+    'of one call each move three at a time, kept as a %s',
+    async store => {
+      await using app = await makeApp()
+      const ada = await app.signUp()
+      await app.owner.query('update category set store = $1', [store])
+      const open = []
+      for (let place = 0; place < 3; place++) open.push(await beginPut(app, ada, 1000))
+      const reservations = () =>
+        app.owner.query('select count(*)::int as count from upload').then(({ rows }) => rows[0])
+      const before = await reservations()
+      const refused = await beginPut(app, ada, 1000)
+      const answer = await answerOf(refused)
+      expect(answer).toMatch(/^HTTP\/1\.1 429 /)
+      expect(answer).toMatch(/^retry-after: 5\r$/im)
+      expect(await reservations()).toEqual(before)
+
+      const recorded = open.map(answerOf)
+      open[0]?.write(Buffer.alloc(999))
+      expect(await recorded[0]).toMatch(/^HTTP\/1\.1 201 /)
+      const next = await beginPut(app, ada, 1)
+      expect(await answerOf(next)).toMatch(/^HTTP\/1\.1 201 /)
+      for (const socket of [...open, refused, next]) socket.destroy()
+    }
+  )
 })
 
 describe('a body', () => {
+  test('may take its time, as long as the head of its request does not', async () => {
+    await using app = await makeApp({ headMs: 100 })
+    expect(app.server.requestTimeout).toBe(0) // Node would cut the longest upload
+    const ada = await app.signUp()
+    const body = await beginPut(app, ada, 6)
+    const recorded = answerOf(body)
+    const head = connect(await app.listen(), '127.0.0.1')
+    head.write('GET / HTTP/1.1\r\n')
+    expect(await answerOf(head)).toMatch(/^HTTP\/1\.1 408 /)
+    body.write('bytes')
+    expect(await recorded).toMatch(/^HTTP\/1\.1 201 /)
+    body.destroy()
+  })
+
   test('that trickles is cut, and one that comes in pieces is not', async () => {
     await using app = await makeApp({ slowest: { windowMs: 150, bytesPerSecond: 1024 } })
     const ada = await app.signUp()
@@ -194,23 +236,47 @@ test('a refusal by a group carries its figures', async () => {
   expect(refusal).toMatchObject({ status: 429, figures: { used: 1, limit: 1 } })
 })
 
-/** Sends the head of a PATCH and one byte, and waits until the service has its place. */
+/** Sends the head of a PATCH, and waits until the service has its place. */
 async function beginPatch(app: TestApp, person: TestPerson, path: string, length: number) {
-  const port = await app.listen()
-  const head = [
-    `PATCH ${path} HTTP/1.1`,
-    `Host: api.${person.host}`,
-    `Authorization: Bearer ${person.token}`,
+  const socket = await beginCall(app, person, `PATCH ${path}`, [
     'Tus-Resumable: 1.0.0',
     'Upload-Offset: 0',
     'Content-Type: application/offset+octet-stream',
-    `Content-Length: ${length}`,
-    '\r\n'
-  ].join('\r\n')
-  const socket = connect(port, '127.0.0.1')
-  socket.on('error', () => undefined)
-  await new Promise<void>(resolve => socket.once('connect', resolve))
-  socket.write(head)
+    `Content-Length: ${length}`
+  ])
   await new Promise(resolve => setTimeout(resolve, 100))
   return socket
+}
+
+/** Sends the head of a `PUT /deposit` and, once the service has a place for it, one byte. */
+async function beginPut(app: TestApp, person: TestPerson, length: number) {
+  const query = new URLSearchParams({ name: 'a.pdf', category: person.category })
+  const socket = await beginCall(app, person, `PUT ${putDeposit.path}?${query}`, [
+    'Expect: 100-continue',
+    `Content-Length: ${length}`
+  ])
+  await once(socket, 'readable')
+  const said = String(socket.read())
+  if (said.startsWith('HTTP/1.1 100')) socket.write('x')
+  else socket.unshift(said)
+  return socket
+}
+
+async function beginCall(app: TestApp, person: TestPerson, target: string, headers: string[]) {
+  const socket = connect(await app.listen(), '127.0.0.1')
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  const head = [
+    `${target} HTTP/1.1`,
+    `Host: api.${person.host}`,
+    `Authorization: Bearer ${person.token}`,
+    ...headers
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n`)
+  return socket
+}
+
+async function answerOf(socket: Socket): Promise<string> {
+  const [piece] = await once(socket, 'data')
+  return String(piece)
 }

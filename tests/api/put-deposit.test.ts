@@ -11,6 +11,9 @@ import { getDeposit, putDeposit } from '../../src/contract/deposits.ts'
 import { listRequests, ProcessedRequest } from '../../src/contract/requests.ts'
 import { getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
+import { companyId } from '../../src/server/db/scope.ts'
+import { abandonDirectUpload, beginDirectUpload } from '../../src/server/domain/direct-uploads.ts'
+import type { Upload } from '../../src/server/domain/uploads.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 
 let app: TestApp
@@ -64,6 +67,12 @@ async function reserved(): Promise<number> {
   return rows[0].sum
 }
 
+/** What the service says has failed on its side, since there were so many lines. */
+function errors(since: number): string[] {
+  const lines = app.logged.slice(since)
+  return lines.filter(({ level }) => level === 'error').map(({ text }) => text)
+}
+
 test.each([
   ['small', 700],
   ['over a megabyte, for which curl asks first', 3_000_000]
@@ -91,6 +100,11 @@ test.each([
 test('takes bytes of no known type without a word about it', async () => {
   const { body } = await curl(randomBytes(10), query())
   expect(body).toMatchObject({ state: 'done', media_type: 'application/octet-stream' })
+})
+
+test('takes a name with a question mark in it, encoded or not', async () => {
+  const { body } = await curl(randomBytes(10), `category=${ada.category}&name=why?.pdf`)
+  expect(body).toMatchObject({ name: 'why?.pdf' })
 })
 
 test('refuses before the bytes are sent what has no place for them', async () => {
@@ -150,6 +164,7 @@ async function begin(key: string, length: number, bytes: Uint8Array) {
 test('keeps nothing of a connection that breaks, gives the place back and frees the key', async () => {
   const bytes = randomBytes(200_000)
   const key = randomUUID()
+  const before = app.logged.length
   const socket = await begin(key, bytes.length, bytes.subarray(0, 50_000))
   expect(await reserved()).toBeGreaterThan(0)
   const running = await curl(bytes, query(), '--header', `Idempotency-Key: ${key}`)
@@ -160,9 +175,63 @@ test('keeps nothing of a connection that breaks, gives the place back and frees 
   expect(await staged()).toEqual([])
   const [newest] = await ada.call(listRequests, { limit: 1 })
   expect(newest).toMatchObject({ state: 'cancelled' })
-  await sleep(50)
+  expect(errors(before)).toEqual([]) // it is the caller's own connection
   const retried = await curl(bytes, query(), '--header', `Idempotency-Key: ${key}`)
   expect(retried.status).toBe(201)
+})
+
+test('leaves the key to the call that has taken it over', async () => {
+  const { discardStaged } = app.deps.blobs
+  const file = {
+    company_id: companyId(app.companies[ada.host] ?? ''),
+    user_id: ada.id,
+    key: randomUUID(),
+    name: 'a.pdf',
+    category: ada.category,
+    media_type: 'application/pdf',
+    size: 1000
+  }
+  const begun = async () => {
+    const upload = await beginDirectUpload(app.deps, file)
+    if (upload.kind !== 'new') throw new Error(`the call is ${upload.kind}`)
+    return upload.upload
+  }
+  const first = await begun()
+  let second: Upload | undefined
+  // by then the first one is cancelled, and has not come to its end
+  app.deps.blobs.discardStaged = async () => {
+    second = await begun()
+  }
+  await abandonDirectUpload(app.deps, file, first)
+  app.deps.blobs.discardStaged = discardStaged
+  expect(second).toBeDefined()
+  await expect(begun()).rejects.toMatchObject({ code: 'idempotency_in_flight' })
+  if (second) await abandonDirectUpload(app.deps, file, second)
+  expect(await reserved()).toBe(0)
+})
+
+test.each([
+  ['a full disk', { stagingFile: () => '/dev/full' }],
+  [
+    'a folder that is not flushed',
+    {
+      prepareStaging: async () => {
+        throw Object.assign(new Error('EIO: i/o error, fsync'), { code: 'EIO', syscall: 'fsync' })
+      }
+    }
+  ]
+])('says that the failure is ours at %s, and keeps and charges nothing', async (_what, fault) => {
+  const sound = { ...app.deps.blobs }
+  Object.assign(app.deps.blobs, fault)
+  const failures = app.logged.length
+  const key = ['--header', `Idempotency-Key: ${randomUUID()}`]
+  const bytes = randomBytes(100_000)
+  const failed = await curl(bytes, query(), ...key)
+  Object.assign(app.deps.blobs, sound)
+  expect([failed.status, failed.body.code]).toEqual([500, 'internal'])
+  expect(errors(failures)).toEqual(['upload failed'])
+  expect(await reserved()).toBe(0)
+  expect((await curl(bytes, query(), ...key)).status).toBe(201)
 })
 
 test('takes the key over from a call whose server died', async () => {
@@ -187,9 +256,11 @@ test('takes the key over from a call whose server died', async () => {
 })
 
 test('gives back what a thousand broken calls had reserved', async () => {
+  // two calls each, because the bytes of no more than three may move
+  const people = await Promise.all(Array.from({ length: 50 }, () => app.signUp()))
   for (let round = 0; round < 10; round++) {
     await Promise.all(
-      Array.from({ length: 100 }, async (_each, index) => {
+      [...people, ...people].map(async (person, index) => {
         const outgoing = http.request({
           host: '127.0.0.1',
           port,
@@ -197,7 +268,7 @@ test('gives back what a thousand broken calls had reserved', async () => {
           path: `${putDeposit.path}?${query()}`,
           headers: {
             host: `api.${ada.host}`,
-            authorization: `Bearer ${ada.token}`,
+            authorization: `Bearer ${person.token}`,
             'content-length': '1000'
           }
         })

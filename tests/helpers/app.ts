@@ -83,6 +83,7 @@ export async function makeApp(
     /** How late the event loop claims to be. */
     lagMs?: () => number
     slowest?: Halves['slowest']
+    headMs?: Halves['headMs']
   } = {}
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-app-'))
@@ -127,7 +128,8 @@ export async function makeApp(
     uploads: createUploads(deps),
     addressOf: createAddressReader(options.trustedProxies ?? []),
     log: deps.log,
-    ...(options.slowest ? { slowest: options.slowest } : {})
+    ...(options.slowest ? { slowest: options.slowest } : {}),
+    ...(options.headMs === undefined ? {} : { headMs: options.headMs })
   })
   let port: number | undefined
 
@@ -284,6 +286,7 @@ export async function makeApp(
     deps,
     app,
     tenants,
+    server,
     folder,
     owner: database.owner,
     companies,

@@ -9,8 +9,8 @@ import { attachment } from '../../core/file-name.ts'
 import { parseRange } from '../../core/range.ts'
 import * as deposits from '../domain/deposits.ts'
 import { createLink } from '../domain/links.ts'
+import { idempotencyKey } from './admission.ts'
 import { type Api, type ApiContext, companyOf, person } from './context.ts'
-import { findIdempotencyKey } from './idempotency.ts'
 import { on, onStream } from './on.ts'
 
 export function mountDeposits(app: Api): void {
@@ -19,7 +19,7 @@ export function mountDeposits(app: Api): void {
     const { body, replayed } = await deposits.createDeposit(c.get('deps'), {
       company_id: companyOf(c),
       user_id: caller.id,
-      act: { actor: caller.id, route: 'POST /deposit', key: idempotencyKey(c), input },
+      act: { actor: caller.id, route: 'POST /deposit', key: requireKey(c), input },
       deposit: input
     })
     if (replayed) c.header('idempotent-replayed', 'true')
@@ -88,8 +88,8 @@ function hasTag(header: string | undefined, etag: string): boolean {
   return tags.includes('*') || tags.includes(etag)
 }
 
-function idempotencyKey(c: ApiContext): string {
-  const key = findIdempotencyKey(c)
+function requireKey(c: ApiContext): string {
+  const key = idempotencyKey(c.req.header('idempotency-key'))
   if (key !== undefined) return key
   throw new AppError('idempotency_key_missing', 'This call needs an Idempotency-Key')
 }

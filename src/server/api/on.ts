@@ -1,12 +1,18 @@
-import type { Context } from 'hono'
 import type * as z from 'zod/mini'
 import type { Endpoint, Stream } from '../../contract/endpoint.ts'
-import { AppError, fieldErrors } from '../../contract/errors.ts'
+import { AppError } from '../../contract/errors.ts'
 import { getHealth } from '../../contract/service.ts'
 import { attachment } from '../../core/file-name.ts'
 import { openLink } from '../domain/links.ts'
-import { authenticate, type Person } from '../domain/sessions.ts'
-import type { Api, ApiContext, ApiEnv } from './context.ts'
+import {
+  type Admission,
+  admitPerson,
+  bearer,
+  parseInput,
+  queryFields,
+  refuseSuspended
+} from './admission.ts'
+import type { Api, ApiContext } from './context.ts'
 
 const usualBodyBytes = 256 * 1024
 const maxDepth = 32
@@ -21,9 +27,8 @@ export function on<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
 ): void {
   app.on(endpoint.method, honoPath(endpoint.path), async c => {
     await admit(c, endpoint)
-    const input = endpoint.input.safeParse(withPath(await payload(c, endpoint), c.req.param()))
-    if (!input.success) throw refused(input.error)
-    const output = endpoint.output.parse(await run(input.data, c))
+    const input = parseInput(endpoint, withPath(await payload(c, endpoint), c.req.param()))
+    const output = endpoint.output.parse(await run(input, c))
     return endpoint.status === 204
       ? c.body(null, 204)
       : c.json(output, c.get('status') ?? endpoint.status)
@@ -42,16 +47,14 @@ export function onStream<Input extends z.ZodMiniType>(
       throw new AppError('method_not_allowed', 'Use GET')
     }
     await admit(c, stream)
-    const input = stream.input.safeParse({ ...query(c), ...c.req.param() })
-    if (!input.success) throw refused(input.error)
-    return run(input.data, c)
+    return run(parseInput(stream, { ...query(c), ...c.req.param() }), c)
   })
 }
 
-type Admission = Pick<Endpoint, 'path' | 'access' | 'pending' | 'suspended'> &
-  Pick<Stream, 'linked'>
-
-async function admit(c: ApiContext, route: Admission): Promise<void> {
+async function admit(
+  c: ApiContext,
+  route: Admission & Pick<Endpoint, 'path'> & Pick<Stream, 'linked'>
+): Promise<void> {
   const tenant = c.get('tenant')
   const token = bearer(c.req.header('authorization'))
   // strangers go first, so that people who are at work feel it last
@@ -59,42 +62,17 @@ async function admit(c: ApiContext, route: Admission): Promise<void> {
     throw new AppError('unavailable', 'The service has more to do than it can', { retryAfter: 2 })
   }
   const link = route.linked && token === undefined ? c.req.query('link') : undefined
-  if (token === undefined && link === undefined && route.access !== 'public') {
-    throw new AppError('unauthenticated', 'This call needs a bearer token')
-  }
-  if (tenant.disabled && !route.suspended) {
-    throw new AppError('account_disabled', 'The company is suspended', {
-      disabled: { scope: 'company', ...tenant.disabled }
-    })
-  }
   if (link !== undefined) {
+    refuseSuspended(tenant, route)
     const id = c.req.param('id') ?? ''
     // a browser that follows a link must not leave its page for the words of a refusal
     c.header('content-disposition', attachment('error.json'))
     c.set('person', await openLink(c.get('deps'), { tenant, id, link }))
-    return
+  } else if (token === undefined && route.access === 'public') {
+    refuseSuspended(tenant, route)
+  } else {
+    c.set('person', await admitPerson(c.get('deps'), tenant, route, token))
   }
-  if (token === undefined) return
-  const person = await authenticate(c.get('deps'), tenant, token)
-  if (person.pending && !route.pending) {
-    throw new AppError('forbidden', 'The session is pending: the e-mail is not confirmed')
-  }
-  if (!allowed(person, route.access)) {
-    throw new AppError('forbidden', `This call needs the permission ${route.access}`)
-  }
-  c.set('person', person)
-}
-
-function allowed(person: Person, access: Endpoint['access']): boolean {
-  if (access === 'public' || access === 'user') return true
-  return person.permissions.includes(access) || person.permissions.includes('operator')
-}
-
-/** `'Bearer x.y.z'` → `'x.y.z'`; a header of another make counts as a bad token. */
-export function bearer(header: string | undefined): string | undefined {
-  if (header === undefined) return undefined
-  const match = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(header)
-  return match?.[1] ?? ''
 }
 
 /** One source per field: what the path names may not be said again. */
@@ -120,17 +98,8 @@ async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string
   return jsonBody(c, endpoint.maxBytes)
 }
 
-function query(c: Context<ApiEnv>): Record<string, string> {
-  const values = new Map<string, string>()
-  for (const [name, value] of new URL(c.req.url).searchParams) {
-    if (values.has(name)) {
-      throw new AppError('invalid_input', `${name} stands twice in the query`, {
-        fields: { [name]: { rule: 'format' } }
-      })
-    }
-    values.set(name, value)
-  }
-  return Object.fromEntries(values)
+function query(c: ApiContext): Record<string, string> {
+  return queryFields(new URL(c.req.url).searchParams)
 }
 
 async function jsonBody(c: ApiContext, maxBytes?: number): Promise<Record<string, unknown>> {
@@ -197,11 +166,6 @@ function tooDeep(text: string): boolean {
     } else if (char === ']' || char === '}') depth--
   }
   return false
-}
-
-function refused(error: z.core.$ZodError): AppError {
-  const fields = fieldErrors(error)
-  return new AppError('invalid_input', `Refused: ${JSON.stringify(fields)}`, { fields })
 }
 
 function notJson(what: string, cause?: unknown): AppError {

@@ -3,8 +3,8 @@ import { changeKey, createUser, getUser, updateUser } from '../../contract/users
 import { canonicalEmail } from '../../core/email.ts'
 import * as userKeys from '../domain/user-keys.ts'
 import * as users from '../domain/users.ts'
+import { idempotencyKey } from './admission.ts'
 import { type Api, person } from './context.ts'
-import { findIdempotencyKey } from './idempotency.ts'
 import { on } from './on.ts'
 
 export function mountUsers(app: Api): void {
@@ -16,7 +16,7 @@ export function mountUsers(app: Api): void {
       public_key_jwt,
       locale,
       address: c.get('address'),
-      idempotencyKey: findIdempotencyKey(c)
+      idempotencyKey: idempotencyKey(c.req.header('idempotency-key'))
     })
     if (replayed) c.header('idempotent-replayed', 'true')
     return body

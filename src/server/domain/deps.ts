@@ -73,8 +73,6 @@ export interface Blobs {
   /** Where tus writes what arrives. */
   stagingDirectory: string
   stagingFile(company: CompanyId, upload: string): string
-  /** Makes the company's staging folder, durably. */
-  prepareStaging(company: CompanyId): Promise<void>
   /** Makes the company's staging folder; like all that follows it survives a power cut. */
   prepareStaging(company: CompanyId): Promise<void>
   /** Makes a staged file survive a power cut; throws when the disk says no. */

@@ -1,11 +1,11 @@
 import { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { inCompany } from '../db/scope.ts'
+import { inCompany, type Tx } from '../db/scope.ts'
 import { createDeposit, findRules, getDeposit, openUpload } from './deposits.ts'
 import type { CompanyId, Deps } from './deps.ts'
 import { type Act, forgetAnswer, once } from './idempotency.ts'
 import { getRequest } from './requests.ts'
-import { cancelUpload, findUpload, receiveUpload, type Upload } from './uploads.ts'
+import { findUpload, receiveUpload, tryCancel, type Upload } from './uploads.ts'
 
 /** An upload that nobody has touched for this long has lost its caller. */
 const deadMs = 60_000
@@ -47,9 +47,10 @@ export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<D
           retryAfter: 5
         })
       }
-      await cancelUpload(deps, upload)
+      await abandonDirectUpload(deps, file, upload)
+    } else {
+      await inCompany(deps.db, file.company_id, tx => forget(tx, file, upload))
     }
-    await forget(deps, file)
   }
 }
 
@@ -71,14 +72,16 @@ export async function finishDirectUpload(
   await receiveUpload(deps, upload)
 }
 
-/** The caller has gone: nothing is kept, nothing is charged, and its key may be used again. */
+/**
+ * The caller has gone: nothing is kept, nothing is charged, and its key may be used again, all at once.
+ * Does nothing where the last bytes had come after all, or somebody else has ended the upload.
+ */
 export async function abandonDirectUpload(
   deps: Deps,
   file: DirectFile,
   upload: Upload
 ): Promise<void> {
-  await cancelUpload(deps, upload)
-  await forget(deps, file)
+  await tryCancel(deps, upload, tx => forget(tx, file, upload))
 }
 
 /** Makes the deposit of a fingerprint whose bytes are not kept. */
@@ -174,10 +177,10 @@ async function reserve(
   })
 }
 
-async function forget(deps: Deps, file: DirectFile): Promise<void> {
-  const { company_id } = file
+/** Frees the key of an upload that came to nothing, unless a later call holds it by now. */
+async function forget(tx: Tx, file: DirectFile, upload: Upload): Promise<void> {
   const act = actOf(file, undefined)
-  if (act) await inCompany(deps.db, company_id, tx => forgetAnswer(tx, company_id, act))
+  if (act) await forgetAnswer(tx, { ...file, act, body: { upload_id: upload.id } })
 }
 
 function actOf({ user_id, key }: DirectFile, input: unknown): Act | undefined {

@@ -28,9 +28,11 @@ export async function once<Body extends object>(
 ): Promise<{ body: Body; replayed: boolean }> {
   const { company_id, act } = scope
   const fingerprint = createHash('sha256').update(JSON.stringify(act.input)).digest()
-  const claimed = await claim(tx, scope, fingerprint)
-  if (!claimed)
-    return { body: await stored<Body>(tx, company_id, act, fingerprint), replayed: true }
+  while (!(await claim(tx, scope, fingerprint))) {
+    const body = await stored<Body>(tx, company_id, act, fingerprint)
+    if (body) return { body, replayed: true }
+    // between the two it was forgotten, and the key is free
+  }
   const body = await effect()
   await tx
     .updateTable('idempotency')
@@ -43,14 +45,18 @@ export async function once<Body extends object>(
   return { body, replayed: false }
 }
 
-/** Frees the key of an act that came to nothing. */
-export async function forgetAnswer(tx: Tx, company_id: CompanyId, act: Act): Promise<void> {
+/** Frees the key of an act that came to nothing, as long as `body` is still what it answers. */
+export async function forgetAnswer(
+  tx: Tx,
+  { company_id, act, body }: { company_id: CompanyId; act: Act; body: object }
+): Promise<void> {
   await tx
     .deleteFrom('idempotency')
     .where('company_id', '=', company_id)
     .where('actor', '=', act.actor)
     .where('route', '=', act.route)
     .where('key', '=', act.key)
+    .where('body', '=', JSON.stringify(body))
     .execute()
 }
 
@@ -92,12 +98,13 @@ async function claim(
   }
 }
 
+/** What was answered before; `undefined` when that has been forgotten. */
 async function stored<Body>(
   tx: Tx,
   company_id: CompanyId,
   act: Act,
   fingerprint: Buffer
-): Promise<Body> {
+): Promise<Body | undefined> {
   const row = await tx
     .selectFrom('idempotency')
     .where('company_id', '=', company_id)
@@ -105,7 +112,8 @@ async function stored<Body>(
     .where('route', '=', act.route)
     .where('key', '=', act.key)
     .select(['fingerprint', 'body'])
-    .executeTakeFirstOrThrow()
+    .executeTakeFirst()
+  if (!row) return undefined
   if (!row.fingerprint.equals(fingerprint)) {
     throw new AppError('idempotency_key_reused', 'The key was used for another input')
   }

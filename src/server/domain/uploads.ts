@@ -97,14 +97,28 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
 
 /** Ends an upload at its person's wish and gives the reservation back. */
 export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
-  await inCompany(deps.db, upload.company_id, async tx => {
+  if (await tryCancel(deps, upload, async () => {})) return
+  throw new AppError('upload_state', 'The upload is complete and can no longer be cancelled')
+}
+
+/**
+ * Ends an upload whose bytes have not all come, does `also` in the same transaction, and answers whether
+ * there was one to end.
+ */
+export async function tryCancel(
+  deps: Deps,
+  upload: Upload,
+  also: (tx: Tx) => Promise<void>
+): Promise<boolean> {
+  const ended = await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
-    if (current?.state !== 'uploading') {
-      throw new AppError('upload_state', 'The upload is complete and can no longer be cancelled')
-    }
+    if (current?.state !== 'uploading') return false
     await end(tx, deps, current, 'cancelled', 'cancelled')
+    await also(tx)
+    return true
   })
-  await deps.blobs.discardStaged(upload.company_id, upload.id)
+  if (ended) await deps.blobs.discardStaged(upload.company_id, upload.id)
+  return ended
 }
 
 /** Ends the upload of a company that nobody has continued longest, a day or more; answers whether there was one. */

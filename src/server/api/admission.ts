@@ -1,0 +1,84 @@
+import type * as z from 'zod/mini'
+import type { Endpoint } from '../../contract/endpoint.ts'
+import { AppError, fieldErrors } from '../../contract/errors.ts'
+import type { Deps, Tenant } from '../domain/deps.ts'
+import { authenticate, type Person } from '../domain/sessions.ts'
+
+// What every call meets before it is run, whether Hono serves it or we serve Node's own request.
+
+/** What a route says of who may call it. */
+export type Admission = Pick<Endpoint, 'access' | 'pending' | 'suspended'>
+
+/** The person of a call's token; refuses whoever may not make the call. */
+export async function admitPerson(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock'>,
+  tenant: Tenant,
+  route: Admission,
+  token: string | undefined
+): Promise<Person> {
+  if (token === undefined) {
+    throw new AppError('unauthenticated', 'This call needs a bearer token')
+  }
+  refuseSuspended(tenant, route)
+  const person = await authenticate(deps, tenant, token)
+  if (person.pending && !route.pending) {
+    throw new AppError('forbidden', 'The session is pending: the e-mail is not confirmed')
+  }
+  if (!allowed(person, route.access)) {
+    throw new AppError('forbidden', `This call needs the permission ${route.access}`)
+  }
+  return person
+}
+
+/** Refuses the calls that a suspended company does not get; all others it keeps. */
+export function refuseSuspended({ disabled }: Tenant, route: Admission): void {
+  if (!disabled || route.suspended) return
+  throw new AppError('account_disabled', 'The company is suspended', {
+    disabled: { scope: 'company', ...disabled }
+  })
+}
+
+function allowed(person: Person, access: Endpoint['access']): boolean {
+  if (access === 'public' || access === 'user') return true
+  return person.permissions.includes(access) || person.permissions.includes('operator')
+}
+
+/** `'Bearer x.y.z'` → `'x.y.z'`; a header of another make counts as a bad token. */
+export function bearer(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined
+  const match = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(header)
+  return match?.[1] ?? ''
+}
+
+/** The input of a call as its schema has it; refuses every other with the fields and their rules. */
+export function parseInput<Input extends z.ZodMiniType>(
+  { input }: { input: Input },
+  given: unknown
+): z.output<Input> {
+  const parsed = input.safeParse(given)
+  if (parsed.success) return parsed.data
+  const fields = fieldErrors(parsed.error)
+  throw new AppError('invalid_input', `Refused: ${JSON.stringify(fields)}`, { fields })
+}
+
+/** Fields of a query, each of which may stand there once. */
+export function queryFields(query: URLSearchParams): Record<string, string> {
+  const values = new Map<string, string>()
+  for (const [name, value] of query) {
+    if (values.has(name)) {
+      throw new AppError('invalid_input', `${name} stands twice in the query`, {
+        fields: { [name]: { rule: 'format' } }
+      })
+    }
+    values.set(name, value)
+  }
+  return Object.fromEntries(values)
+}
+
+/** The caller's name for one act, or `undefined` where it gave none. */
+export function idempotencyKey(header: string | undefined): string | undefined {
+  if (header === undefined || /^[\x21-\x7e]{1,255}$/.test(header)) return header
+  throw new AppError('invalid_input', 'An Idempotency-Key has 1 to 255 printable characters', {
+    fields: { 'idempotency-key': { rule: 'format' } }
+  })
+}
