@@ -1,4 +1,5 @@
 import { generateKeyPairSync, timingSafeEqual } from 'node:crypto'
+import { sql } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
 import type { Session } from '../../contract/sessions.ts'
 import { splitResponse } from '../../core/challenge.ts'
@@ -55,16 +56,35 @@ export async function authenticate(
   }
 }
 
-/** How an open stream's person stands by now. */
+export type Standing = 'valid' | 'ended' | 'disabled'
+
+/** How the holder of a session stands by now. */
 export async function standing(
   deps: Pick<Deps, 'db' | 'clock'>,
   person: Person
-): Promise<'valid' | 'ended' | 'disabled'> {
-  if (person.token_expires <= deps.clock()) return 'ended'
-  const { company_id, id, session_id } = person
-  const found = await findSession(deps, { company_id, user_id: id, session_id })
-  if (!found) return 'ended'
-  return found.company_disabled || found.user_disabled ? 'disabled' : 'valid'
+): Promise<Standing> {
+  const standings = await standingsOf(deps, person.company_id, [person])
+  return standings.get(person) ?? 'ended'
+}
+
+/** The same for many people of a company, who are looked up together. */
+export async function standingsOf<Holder extends Person>(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId,
+  people: Holder[]
+): Promise<Map<Holder, Standing>> {
+  const ids = [...new Set(people.map(({ session_id }) => session_id))]
+  const rows = await inCompanyOnce(deps.db, company_id, tx =>
+    sessionsOf(tx).where('session.id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+  )
+  const now = deps.clock()
+  const live = new Map(rows.filter(row => isLive(row, now)).map(row => [row.id, row]))
+  const standingOf = ({ id, session_id, token_expires }: Person): Standing => {
+    const session = live.get(session_id)
+    if (token_expires <= now || session?.user_id !== id) return 'ended'
+    return session.company_disabled || session.user_disabled ? 'disabled' : 'valid'
+  }
+  return new Map(people.map(person => [person, standingOf(person)]))
 }
 
 /** A token for another hour, once the one of the call is near its end; never beyond the session's. */
@@ -257,13 +277,6 @@ export async function forgetSessions(
   )
 }
 
-interface LiveSession {
-  expires_at: Date
-  permissions: string[]
-  user_disabled: DisabledMark | null
-  company_disabled: DisabledMark | null
-}
-
 async function findSession(
   deps: Pick<Deps, 'db' | 'clock'>,
   {
@@ -271,33 +284,52 @@ async function findSession(
     user_id,
     session_id
   }: { company_id: CompanyId; user_id: string; session_id: string }
-): Promise<LiveSession | undefined> {
+) {
   const found = await inCompanyOnce(deps.db, company_id, tx =>
-    tx
-      .selectFrom('session')
-      .innerJoin('user', join =>
-        join
-          .onRef('user.company_id', '=', 'session.company_id')
-          .onRef('user.id', '=', 'session.user_id')
-      )
-      .innerJoin('company', 'company.id', 'session.company_id')
-      .where('session.company_id', '=', company_id)
+    sessionsOf(tx)
       .where('session.id', '=', session_id)
       .where('session.user_id', '=', user_id)
-      .select([
-        'session.created_at',
-        'session.expires_at',
-        'session.revoked_at',
-        'user.permissions',
-        'user.tokens_valid_after',
-        'user.disabled as user_disabled',
-        'company.disabled as company_disabled'
-      ])
       .executeTakeFirst()
   )
-  if (!found || found.revoked_at || found.expires_at <= deps.clock()) return undefined
-  // the session's age and not the token's `iat`, which knows no milliseconds
-  return found.created_at < found.tokens_valid_after ? undefined : found
+  return found && isLive(found, deps.clock()) ? found : undefined
+}
+
+/** Sessions of the company, with what their holders may do. */
+function sessionsOf(tx: Tx) {
+  return tx
+    .selectFrom('session')
+    .innerJoin('user', join =>
+      join
+        .onRef('user.company_id', '=', 'session.company_id')
+        .onRef('user.id', '=', 'session.user_id')
+    )
+    .innerJoin('company', 'company.id', 'session.company_id')
+    .where('session.company_id', '=', tx.companyId)
+    .select([
+      'session.id',
+      'session.user_id',
+      'session.created_at',
+      'session.expires_at',
+      'session.revoked_at',
+      'user.permissions',
+      'user.tokens_valid_after',
+      'user.disabled as user_disabled',
+      'company.disabled as company_disabled'
+    ])
+}
+
+/** By the session's age and not the token's `iat`, which knows no milliseconds. */
+function isLive(
+  session: {
+    created_at: Date
+    expires_at: Date
+    revoked_at: Date | null
+    tokens_valid_after: Date
+  },
+  now: Date
+): boolean {
+  const { created_at, expires_at, revoked_at, tokens_valid_after } = session
+  return !revoked_at && expires_at > now && created_at >= tokens_valid_after
 }
 
 interface Account {
