@@ -6,7 +6,7 @@ import { splitResponse } from '../../core/challenge.ts'
 import { PublicKeyJwk } from '../../core/public-key-jwt.ts'
 import type { DisabledMark } from '../db/schema.ts'
 import { inCompany, inCompanyOnce, type Tx } from '../db/scope.ts'
-import { readChallenge, spendChallenge } from './challenges.ts'
+import { readChallenge, spendChallenge, spentRow } from './challenges.ts'
 import type { CompanyId, Deps, Keys, Tenant } from './deps.ts'
 import { newId } from './ids.ts'
 import { type Counted, consume, type LimitName, networkOf, refund } from './limits.ts'
@@ -148,21 +148,23 @@ export async function logIn(
     for (const [name, key] of counted) await consume(deps, name, key)
     const user_id = holderOf(deps.keys, account, response)
     if (user_id === undefined || !account) return undefined
-    if (!(await spendChallenge(tx, company_id, challenge))) return undefined
-    for (const [name, key] of counted) await refund(deps, name, key)
-    if (account.disabled) return { disabled: account.disabled }
-    return { user_id, session: await createSession(tx, deps, input, account) }
+    const { disabled } = account
+    const done = disabled
+      ? (await spendChallenge(tx, company_id, challenge)) && { disabled }
+      : await createSession(tx, deps, input, account, challenge)
+    if (done) for (const [name, key] of counted) await refund(deps, name, key)
+    return done
   })
   if (!outcome) throw loginFailed(deps, input)
   if ('disabled' in outcome) throw accountDisabled('user', outcome.disabled)
-  const { user_id, session } = outcome
+  const { user_id } = outcome
   deps.log.info({ audit: 'login_ok', company: company_id, user: user_id }, 'signed in')
   const access_token = await issueToken(deps, tenant, {
     user_id,
-    session_id: session.id,
+    session_id: outcome.session_id,
     pending: false,
-    signedIn: session.created_at,
-    expires: tokenEnd(session.created_at, session.expires_at)
+    signedIn: outcome.created_at,
+    expires: tokenEnd(outcome.created_at, outcome.expires_at)
   })
   return { access_token, device: createDevice(deps, company_id, user_id) }
 }
@@ -404,26 +406,48 @@ function makeDecoy(keys: Keys): SealedKey {
   return { ...place, pub_enc: sealPublicKey(keys, place, jwk) }
 }
 
+/** Spends the challenge and makes the session in one statement; `undefined` where it was spent before. */
 async function createSession(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
   { tenant, agent }: Pick<LogIn, 'tenant' | 'agent'>,
-  { user_id, tokens_valid_after }: Account
-): Promise<{ id: string; created_at: Date; expires_at: Date }> {
+  { user_id, tokens_valid_after }: Account,
+  challenge: Parameters<typeof spentRow>[1]
+): Promise<
+  { user_id: string; session_id: string; created_at: Date; expires_at: Date } | undefined
+> {
+  const { company_id } = tenant
+  const session_id = newId(deps)
   // a clock set back since a sign-out everywhere must not make sessions that have ended already
   const created_at = new Date(Math.max(deps.clock().getTime(), tokens_valid_after.getTime()))
-  const session = {
-    company_id: tenant.company_id,
-    id: newId(deps),
-    user_id,
-    agent: browserFamily(agent),
-    created_at,
-    last_seen_at: created_at,
-    expires_at: new Date(created_at.getTime() + sessionHours * 3_600_000)
-  }
-  await tx.insertInto('session').values(session).execute()
-  return session
+  const expires_at = new Date(created_at.getTime() + sessionHours * 3_600_000)
+  const { n, expires_at: spent_until } = spentRow(company_id, challenge)
+  const made = await tx.raw({
+    name: 'create_session',
+    text: createSessionSql,
+    values: [
+      company_id,
+      n,
+      spent_until,
+      session_id,
+      user_id,
+      browserFamily(agent),
+      created_at,
+      expires_at
+    ]
+  })
+  return made.length === 0 ? undefined : { user_id, session_id, created_at, expires_at }
 }
+
+const createSessionSql = `
+  with spent as (
+    insert into used_challenge (company_id, n, expires_at) values ($1, $2, $3)
+    on conflict (company_id, n) do nothing
+    returning n
+  )
+  insert into session (company_id, id, user_id, agent, created_at, last_seen_at, expires_at)
+  select $1, $4, $5, $6, $7, $7, $8 from spent
+  returning id`
 
 /** A browser that has signed in before counts on its own, so that no stranger can block its owner. */
 function failureLimits(
