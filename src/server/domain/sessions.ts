@@ -375,26 +375,21 @@ async function findAccount(
   return { user_id, disabled, tokens_valid_after, key }
 }
 
-/** The person's key, and room for pending sign-ups of the same e-mail. */
-const slots = 4
-
-/** Opens and tries as many keys for a stranger as for a person, so that time tells nothing. */
+/** Opens and tries a key for a stranger as for a person, so that time tells nothing. */
 function holderOf(
   keys: Keys,
   account: Account | undefined,
   { challenge, signature }: { challenge: string; signature: Uint8Array }
 ): string | undefined {
-  const candidates = [...(account ? [account.key] : []), ...decoysOf(keys)].slice(0, slots)
-  const signed = Buffer.from(challenge)
-  const holders = candidates.map(key => verifiesSealed(keys, key, signed, signature))
-  return holders[0] ? account?.user_id : undefined
+  const key = account?.key ?? decoyOf(keys)
+  return verifiesSealed(keys, key, Buffer.from(challenge), signature) ? account?.user_id : undefined
 }
 
-const decoys = new WeakMap<Keys, SealedKey[]>()
+const decoys = new WeakMap<Keys, SealedKey>()
 
-/** Keys that nobody holds, sealed like everybody's. */
-function decoysOf(keys: Keys): SealedKey[] {
-  const made = decoys.get(keys) ?? Array.from({ length: slots }, () => makeDecoy(keys))
+/** A key that nobody holds, sealed like everybody's. */
+function decoyOf(keys: Keys): SealedKey {
+  const made = decoys.get(keys) ?? makeDecoy(keys)
   decoys.set(keys, made)
   return made
 }
