@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Answer {
   status: number
@@ -39,6 +40,16 @@ export class Connection {
       this.#waiting = { resolve, reject }
       this.#socket.write(request)
     })
+  }
+
+  /** A service that is late refuses strangers: that takes time here, and is no answer. */
+  async insist(request: string): Promise<Answer> {
+    for (;;) {
+      const answer = await this.ask(request)
+      if (answer.status < 300) return answer
+      if (answer.status !== 503) throw new Error(`answered ${answer.status}: ${answer.body}`)
+      await sleep(50)
+    }
   }
 
   close(): void {

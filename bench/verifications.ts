@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type Answer, Connection, jsonOf, requestText } from './connection.ts'
+import { Connection, jsonOf, requestText } from './connection.ts'
 import { host, type Insider, openInsider } from './insider.ts'
 import { interleave, type Load, load, microsNote, weighed } from './load.ts'
 import { coreSecondsOf, startPeer, startService } from './processes.ts'
@@ -52,7 +51,7 @@ export async function measure(options: Options): Promise<Row[]> {
       }
       let next = 0
       const work = async (caller: number) => {
-        await ask(connections[caller], requests[next++ % requests.length])
+        await connections[caller]?.insist(requests[next++ % requests.length] ?? '')
       }
       await requireKnown(connections[0], requests, batches, known)
       const figures = await interleave(
@@ -86,20 +85,6 @@ function itemsOf(digests: Buffer[]) {
   return digests.map(digest => ({ sha256: digest.toString('hex') }))
 }
 
-/** A service that is late refuses strangers: that takes time here, and is no answer. */
-async function ask(
-  connection: Connection | undefined,
-  request: string | undefined
-): Promise<Answer> {
-  if (!connection || request === undefined) throw new Error('nothing to ask')
-  for (;;) {
-    const answer = await connection.ask(request)
-    if (answer.status === 200) return answer
-    if (answer.status !== 503) throw new Error(`/verify answered ${answer.status}`)
-    await sleep(50)
-  }
-}
-
 /** What is measured must find what it should. */
 async function requireKnown(
   connection: Connection | undefined,
@@ -109,7 +94,8 @@ async function requireKnown(
 ): Promise<void> {
   const all = new Set(known.map(digest => digest.toString('hex')))
   for (const [at, batch] of batches.slice(0, 20).entries()) {
-    const answer = await ask(connection, requests[at])
+    const answer = await connection?.insist(requests[at] ?? '')
+    if (!answer) throw new Error('there is no connection')
     // as: what the contract says of the call
     const { items } = jsonOf(answer) as { items: { verdict: string }[] }
     for (const [index, digest] of batch.entries()) {

@@ -3,7 +3,9 @@ import {
   createDecipheriv,
   createHash,
   createHmac,
+  createSecretKey,
   hkdfSync,
+  type KeyObject,
   randomBytes
 } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
@@ -52,8 +54,7 @@ export async function rotateTokenKey({
   return { kid, validFrom }
 }
 
-const labels = ['seal', 'challenge', 'pseudonym', 'link', 'device'] as const
-type Label = (typeof labels)[number]
+type Label = 'seal' | 'challenge' | 'pseudonym' | 'link' | 'device'
 
 interface TokenKey {
   kid: string
@@ -67,24 +68,29 @@ function keysOf(
   found: TokenKey[],
   { directory, clock }: Pick<KeysOptions, 'directory' | 'clock'>
 ): Keys {
-  const derived = new Map<Label, Buffer>()
-  for (const label of labels) {
-    derived.set(label, Buffer.from(hkdfSync('sha256', secret, '', `vidimus/v1/${label}`, 32)))
+  // ready for use: made from bytes with each call they cost more than the work that is done with them
+  const derive = (label: string) =>
+    createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', `vidimus/v1/${label}`, 32)))
+  const derived: Record<Label, KeyObject> = {
+    seal: derive('seal'),
+    challenge: derive('challenge'),
+    pseudonym: derive('pseudonym'),
+    link: derive('link'),
+    device: derive('device')
   }
-  const key = (label: Label) => derived.get(label) ?? Buffer.alloc(0)
   let newestFirst = sorted(found)
   return {
     kekId: idOf(secret),
-    mac: (label, text) => createHmac('sha256', key(label)).update(text).digest(),
+    mac: (label, text) => createHmac('sha256', derived[label]).update(text).digest(),
     seal(plain, aad) {
       const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', key('seal'), nonce).setAAD(Buffer.from(aad))
+      const cipher = createCipheriv('aes-256-gcm', derived.seal, nonce).setAAD(Buffer.from(aad))
       return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
     },
     open(sealed, aad) {
       if (sealed.length < 28) throw new Error('keys: sealed bytes are too short')
       const options = { authTagLength: 16 }
-      const cipher = createDecipheriv('aes-256-gcm', key('seal'), sealed.subarray(0, 12), options)
+      const cipher = createDecipheriv('aes-256-gcm', derived.seal, sealed.subarray(0, 12), options)
       cipher.setAAD(Buffer.from(aad)).setAuthTag(sealed.subarray(-16))
       return Buffer.concat([cipher.update(sealed.subarray(12, -16)), cipher.final()])
     },

@@ -1,10 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { Api } from './api/context.ts'
 import { apiHeaders, expectedError, problemResponse } from './app.ts'
 import { isDirectUpload } from './direct-uploads.ts'
 import type { Log } from './domain/deps.ts'
 import type { Tenants } from './domain/domains.ts'
+import type { EventStream } from './domain/event-streams.ts'
 import { type AddressReader, hostOf, refuseHost } from './hosts.ts'
 import type { Site } from './site.ts'
 import { cutSlowBody, type Pace } from './slow-bodies.ts'
@@ -29,9 +31,24 @@ export interface Halves {
 export function createListener(halves: Halves): Server {
   const { tenants, site, app, uploads, addressOf, log, headMs = 10_000 } = halves
   const api = getRequestListener(
-    (request, { incoming }) => {
+    async (request, { incoming, outgoing }) => {
       const message = incoming as IncomingMessage // as: the server speaks HTTP/1.1 only
-      return app.fetch(request, { remoteAddress: addressOf(message), host: hostOf(message) })
+      let stream: EventStream | undefined
+      const answer = await app.fetch(request, {
+        remoteAddress: addressOf(message),
+        host: hostOf(message),
+        takeStream(taken) {
+          stream = taken
+        }
+      })
+      if (!stream) return answer
+      if (!answer.ok) {
+        stream.close()
+        return answer
+      }
+      const response = outgoing as ServerResponse // as: likewise
+      pour(stream, response, answer)
+      return RESPONSE_ALREADY_SENT
     },
     { overrideGlobalObjects: false }
   )
@@ -78,6 +95,15 @@ export function createListener(halves: Halves): Server {
   })
   if (halves.maxConnections !== undefined) server.maxConnections = halves.maxConnections
   return server
+}
+
+/** Writes an event stream for as long as its connection lives: thousands are open, so each is to weigh little. */
+function pour(stream: EventStream, response: ServerResponse, { status, headers }: Response): void {
+  response.writeHead(status, Object.fromEntries(headers))
+  response.on('close', () => stream.close())
+  response.on('drain', () => stream.resume())
+  if (response.destroyed) stream.close()
+  stream.flow({ write: text => response.write(text), end: () => response.end() })
 }
 
 /** What fails before it is known whose API is called still answers with a code. */

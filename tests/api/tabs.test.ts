@@ -160,11 +160,14 @@ async function open(count: number) {
   const open = new Set<AbortSignal>()
   const handle = async (request: Request) => {
     const response = await app.fetch(request)
-    if (new URL(request.url).pathname === '/process/sse' && response.ok) {
-      open.add(request.signal)
-      request.signal.addEventListener('abort', () => open.delete(request.signal))
-    }
-    return response
+    if (new URL(request.url).pathname !== '/process/sse' || !response.ok) return response
+    const { signal } = request
+    const leave = () => void open.delete(signal)
+    open.add(signal)
+    signal.addEventListener('abort', leave)
+    // the service may end it first
+    const body = response.body?.pipeThrough(new TransformStream({ flush: leave }))
+    return new Response(body, response)
   }
   const tabs = []
   for (let nr = 0; nr < count; nr += 1) tabs.push(await openTab(browser, person, handle))

@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono'
 import type { CompanyId, Deps, Tenant } from '../domain/deps.ts'
+import type { EventStream } from '../domain/event-streams.ts'
 import type { Person } from '../domain/sessions.ts'
 
 /** What the middlewares of `app.ts` leave for the endpoints. */
@@ -15,10 +16,13 @@ export interface Variables {
   /** Status of a success that is not the endpoint's usual one. */
   status: 200 | undefined
 }
-/** What the listener has read of the connection; a call within the process has neither. */
+
+/** What the listener knows of the connection; a call within the process has none of it. */
 interface Bindings {
   remoteAddress?: string
   host?: string | undefined
+  /** Takes an event stream, to write it straight to the connection once the head has been answered. */
+  takeStream?: (stream: EventStream) => void
 }
 
 export type ApiEnv = { Variables: Variables; Bindings: Bindings }

@@ -1,6 +1,6 @@
 import { AppError } from '../../contract/errors.ts'
 import { getRequest, listRequests, streamRequests } from '../../contract/requests.ts'
-import { type StreamItem, watchEvents } from '../domain/event-streams.ts'
+import { type EventStream, openEventStream } from '../domain/event-streams.ts'
 import * as requests from '../domain/requests.ts'
 import { type Api, companyOf, person } from './context.ts'
 import { on, onStream } from './on.ts'
@@ -16,21 +16,18 @@ export function mountRequests(app: Api): void {
 
   // before /process/{id}, which would take 'sse' for an id
   onStream(app, streamRequests, async (_input, c) => {
-    const closed = new AbortController()
-    c.req.raw.signal.addEventListener('abort', () => closed.abort(), { once: true })
-    const items = watchEvents(c.get('deps'), {
+    const stream = await openEventStream(c.get('deps'), {
       person: person(c),
-      after: sequenceOf(c.req.header('last-event-id')),
-      signal: closed.signal
+      after: sequenceOf(c.req.header('last-event-id'))
     })
-    const first = await items.next() // a refusal is still an answer with a status
-    return new Response(bytesOf(items, first, closed), {
-      headers: {
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-store',
-        'x-accel-buffering': 'no'
-      }
-    })
+    const headers = {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no'
+    }
+    if (!c.env?.takeStream) return new Response(bodyOf(stream, c.req.raw.signal), { headers })
+    c.env.takeStream(stream)
+    return new Response(null, { headers })
   })
 
   on(app, getRequest, ({ id }, c) =>
@@ -48,42 +45,22 @@ function sequenceOf(header: string | undefined): number | undefined {
   return Number(header)
 }
 
-/** Pulled by the socket, so a reader that stalls costs no memory. */
-function bytesOf(
-  items: AsyncGenerator<StreamItem, void, void>,
-  first: IteratorResult<StreamItem, void>,
-  closed: AbortController
-): ReadableStream<Uint8Array> {
+/** For a call without a connection; pulled, so a reader that stalls costs no memory. */
+function bodyOf(stream: EventStream, signal: AbortSignal): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder()
-  let next: IteratorResult<StreamItem, void> | undefined = first
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const item = next ?? (await items.next())
-        next = undefined
-        if (item.done) controller.close()
-        else controller.enqueue(utf8.encode(format(item.value)))
-      },
-      async cancel() {
-        closed.abort()
-        await items.return()
-      }
+  return new ReadableStream({
+    start(controller) {
+      signal.addEventListener('abort', () => stream.close(), { once: true })
+      if (signal.aborted) stream.close()
+      stream.flow({
+        write(text) {
+          controller.enqueue(utf8.encode(text))
+          return (controller.desiredSize ?? 0) > 0
+        },
+        end: () => controller.close()
+      })
     },
-    { highWaterMark: 0 }
-  )
-}
-
-/** `{ type: 'tick', seq: 7 }` → `event: tick\nid: 7\ndata:\n\n` */
-function format(item: StreamItem): string {
-  switch (item.type) {
-    case 'request':
-      return `id: ${item.seq}\ndata: ${JSON.stringify(item.request)}\n\n`
-    case 'tick':
-    case 'reset':
-      return `event: ${item.type}\nid: ${item.seq}\ndata: ${JSON.stringify({ seq: item.seq })}\n\n`
-    case 'bye':
-      return 'event: bye\nretry: 2000\ndata: {}\n\n'
-    case 'disabled':
-      return 'event: disabled\ndata: {}\n\n'
-  }
+    pull: () => stream.resume(),
+    cancel: () => stream.close()
+  })
 }

@@ -51,7 +51,7 @@ export function inCompany<T>(db: Db, company: CompanyId, run: (tx: Tx) => Promis
  * on; set within a statement it would come too late for that statement's own tables.
  */
 function beginIn(id: CompanyId): string {
-  return `begin; select set_config('app.company_id', '${id}', true)`
+  return `begin; set local app.company_id = '${id}'`
 }
 
 /**

@@ -63,15 +63,20 @@ export function readChallenge(
 export async function spendChallenge(
   tx: Tx,
   company_id: CompanyId,
-  { n, exp }: Pick<ChallengePayload, 'n' | 'exp'>
+  challenge: Pick<ChallengePayload, 'n' | 'exp'>
 ): Promise<boolean> {
   const spent = await tx
     .insertInto('used_challenge')
-    .values({ company_id, n, expires_at: new Date((exp + skewSeconds) * 1000) })
+    .values(spentRow(company_id, challenge))
     .onConflict(conflict => conflict.columns(['company_id', 'n']).doNothing())
     .returning('n')
     .executeTakeFirst()
   return spent !== undefined
+}
+
+/** What is kept of a challenge for as long as it could be used again. */
+export function spentRow(company_id: CompanyId, { n, exp }: Pick<ChallengePayload, 'n' | 'exp'>) {
+  return { company_id, n, expires_at: new Date((exp + skewSeconds) * 1000) }
 }
 
 /** Removes what no challenge can repeat any more; called by a job. */

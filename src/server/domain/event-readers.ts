@@ -2,69 +2,75 @@ import { sql } from 'kysely'
 import { ProcessedRequest } from '../../contract/requests.ts'
 import { inCompany } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
-import type { Person } from './sessions.ts'
+import { gather } from './gather.ts'
+import { eventBounds } from './requests.ts'
+import { type Person, type Standing, standingsOf } from './sessions.ts'
 
 /** News of other processes show after this time even when no hint of them arrives. */
-const pollMs = 2000
+const beatMs = 2000
+const recheckMs = 30_000
 const pageEvents = 500
-const maxHeldEvents = 64
-const maxHeldBytes = 256 * 1024
+/** Sessions looked up in one statement. */
+const maxChecked = 1000
 
-/** What one stream is handed by its company's reader. */
-export interface Subscription extends Disposable {
-  /**
-   * What came since the last question. `behind` is a sequence up to which the stream reads for itself:
-   * it joined only now, or was too slow to be waited for.
-   */
-  take(): { events: ProcessedRequest[]; seen: number; behind: number | undefined }
+/** One event as all streams of its person send it. */
+export interface EventText {
+  seq: number
+  text: string
 }
 
-/**
- * Joins the one reader that follows a company's events in this process: one query serves all its
- * streams. `ring` is called when `take` has something.
- */
-export function subscribe(deps: Deps, person: Person, ring: () => void): Subscription {
-  const readers = readersOf(deps)
-  const { company_id } = person
-  let reader = readers.get(company_id)
-  if (!reader) {
-    reader = openReader(deps, company_id, () => readers.delete(company_id))
-    readers.set(company_id, reader)
-  }
-  return reader.join(person.id, ring)
+/** A stream as its company's reader sees it. None of these may throw. */
+export interface Member {
+  readonly person: Person
+  /** All of the person's events after the last call, up to the sequence `until`. */
+  hand(events: EventText[], until: number): void
+  /** The reader has passed `until` without it: it reads for itself. */
+  fallBehind(until: number): void
+  /** Its session was looked up. */
+  stand(standing: Standing): void
+  /** Called every two seconds, and when the process stops. */
+  beat(): void
 }
 
-interface Reader {
-  join(user: string, ring: () => void): Subscription
+/** The one reader that follows a company's events in this process: one query serves all its streams. */
+export interface Reader {
+  join(member: Member): void
+  leave(member: Member): void
+  /** Where the company's events begin and end by now; streams that open at once ask together. */
+  bounds(): Promise<{ newest: number; oldest: number }>
 }
 
 const readersByWakes = new WeakMap<Deps['wakes'], Map<CompanyId, Reader>>()
 
-function readersOf(deps: Deps): Map<CompanyId, Reader> {
+/** The reader of a company; it works while it has members. */
+export function readerOf(deps: Deps, company_id: CompanyId): Reader {
   const readers = readersByWakes.get(deps.wakes) ?? new Map<CompanyId, Reader>()
   readersByWakes.set(deps.wakes, readers)
-  return readers
+  const reader = readers.get(company_id) ?? makeReader(deps, company_id)
+  readers.set(company_id, reader)
+  return reader
 }
 
-interface Member {
-  user: string
+/** What the reader keeps of a member. */
+interface Place {
   /** How many had joined by then. */
   joined: number
-  ring: () => void
-  held: ProcessedRequest[]
-  bytes: number
-  seen: number
-  behind: number | undefined
+  checkedAt: number
 }
 
-function openReader(deps: Deps, company_id: CompanyId, onEmpty: () => void): Reader {
-  /** By person. */
-  const members = new Map<string, Set<Member>>()
+function makeReader(deps: Deps, company_id: CompanyId): Reader {
+  const places = new Map<Member, Place>()
+  const byUser = new Map<string, Set<Member>>()
   let joined = 0
   /** Everything up to here has been handed out; unknown before the first page. */
   let seen: number | undefined
   let isReading = false
   let isAskedAgain = false
+  let stop = () => {}
+  const ask = gather(async (asked: undefined[]) => {
+    const bounds = await eventBounds(deps, company_id)
+    return asked.map(() => bounds)
+  }, Number.POSITIVE_INFINITY)
 
   async function read(): Promise<void> {
     if (isReading) {
@@ -76,7 +82,7 @@ function openReader(deps: Deps, company_id: CompanyId, onEmpty: () => void): Rea
       do {
         isAskedAgain = false
         while (await readPage());
-      } while (isAskedAgain && members.size > 0)
+      } while (isAskedAgain && places.size > 0)
     } catch (error) {
       // the next beat reads from the same place, so nothing is lost by it
       deps.log.warn({ company: company_id, err: error }, 'events could not be read')
@@ -88,7 +94,7 @@ function openReader(deps: Deps, company_id: CompanyId, onEmpty: () => void): Rea
   /** Hands out one page and answers whether there is another. */
   async function readPage(): Promise<boolean> {
     const isFirst = seen === undefined
-    const users = isFirst ? [] : [...members.keys()]
+    const users = isFirst ? [] : [...byUser.keys()]
     const asked = joined
     const page = await readCompanyEvents(deps, {
       company_id,
@@ -97,86 +103,117 @@ function openReader(deps: Deps, company_id: CompanyId, onEmpty: () => void): Rea
       limit: pageEvents
     })
     seen = page.seen
-    const byUser = Map.groupBy(page.events, ({ user_id }) => user_id)
-    for (const [user, streams] of members) {
-      const events = byUser.get(user) ?? []
-      const bytes = events.reduce((sum, { size }) => sum + size, 0)
-      for (const member of streams) {
-        // Who joined while the page was read may have missed what is in it.
-        if (isFirst || member.joined > asked) fallBehind(member, page.seen)
-        else hand(member, events, bytes, page.seen)
+    for (const [member, place] of places) {
+      // who joined while the page was read may have missed what is in it
+      if (isFirst || place.joined > asked) member.fallBehind(page.seen)
+      else member.hand(page.events.get(member.person.id) ?? none, page.seen)
+    }
+    return page.isFull
+  }
+
+  async function check(members: Member[]): Promise<void> {
+    for (let from = 0; from < members.length; from += maxChecked) {
+      const some = members.slice(from, from + maxChecked)
+      try {
+        await checkTogether(some)
+      } catch (error) {
+        // they are due again at the next beat
+        for (const member of some) Object.assign(places.get(member) ?? {}, { checkedAt: 0 })
+        deps.log.warn({ company: company_id, err: error }, 'sessions could not be looked up')
       }
     }
-    return page.events.length === pageEvents
   }
 
-  function hand(member: Member, events: CompanyEvent[], bytes: number, until: number): void {
-    member.seen = until
-    if (events.length === 0) return
-    member.bytes += bytes
-    for (const { request } of events) member.held.push(request)
-    if (member.held.length > maxHeldEvents || member.bytes > maxHeldBytes) {
-      fallBehind(member, until)
-    } else member.ring()
+  async function checkTogether(members: Member[]): Promise<void> {
+    const now = deps.clock().getTime()
+    for (const member of members) Object.assign(places.get(member) ?? {}, { checkedAt: now })
+    const people = members.map(({ person }) => person)
+    const standings = await standingsOf(deps, company_id, people)
+    for (const member of members) member.stand(standings.get(member.person) ?? 'ended')
   }
 
-  function fallBehind(member: Member, until: number): void {
-    Object.assign(member, { held: [], bytes: 0, seen: until, behind: until })
-    member.ring()
+  function beatAll(): void {
+    for (const member of places.keys()) member.beat()
   }
 
-  const offEvents = deps.wakes.events.on(key => {
-    if (key.company === company_id && members.has(key.user)) void read()
-  })
-  const offMissed = deps.wakes.missed.on(() => void read())
-  const beat = setInterval(() => void read(), pollMs)
+  function start(): () => void {
+    const { events, missed, sessions } = deps.wakes
+    const offs = [
+      events.on(key => {
+        if (key.company === company_id && byUser.has(key.user)) void read()
+      }),
+      sessions.on(key => {
+        const members = key.company === company_id && byUser.get(key.user)
+        if (members) void check([...members])
+      }),
+      missed.on(() => {
+        void read()
+        void check([...places.keys()])
+      })
+    ]
+    const beat = setInterval(() => {
+      void read()
+      const due = deps.clock().getTime() - recheckMs
+      void check([...places].filter(([, at]) => at.checkedAt <= due).map(([member]) => member))
+      beatAll()
+    }, beatMs)
+    deps.stopping.addEventListener('abort', beatAll)
+    return () => {
+      for (const off of offs) off()
+      clearInterval(beat)
+      deps.stopping.removeEventListener('abort', beatAll)
+      // what happens until somebody joins again is not read
+      seen = undefined
+    }
+  }
 
   return {
-    join(user, ring) {
-      const none = { held: [], bytes: 0, seen: 0, behind: undefined }
-      const member: Member = { user, joined: ++joined, ring, ...none }
-      const streams = members.get(user) ?? new Set()
-      members.set(user, streams.add(member))
+    join(member) {
+      if (places.size === 0) stop = start()
+      places.set(member, { joined: ++joined, checkedAt: deps.clock().getTime() })
+      const { id } = member.person
+      byUser.set(id, (byUser.get(id) ?? new Set()).add(member))
       if (seen === undefined) void read()
-      return {
-        take() {
-          const { held: events, seen, behind } = member
-          Object.assign(member, { held: [], bytes: 0, behind: undefined })
-          return { events, seen, behind }
-        },
-        [Symbol.dispose]() {
-          streams.delete(member)
-          if (streams.size === 0 && members.get(user) === streams) members.delete(user)
-          if (members.size > 0) return
-          offEvents()
-          offMissed()
-          clearInterval(beat)
-          onEmpty()
-        }
-      }
+    },
+    leave(member) {
+      if (!places.delete(member)) return
+      const { id } = member.person
+      const streams = byUser.get(id)
+      streams?.delete(member)
+      if (streams?.size === 0) byUser.delete(id)
+      if (places.size === 0) stop()
+    },
+    bounds: async () => {
+      const [bounds] = await ask([undefined])
+      if (!bounds) throw new Error('a question was left without its answer')
+      return bounds
     }
   }
 }
 
-interface CompanyEvent {
-  user_id: string
-  request: ProcessedRequest
-  /** Of its JSON, about. */
-  size: number
+const none: EventText[] = []
+
+/** The wire's form of an event, the same for all who hear it. */
+export function textOf(request: ProcessedRequest): EventText {
+  return {
+    seq: request.seq,
+    text: `id: ${request.seq}\ndata: ${JSON.stringify(request)}\n\n`
+  }
 }
 
 /** A page of the events of several people after `seq`; `seen` as with `readEvents`. */
 async function readCompanyEvents(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_ids: string[]; after: number; limit: number }
-): Promise<{ events: CompanyEvent[]; seen: number }> {
+): Promise<{ events: Map<string, EventText[]>; seen: number; isFull: boolean }> {
   return inCompany(deps.db, input.company_id, async tx => {
+    const events = new Map<string, EventText[]>()
     const head = await tx
       .selectFrom('log_head')
       .select('event_seq')
       .where('company_id', '=', input.company_id)
       .executeTakeFirstOrThrow()
-    if (head.event_seq <= input.after) return { events: [], seen: head.event_seq }
+    if (head.event_seq <= input.after) return { events, seen: head.event_seq, isFull: false }
     const rows = await tx
       .selectFrom('event')
       .select(['seq', 'user_id', 'payload'])
@@ -187,12 +224,13 @@ async function readCompanyEvents(
       .orderBy('seq')
       .limit(input.limit)
       .execute()
-    const last = rows.at(-1)
-    const events = rows.map(({ user_id, payload }) => ({
-      user_id,
-      request: ProcessedRequest.parse(payload),
-      size: JSON.stringify(payload).length
-    }))
-    return { events, seen: last && rows.length === input.limit ? last.seq : head.event_seq }
+    for (const { user_id, payload } of rows) {
+      const text = textOf(ProcessedRequest.parse(payload))
+      const known = events.get(user_id)
+      if (known) known.push(text)
+      else events.set(user_id, [text])
+    }
+    const isFull = rows.length === input.limit
+    return { events, seen: (isFull && rows.at(-1)?.seq) || head.event_seq, isFull }
   })
 }

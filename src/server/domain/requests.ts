@@ -174,21 +174,22 @@ export async function eventBounds(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<{ newest: number; oldest: number }> {
-  return inCompany(deps.db, company_id, async tx => {
-    const head = await tx
+  const { newest, first } = await inCompanyOnce(deps.db, company_id, tx =>
+    tx
       .selectFrom('log_head')
-      .select('event_seq')
       .where('company_id', '=', company_id)
+      .select(({ selectFrom }) => [
+        'event_seq as newest',
+        selectFrom('event')
+          .select('seq')
+          .where('company_id', '=', company_id)
+          .orderBy('seq')
+          .limit(1)
+          .as('first')
+      ])
       .executeTakeFirstOrThrow()
-    const first = await tx
-      .selectFrom('event')
-      .select('seq')
-      .where('company_id', '=', company_id)
-      .orderBy('seq')
-      .limit(1)
-      .executeTakeFirst()
-    return { newest: head.event_seq, oldest: first?.seq ?? head.event_seq + 1 }
-  })
+  )
+  return { newest, oldest: first ?? newest + 1 }
 }
 
 /** A page of a person's events after `seq`, and how far the company's events were looked through. */

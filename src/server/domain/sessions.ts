@@ -1,11 +1,12 @@
 import { generateKeyPairSync, timingSafeEqual } from 'node:crypto'
+import { sql } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
 import type { Session } from '../../contract/sessions.ts'
 import { splitResponse } from '../../core/challenge.ts'
 import { PublicKeyJwk } from '../../core/public-key-jwt.ts'
 import type { DisabledMark } from '../db/schema.ts'
 import { inCompany, inCompanyOnce, type Tx } from '../db/scope.ts'
-import { readChallenge, spendChallenge } from './challenges.ts'
+import { readChallenge, spendChallenge, spentRow } from './challenges.ts'
 import type { CompanyId, Deps, Keys, Tenant } from './deps.ts'
 import { newId } from './ids.ts'
 import { type Counted, consume, type LimitName, networkOf, refund } from './limits.ts'
@@ -55,16 +56,35 @@ export async function authenticate(
   }
 }
 
-/** How an open stream's person stands by now. */
+export type Standing = 'valid' | 'ended' | 'disabled'
+
+/** How the holder of a session stands by now. */
 export async function standing(
   deps: Pick<Deps, 'db' | 'clock'>,
   person: Person
-): Promise<'valid' | 'ended' | 'disabled'> {
-  if (person.token_expires <= deps.clock()) return 'ended'
-  const { company_id, id, session_id } = person
-  const found = await findSession(deps, { company_id, user_id: id, session_id })
-  if (!found) return 'ended'
-  return found.company_disabled || found.user_disabled ? 'disabled' : 'valid'
+): Promise<Standing> {
+  const standings = await standingsOf(deps, person.company_id, [person])
+  return standings.get(person) ?? 'ended'
+}
+
+/** The same for many people of a company, who are looked up together. */
+export async function standingsOf<Holder extends Person>(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId,
+  people: Holder[]
+): Promise<Map<Holder, Standing>> {
+  const ids = [...new Set(people.map(({ session_id }) => session_id))]
+  const rows = await inCompanyOnce(deps.db, company_id, tx =>
+    sessionsOf(tx).where('session.id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+  )
+  const now = deps.clock()
+  const live = new Map(rows.filter(row => isLive(row, now)).map(row => [row.id, row]))
+  const standingOf = ({ id, session_id, token_expires }: Person): Standing => {
+    const session = live.get(session_id)
+    if (token_expires <= now || session?.user_id !== id) return 'ended'
+    return session.company_disabled || session.user_disabled ? 'disabled' : 'valid'
+  }
+  return new Map(people.map(person => [person, standingOf(person)]))
 }
 
 /** A token for another hour, once the one of the call is near its end; never beyond the session's. */
@@ -128,21 +148,23 @@ export async function logIn(
     for (const [name, key] of counted) await consume(deps, name, key)
     const user_id = holderOf(deps.keys, account, response)
     if (user_id === undefined || !account) return undefined
-    if (!(await spendChallenge(tx, company_id, challenge))) return undefined
-    for (const [name, key] of counted) await refund(deps, name, key)
-    if (account.disabled) return { disabled: account.disabled }
-    return { user_id, session: await createSession(tx, deps, input, account) }
+    const { disabled } = account
+    const done = disabled
+      ? (await spendChallenge(tx, company_id, challenge)) && { disabled }
+      : await createSession(tx, deps, input, account, challenge)
+    if (done) for (const [name, key] of counted) await refund(deps, name, key)
+    return done
   })
   if (!outcome) throw loginFailed(deps, input)
   if ('disabled' in outcome) throw accountDisabled('user', outcome.disabled)
-  const { user_id, session } = outcome
+  const { user_id } = outcome
   deps.log.info({ audit: 'login_ok', company: company_id, user: user_id }, 'signed in')
   const access_token = await issueToken(deps, tenant, {
     user_id,
-    session_id: session.id,
+    session_id: outcome.session_id,
     pending: false,
-    signedIn: session.created_at,
-    expires: tokenEnd(session.created_at, session.expires_at)
+    signedIn: outcome.created_at,
+    expires: tokenEnd(outcome.created_at, outcome.expires_at)
   })
   return { access_token, device: createDevice(deps, company_id, user_id) }
 }
@@ -257,13 +279,6 @@ export async function forgetSessions(
   )
 }
 
-interface LiveSession {
-  expires_at: Date
-  permissions: string[]
-  user_disabled: DisabledMark | null
-  company_disabled: DisabledMark | null
-}
-
 async function findSession(
   deps: Pick<Deps, 'db' | 'clock'>,
   {
@@ -271,33 +286,52 @@ async function findSession(
     user_id,
     session_id
   }: { company_id: CompanyId; user_id: string; session_id: string }
-): Promise<LiveSession | undefined> {
+) {
   const found = await inCompanyOnce(deps.db, company_id, tx =>
-    tx
-      .selectFrom('session')
-      .innerJoin('user', join =>
-        join
-          .onRef('user.company_id', '=', 'session.company_id')
-          .onRef('user.id', '=', 'session.user_id')
-      )
-      .innerJoin('company', 'company.id', 'session.company_id')
-      .where('session.company_id', '=', company_id)
+    sessionsOf(tx)
       .where('session.id', '=', session_id)
       .where('session.user_id', '=', user_id)
-      .select([
-        'session.created_at',
-        'session.expires_at',
-        'session.revoked_at',
-        'user.permissions',
-        'user.tokens_valid_after',
-        'user.disabled as user_disabled',
-        'company.disabled as company_disabled'
-      ])
       .executeTakeFirst()
   )
-  if (!found || found.revoked_at || found.expires_at <= deps.clock()) return undefined
-  // the session's age and not the token's `iat`, which knows no milliseconds
-  return found.created_at < found.tokens_valid_after ? undefined : found
+  return found && isLive(found, deps.clock()) ? found : undefined
+}
+
+/** Sessions of the company, with what their holders may do. */
+function sessionsOf(tx: Tx) {
+  return tx
+    .selectFrom('session')
+    .innerJoin('user', join =>
+      join
+        .onRef('user.company_id', '=', 'session.company_id')
+        .onRef('user.id', '=', 'session.user_id')
+    )
+    .innerJoin('company', 'company.id', 'session.company_id')
+    .where('session.company_id', '=', tx.companyId)
+    .select([
+      'session.id',
+      'session.user_id',
+      'session.created_at',
+      'session.expires_at',
+      'session.revoked_at',
+      'user.permissions',
+      'user.tokens_valid_after',
+      'user.disabled as user_disabled',
+      'company.disabled as company_disabled'
+    ])
+}
+
+/** By the session's age and not the token's `iat`, which knows no milliseconds. */
+function isLive(
+  session: {
+    created_at: Date
+    expires_at: Date
+    revoked_at: Date | null
+    tokens_valid_after: Date
+  },
+  now: Date
+): boolean {
+  const { created_at, expires_at, revoked_at, tokens_valid_after } = session
+  return !revoked_at && expires_at > now && created_at >= tokens_valid_after
 }
 
 interface Account {
@@ -341,26 +375,21 @@ async function findAccount(
   return { user_id, disabled, tokens_valid_after, key }
 }
 
-/** The person's key, and room for pending sign-ups of the same e-mail. */
-const slots = 4
-
-/** Opens and tries as many keys for a stranger as for a person, so that time tells nothing. */
+/** Opens and tries a key for a stranger as for a person, so that time tells nothing. */
 function holderOf(
   keys: Keys,
   account: Account | undefined,
   { challenge, signature }: { challenge: string; signature: Uint8Array }
 ): string | undefined {
-  const candidates = [...(account ? [account.key] : []), ...decoysOf(keys)].slice(0, slots)
-  const signed = Buffer.from(challenge)
-  const holders = candidates.map(key => verifiesSealed(keys, key, signed, signature))
-  return holders[0] ? account?.user_id : undefined
+  const key = account?.key ?? decoyOf(keys)
+  return verifiesSealed(keys, key, Buffer.from(challenge), signature) ? account?.user_id : undefined
 }
 
-const decoys = new WeakMap<Keys, SealedKey[]>()
+const decoys = new WeakMap<Keys, SealedKey>()
 
-/** Keys that nobody holds, sealed like everybody's. */
-function decoysOf(keys: Keys): SealedKey[] {
-  const made = decoys.get(keys) ?? Array.from({ length: slots }, () => makeDecoy(keys))
+/** A key that nobody holds, sealed like everybody's. */
+function decoyOf(keys: Keys): SealedKey {
+  const made = decoys.get(keys) ?? makeDecoy(keys)
   decoys.set(keys, made)
   return made
 }
@@ -372,26 +401,48 @@ function makeDecoy(keys: Keys): SealedKey {
   return { ...place, pub_enc: sealPublicKey(keys, place, jwk) }
 }
 
+/** Spends the challenge and makes the session in one statement; `undefined` where it was spent before. */
 async function createSession(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
   { tenant, agent }: Pick<LogIn, 'tenant' | 'agent'>,
-  { user_id, tokens_valid_after }: Account
-): Promise<{ id: string; created_at: Date; expires_at: Date }> {
+  { user_id, tokens_valid_after }: Account,
+  challenge: Parameters<typeof spentRow>[1]
+): Promise<
+  { user_id: string; session_id: string; created_at: Date; expires_at: Date } | undefined
+> {
+  const { company_id } = tenant
+  const session_id = newId(deps)
   // a clock set back since a sign-out everywhere must not make sessions that have ended already
   const created_at = new Date(Math.max(deps.clock().getTime(), tokens_valid_after.getTime()))
-  const session = {
-    company_id: tenant.company_id,
-    id: newId(deps),
-    user_id,
-    agent: browserFamily(agent),
-    created_at,
-    last_seen_at: created_at,
-    expires_at: new Date(created_at.getTime() + sessionHours * 3_600_000)
-  }
-  await tx.insertInto('session').values(session).execute()
-  return session
+  const expires_at = new Date(created_at.getTime() + sessionHours * 3_600_000)
+  const { n, expires_at: spent_until } = spentRow(company_id, challenge)
+  const made = await tx.raw({
+    name: 'create_session',
+    text: createSessionSql,
+    values: [
+      company_id,
+      n,
+      spent_until,
+      session_id,
+      user_id,
+      browserFamily(agent),
+      created_at,
+      expires_at
+    ]
+  })
+  return made.length === 0 ? undefined : { user_id, session_id, created_at, expires_at }
 }
+
+const createSessionSql = `
+  with spent as (
+    insert into used_challenge (company_id, n, expires_at) values ($1, $2, $3)
+    on conflict (company_id, n) do nothing
+    returning n
+  )
+  insert into session (company_id, id, user_id, agent, created_at, last_seen_at, expires_at)
+  select $1, $4, $5, $6, $7, $7, $8 from spent
+  returning id`
 
 /** A browser that has signed in before counts on its own, so that no stranger can block its owner. */
 function failureLimits(
