@@ -26,8 +26,9 @@ const patchType = 'application/offset+octet-stream'
 /** Of creations that we do not take; the library would give each its own meaning. */
 const creationHeaders = ['upload-length', 'upload-defer-length', 'upload-metadata', 'upload-concat']
 
-/** All the library gets to see: it also judges what proxies write. */
-const tusHeaders = ['host', 'tus-resumable', 'upload-offset', 'content-type', 'content-length']
+/** All the library gets to see: it also judges what proxies write, and what a method has no use for. */
+const tusHeaders = ['host', 'tus-resumable']
+const patchHeaders = [...tusHeaders, 'upload-offset', 'content-type', 'content-length']
 
 export interface Uploads {
   handle(request: IncomingMessage, response: ServerResponse, tenant: Tenant): Promise<void>
@@ -95,7 +96,8 @@ export function createUploads(deps: Deps): Uploads {
       if (response.closed) leave()
       else response.once('close', leave)
     }
-    request.rawHeaders = only(tusHeaders, request.rawHeaders)
+    const seen = method === 'PATCH' ? patchHeaders : tusHeaders
+    request.rawHeaders = only(seen, request.rawHeaders)
     try {
       await current.run({ upload, method }, () => tus.handle(request, response))
     } finally {
