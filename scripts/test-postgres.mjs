@@ -1,4 +1,4 @@
-// Runs the API tests on the oldest PostgreSQL that is taken, 15, and on the bundled one.
+// Runs what asks a database on the oldest PostgreSQL that is taken, 15, and on the bundled one.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
@@ -11,14 +11,16 @@ if (!system) {
   process.exit(1)
 }
 
-const filters = process.argv.slice(2)
+const ours = ['tests/api', 'tests/unit/server/db/migrate', 'tests/unit/server/db/scope']
+const asked = process.argv.slice(2)
+const filters = asked.length > 0 ? asked : ours
 let failed = false
 for (const [name, folder] of [
   [`PostgreSQL of ${system}`, system],
   ['bundled PostgreSQL', '']
 ]) {
-  console.log(`\nAPI tests on the ${name}`)
-  const { status } = spawnSync('vitest', ['run', ...(filters.length ? filters : ['tests/api'])], {
+  console.log(`\nTests on the ${name}`)
+  const { status } = spawnSync('vitest', ['run', ...filters], {
     stdio: 'inherit',
     env: { ...process.env, POSTGRES_BIN: folder },
     shell: process.platform === 'win32'
