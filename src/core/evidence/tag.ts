@@ -13,8 +13,13 @@ export type LookupTag = { scheme: 1; keyVersion: number; tag: string }
 /** The only way from a fingerprint to a row or a file name; without the key it leads nowhere. */
 export function lookupTag(lookupKey: LookupKey, kind: TagKind, input: Uint8Array): LookupTag {
   if (lookupKey.key.length !== 32) throw new Error('tag: a lookup key has 32 bytes')
+  const tag = toBase64Url(hmac(sha256, lookupKey.key, tagged(kind, input)))
+  return { scheme: 1, keyVersion: lookupKey.version, tag }
+}
+
+/** What the HMAC-SHA256 of a tag is made of, for whoever makes it by other means. */
+export function tagged(kind: TagKind, input: Uint8Array): Uint8Array {
   if (!kind.startsWith('row/') && input.length !== 32)
     throw new Error('tag: a fingerprint has 32 bytes')
-  const tag = toBase64Url(hmac(sha256, lookupKey.key, concat(domain(`tag/${kind}`), input)))
-  return { scheme: 1, keyVersion: lookupKey.version, tag }
+  return concat(domain(`tag/${kind}`), input)
 }

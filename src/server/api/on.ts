@@ -120,7 +120,7 @@ export async function jsonOf(
   if (!types.includes(type) || c.req.header('content-encoding')) {
     throw new AppError('unsupported_media_type', `The body must be plain ${types[0]}`)
   }
-  const text = await limitedText(c.req.raw, maxBytes)
+  const text = await limitedText(c, maxBytes)
   if (tooDeep(text)) throw notJson('is nested too deeply')
   try {
     return JSON.parse(text)
@@ -129,25 +129,36 @@ export async function jsonOf(
   }
 }
 
-async function limitedText(request: Request, maxBytes: number): Promise<string> {
-  const declared = Number(request.headers.get('content-length') ?? 0)
-  if (declared > maxBytes) throw tooLarge(maxBytes)
-  const chunks: Uint8Array[] = []
-  let bytes = 0
+async function limitedText(c: ApiContext, maxBytes: number): Promise<string> {
+  const bytes = await limitedBytes(c, maxBytes)
   try {
-    for await (const chunk of request.body ?? []) {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw notJson('is not UTF-8', cause)
+  }
+}
+
+async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array> {
+  const { raw } = c.req
+  const declared = c.req.header('content-length')
+  if (Number(declared ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  try {
+    // a connection brings no byte more than it has declared, so nothing need be counted
+    const isBound = declared !== undefined && c.req.header('transfer-encoding') === undefined
+    if (isBound && c.env?.remoteAddress !== undefined) {
+      return new Uint8Array(await raw.arrayBuffer())
+    }
+    const chunks: Uint8Array[] = []
+    let bytes = 0
+    for await (const chunk of raw.body ?? []) {
       bytes += chunk.length
       if (bytes > maxBytes) throw tooLarge(maxBytes)
       chunks.push(chunk)
     }
+    return Buffer.concat(chunks)
   } catch (cause) {
     // nobody is left to read it, and the caller's connection is no failure of ours
     throw cause instanceof AppError ? cause : notJson('broke off', cause)
-  }
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
-  } catch (cause) {
-    throw notJson('is not UTF-8', cause)
   }
 }
 

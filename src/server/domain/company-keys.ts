@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { inCompanyOnce, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps, Keys } from './deps.ts'
 
@@ -6,7 +7,7 @@ export const keyVersion = 1
 
 export interface CompanyKeys {
   /** Keys the tags of `lookup_tag` and `blob`. */
-  lookup: Buffer
+  lookup: KeyObject
   /** Encrypts the openings of records. */
   data: Buffer
 }
@@ -58,7 +59,7 @@ export async function companyKeys(
     if (!row) throw new Error(`company ${company_id} has no ${kind} key`)
     return deps.keys.open(row.sealed, aadOf(company_id, kind))
   }
-  const keys = { lookup: open('lookup'), data: open('data') }
+  const keys = { lookup: createSecretKey(open('lookup')), data: open('data') }
   known.set(company_id, keys)
   return keys
 }
