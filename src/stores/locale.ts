@@ -1,5 +1,6 @@
-import { type Locale, localizedPath } from '../i18n/index.ts'
+import { type Locale, localizedPath, type Words } from '../i18n/index.ts'
 import { environment } from './environment.ts'
+import { loadMessages } from './messages.ts'
 
 const cookieName = 'i18n_redirected'
 const cookieSeconds = 365 * 86_400
@@ -12,15 +13,27 @@ export function rememberLanguage(locale: Locale): string {
   return `${localizedPath(locale, pathname)}${search}${hash}`
 }
 
+interface LanguageChange {
+  /** The address of this page in the new language, query and hash kept. */
+  address: string
+  words: Words
+  /** `false`: it holds in this browser, and the person's account could not be told. */
+  isSaved: boolean
+}
+
 /**
- * Remembers the language, for a signed-in person on the server too, and answers the address of this
- * page in it, query and hash kept. `save` fails silently: the page then still changes.
+ * Remembers the language, for a signed-in person on the server too. Fails where its words cannot be
+ * loaded: nothing has changed then, and a page that would not have come does not end any uploads.
  */
 export async function changeLanguage(
   locale: Locale,
-  save: (locale: Locale) => Promise<void>
-): Promise<string> {
+  { buildId, save }: { buildId: string; save: (locale: Locale) => Promise<void> }
+): Promise<LanguageChange> {
+  const words = await loadMessages(locale, buildId)
   const address = rememberLanguage(locale)
-  await save(locale).catch(() => {})
-  return address
+  const isSaved = await save(locale).then(
+    () => true,
+    () => false
+  )
+  return { address, words, isSaved }
 }
