@@ -12,11 +12,24 @@ let isStarted = false
  * soon as that is known: an address can be written by anybody.
  */
 export function showDisabled(): void {
-  draw($blocked.get() ?? readDisabled(new URLSearchParams(location.search).get('disabled')))
+  draw(readDisabled(new URLSearchParams(location.search).get('disabled')))
+  drawTruth()
   if (isStarted) return
   isStarted = true
-  $blocked.listen(draw)
+  $blocked.listen(drawTruth)
+  $user.listen(drawTruth)
   onClick('[data-act=check-disabled]', () => void checkAgain())
+}
+
+/** What the API has said of the person, if it has been asked. */
+function drawTruth(): void {
+  const blocked = $blocked.get()
+  const box = sheet()
+  if (blocked) draw(blocked)
+  else if (box && $user.get()) {
+    write(box, 'what', words()('disabled.active'))
+    for (const part of ['reason', 'next']) hide(box, part)
+  }
 }
 
 async function checkAgain(): Promise<void> {
@@ -39,16 +52,28 @@ function draw(details: Disabled | undefined): void {
   const date = formatDateTime(new Date(details.since), pageLocale())
   write(box, 'what', t(`disabled.what.${details.scope}`, { company, date }))
   write(box, 'reason', t(`disabled.reason.${details.reason}`))
+  show(box, 'next')
   // who is out alone may still verify; a company that is out answers nobody
-  const kept = box.querySelector<HTMLElement>('[data-disabled-kept]')
-  if (kept) kept.hidden = details.scope !== 'user'
+  if (details.scope === 'user') show(box, 'kept')
+  else hide(box, 'kept')
 }
 
 function write(box: HTMLElement, name: string, text: string): void {
-  const element = box.querySelector<HTMLElement>(`[data-disabled-${name}]`)
-  if (!element) return
-  element.textContent = text
-  element.hidden = false
+  const element = partOf(box, name)
+  if (element) element.textContent = text
+  show(box, name)
+}
+
+function show(box: HTMLElement, name: string): void {
+  partOf(box, name)?.removeAttribute('hidden')
+}
+
+function hide(box: HTMLElement, name: string): void {
+  partOf(box, name)?.setAttribute('hidden', '')
+}
+
+function partOf(box: HTMLElement, name: string): HTMLElement | null {
+  return box.querySelector<HTMLElement>(`[data-disabled-${name}]`)
 }
 
 function words() {

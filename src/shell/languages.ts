@@ -15,7 +15,7 @@ export function startLanguages(): void {
 
 async function change(locale: Locale): Promise<void> {
   const [{ changeLanguage }, { navigate }] = await Promise.all([
-    import('../stores/locale.ts'),
+    import('../stores/languages.ts'),
     import('../stores/navigation.ts')
   ])
   const buildId = buildOf(document)?.split(' ')[0] ?? ''

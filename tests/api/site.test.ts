@@ -122,6 +122,21 @@ test('keeps pages of persons, notices and errors from search engines, and their 
   }
 })
 
+test.each([
+  ['help@acme.test', '<a class="link wrap-anywhere" href="mailto:help@acme.test">'],
+  ['https://acme.test/help?a=1', 'href="https://acme.test/help?a=1"'],
+  ['+33 1 23 45 67 89', 'get in touch: +33 1 23 45 67 89'],
+  ['javascript:alert(1)', 'get in touch: javascript:alert(1)'],
+  ['<b>me</b>', 'get in touch: &lt;b&gt;me&lt;/b&gt;'],
+  [undefined, 'ask the person at Acme SA who gave you access']
+])('tells the disabled whom to ask: %s', async (contact, part) => {
+  const { get, company } = await startSite()
+  company.config = { ...company.config, ...(contact === undefined ? {} : { contact }) }
+  const page = (await (await get('/en/disabled')).text()).replace(/\s+/g, ' ')
+  expect(page).toContain(part)
+  expect(page).not.toContain('href="javascript:')
+})
+
 test('keeps one not-found page a host and language', async () => {
   const { get, site } = await startSite()
   for (const path of ['/en/a', '/en/b/c', '/en/d?e', '/f', '/de/verify']) {

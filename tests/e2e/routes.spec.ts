@@ -137,6 +137,18 @@ test('the API’s word about a disabled account goes before that of the address'
   await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
 })
 
+test('a link to the notice tells nobody that their account is disabled when it is not', async ({
+  page
+}) => {
+  const site = test.info().project.use.baseURL ?? ''
+  await signUp(page, `${site}/en`)
+  await page.goto(disabledPath({ scope: 'user', reason: 'security', since }))
+  await expect(page.getByText('Your account is not disabled.')).toBeVisible()
+  await expect(page.getByText(/somebody else may have used/)).toBeHidden()
+  await page.getByRole('main').getByRole('button', { name: 'Check again' }).click()
+  await expect(page).toHaveURL('/en')
+})
+
 test('the notice prints nothing of its address but dates and words of its own', async ({
   page
 }) => {

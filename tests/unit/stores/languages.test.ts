@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { setEnvironment } from '../../../src/stores/environment.ts'
-import { changeLanguage } from '../../../src/stores/locale.ts'
+import { changeLanguage } from '../../../src/stores/languages.ts'
 import { makeBrowser } from '../../helpers/browser.ts'
 
 afterEach(() => {
