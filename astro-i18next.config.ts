@@ -2,6 +2,7 @@
 import enAccount from './src/i18n/en/account.json'
 import enCommon from './src/i18n/en/common.json'
 import enDeposit from './src/i18n/en/deposit.json'
+import enDisabled from './src/i18n/en/disabled.json'
 import enDocs from './src/i18n/en/docs.json'
 import enErrors from './src/i18n/en/errors.json'
 import enHistory from './src/i18n/en/history.json'
@@ -14,6 +15,7 @@ import enVerify from './src/i18n/en/verify.json'
 import frAccount from './src/i18n/fr/account.json'
 import frCommon from './src/i18n/fr/common.json'
 import frDeposit from './src/i18n/fr/deposit.json'
+import frDisabled from './src/i18n/fr/disabled.json'
 import frDocs from './src/i18n/fr/docs.json'
 import frErrors from './src/i18n/fr/errors.json'
 import frHistory from './src/i18n/fr/history.json'
@@ -29,6 +31,7 @@ const resources = {
     account: enAccount,
     common: enCommon,
     deposit: enDeposit,
+    disabled: enDisabled,
     docs: enDocs,
     errors: enErrors,
     history: enHistory,
@@ -43,6 +46,7 @@ const resources = {
     account: frAccount,
     common: frCommon,
     deposit: frDeposit,
+    disabled: frDisabled,
     docs: frDocs,
     errors: frErrors,
     history: frHistory,

@@ -15,6 +15,7 @@ export const pageBudgets: Record<string, number> = {
   '/docs/calls': 20,
   '/docs/errors': 20,
   '/nowhere': 20,
+  '/disabled': 20,
   '/sign-in': 88,
   '/sign-up': 88,
   '/verify': 90,

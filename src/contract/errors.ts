@@ -1,3 +1,5 @@
+import type { Disabled } from './disabled.ts'
+
 /**
  * The closed list of error codes with their HTTP status. A code is added, never renamed or reused;
  * people read the sentence that `src/i18n` holds for it.
@@ -101,13 +103,6 @@ export interface FieldError {
   limit?: number | string
 }
 export type FieldErrors = Record<string, FieldError>
-
-/** Why a person, company or domain is switched off. */
-export interface Disabled {
-  scope: 'user' | 'company' | 'domain'
-  reason: string
-  since: string
-}
 
 /** Figures of a limit that was met; `limit: null` never occurs here. */
 export interface LimitFigures {

@@ -1,3 +1,4 @@
+import { DisabledReason } from './disabled.ts'
 import { type Endpoint, pathParameters, type Stream } from './endpoint.ts'
 import { commonErrors, type ErrorCode, errorCodes } from './errors.ts'
 import { endpoints, streams } from './index.ts'
@@ -264,7 +265,7 @@ const problemSchema = {
       required: ['scope', 'reason', 'since'],
       properties: {
         scope: { enum: ['user', 'company', 'domain'] },
-        reason: { type: 'string' },
+        reason: { enum: [...DisabledReason.options, 'other'] },
         since: { type: 'string' }
       }
     },

@@ -12,6 +12,18 @@ export function buildRedirect({ path, query, hash }: RedirectTarget): string {
 }
 
 /**
+ * Leads to `target` first and then back to `place`: `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`.
+ * What the target's own query and hash say stays.
+ */
+export function withRedirect(target: string, place: RedirectTarget): string {
+  const [, path = '', query = '', hash = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(target) ?? []
+  const parameters = new URLSearchParams(query)
+  const redirect = buildRedirect(place)
+  if (redirect) parameters.set('redirect', redirect)
+  return `${path}${parameters.size > 0 ? '?' : ''}${parameters}${hash}`
+}
+
+/**
  * The address a `redirect` parameter leads to, if that is a page of this origin that may be led to.
  * Go to the whole result: `/..//evil.example` keeps the origin, but its path alone is another host.
  */

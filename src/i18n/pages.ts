@@ -6,6 +6,7 @@ export type Namespace =
   | 'account'
   | 'common'
   | 'deposit'
+  | 'disabled'
   | 'docs'
   | 'errors'
   | 'history'

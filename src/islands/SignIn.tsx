@@ -1,4 +1,3 @@
-import { navigate } from 'astro:transitions/client'
 import { type FormEvent, useEffect, useMemo, useState } from 'react'
 import type { AppError } from '../contract/errors.ts'
 import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
@@ -48,7 +47,8 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
     try {
       const { email = '', password = '' } = values
       await signIn({ email, password })
-      await navigate(await afterSignIn(), { history: 'replace' })
+      const { navigate } = await import('../stores/navigation.ts')
+      await navigate(await afterSignIn(), { replace: true })
     } catch (cause) {
       setError(asAppError(cause, 'Signing in failed'))
       setWorking(false)

@@ -1,4 +1,3 @@
-import { navigate } from 'astro:transitions/client'
 import { type FormEvent, useEffect, useMemo, useState } from 'react'
 import type { AppError, FieldErrors } from '../contract/errors.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
@@ -65,7 +64,8 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
         return
       }
       await signUp({ email, username, password, locale })
-      await navigate(await afterSignIn(), { history: 'replace' })
+      const { navigate } = await import('../stores/navigation.ts')
+      await navigate(await afterSignIn(), { replace: true })
     } catch (cause) {
       const error = asAppError(cause, 'Signing up failed')
       setFailure({ error, email })

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import * as z from 'zod/mini'
+import { guardNames, isGuardName } from '../core/guards.ts'
 
 export type Locale = 'en' | 'fr'
 
@@ -39,21 +40,34 @@ interface Words {
 const BuildRecord = z.object({
   id: z.string(),
   built: z.iso.datetime(),
-  routes: z.array(z.string()),
+  // the guard of each route
+  pages: z.record(z.string(), z.string()),
   messages: z.object({ en: z.record(z.string(), z.any()), fr: z.record(z.string(), z.any()) })
 })
 
-/** Reads `dist`; the pages come from Astro's own entry, which nothing in `src` imports by name. */
+/** Reads `dist`, and refuses pages that ask for a guard nobody knows; the pages come from Astro's own entry, which nothing in `src` imports by name. */
 export async function readBuild(folder: string): Promise<Build> {
   const read = BuildRecord.safeParse(JSON.parse(await readRecord(folder)))
   if (!read.success) {
     throw new Error(`The pages in ${folder} were built by another version: run npm run build`)
   }
-  const record = read.data
+  const { pages, ...record } = read.data
+  refuseUnknownGuards(pages)
   const entry = pathToFileURL(resolve(folder, 'server', 'entry.mjs')).href
   const { handler } = (await import(entry)) as { handler: Render } // as: Astro's adapter wrote it
   const built = new Date(record.built)
-  return { ...record, built, files: await readFiles(join(folder, 'client')), render: handler }
+  const routes = Object.keys(pages)
+  const files = await readFiles(join(folder, 'client'))
+  return { ...record, built, routes, files, render: handler }
+}
+
+/** At start: found at a page's first use, it would stand open until somebody looks. */
+function refuseUnknownGuards(pages: Record<string, string>): void {
+  const faults = Object.entries(pages)
+    .filter(([, guard]) => !isGuardName(guard))
+    .map(([route, guard]) => `${route} names "${guard}"`)
+  if (faults.length === 0) return
+  throw new Error(`Unknown guard: ${faults.join(', ')}. There are: ${guardNames.join(', ')}.`)
 }
 
 async function readRecord(folder: string): Promise<string> {

@@ -3,7 +3,10 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { hsts, workerPolicy } from '../core/csp.ts'
 import type { Build, BuiltFile, Locale } from './build.ts'
+import { isCrawler } from './crawlers.ts'
+import { detectLocale } from './detect-locale.ts'
 import { type Encoded, encode, send } from './encoded.ts'
+import { failurePage, failurePolicy, statusOf } from './failure-page.ts'
 import { PageCache, type RenderedPage } from './page-cache.ts'
 import { wellKnown } from './well-known.ts'
 
@@ -30,6 +33,7 @@ export interface Site {
 
 const maxCacheBytes = 256 * 1024 * 1024
 const fileQuality = 9
+const messageSeconds = 86_400
 const locales = ['en', 'fr'] as const satisfies Locale[]
 
 /** The page half: built files, pages from memory, else Astro. */
@@ -74,7 +78,7 @@ export function createSite(options: SiteOptions): Site {
   ): Promise<boolean> {
     if (path !== '/robots.txt' && !path.startsWith('/.well-known/')) return false
     const config = await options.resolve(host)
-    const locale = detectLocale(request)
+    const locale = detectLocale(request.headers, path)
     const found =
       config && wellKnown(path, { origin: originOf(host), contact: config.contact, locale })
     if (!found) plain(response, 404, 'Not Found')
@@ -138,7 +142,7 @@ export function createSite(options: SiteOptions): Site {
       {
         ...security,
         'content-type': 'application/json',
-        'cache-control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache',
+        'cache-control': isCurrent ? `public, max-age=${messageSeconds}, immutable` : 'no-cache',
         vary: 'Accept-Encoding'
       },
       messages[locale]
@@ -159,7 +163,7 @@ export function createSite(options: SiteOptions): Site {
   ): Promise<void> {
     const [, first = '', ...rest] = path.split('/')
     const prefix = locales.find(locale => locale === first)
-    const locale = prefix ?? detectLocale(request)
+    const locale = prefix ?? detectLocale(request.headers, path)
     const local = prefix ? `/${rest.join('/')}` : path
     const vary = prefix ? 'Accept-Encoding' : 'Accept-Encoding, Cookie, Accept-Language'
     // The home page is shown in place; every other page has one address a language.
@@ -173,14 +177,14 @@ export function createSite(options: SiteOptions): Site {
     try {
       const config = await options.resolve(host)
       if (!config) return plain(response, 421, 'Misdirected Request')
+      if (!isKnown && isCrawler(request.headers)) {
+        log.warn({ host, path: address, status: 404 }, 'a crawler met an error page')
+        response.writeHead(404, { ...security, 'cache-control': 'no-cache', vary }).end()
+        return
+      }
       const page = await cache.get(`${host} ${address}`, config.version, () =>
         render(host, address, isKnown ? 200 : 404)
       )
-      if (page.status >= 400 && isCrawler(request)) {
-        log.warn({ host, path: address, status: page.status }, 'a crawler met an error page')
-        response.writeHead(page.status, { ...security, 'cache-control': 'no-cache', vary }).end()
-        return
-      }
       send(request, response, page.status, { ...page.headers, vary }, page.body)
     } catch (cause) {
       fail(request, response, locale, { host, path: address, cause })
@@ -234,18 +238,19 @@ export function createSite(options: SiteOptions): Site {
     { cause, ...facts }: { host: string; path: string; cause: unknown }
   ): void {
     const id = randomBytes(9).toString('base64url')
-    log.error({ ...facts, request: id, err: cause }, 'a page failed')
+    const status = statusOf(cause)
+    log.error({ ...facts, request: id, status, err: cause }, 'a page failed')
     const headers = { ...security, 'cache-control': 'no-store' }
-    if (isCrawler(request)) {
-      response.writeHead(500, headers).end()
+    if (isCrawler(request.headers)) {
+      response.writeHead(status, headers).end()
       return
     }
-    response.writeHead(500, {
+    response.writeHead(status, {
       ...headers,
       'content-security-policy': failurePolicy,
       'content-type': 'text/html; charset=utf-8'
     })
-    response.end(request.method === 'HEAD' ? undefined : failurePage(build, locale, id))
+    response.end(request.method === 'HEAD' ? undefined : failurePage(build, { locale, status, id }))
   }
 
   function plain(
@@ -272,30 +277,6 @@ function target(request: IncomingMessage): { path: string; query: string } {
   const isClean = path === '/' || !(path.includes('//') || path.endsWith('/'))
   const clean = isClean ? path : `/${path.split('/').filter(Boolean).join('/')}`
   return { path: clean, query: mark < 0 ? '' : raw.slice(mark) }
-}
-
-/** Cookie, then the browser's languages, then English. */
-function detectLocale(request: IncomingMessage): Locale {
-  const chosen = /(?:^|;\s*)i18n_redirected=(en|fr)(?:;|$)/.exec(request.headers.cookie ?? '')?.[1]
-  const wanted = (request.headers['accept-language'] ?? '')
-    .split(',')
-    .map((entry, index) => {
-      const [tag = '', ...parameters] = entry.trim().toLowerCase().split(';')
-      const weight = /^\s*q=([\d.]+)\s*$/.exec(parameters.join(';'))?.[1]
-      return { language: tag.split('-')[0], weight: Number(weight ?? 1), index }
-    })
-    .filter(entry => entry.weight > 0)
-    .sort((a, b) => b.weight - a.weight || a.index - b.index)
-    .map(entry => entry.language)
-  return (
-    [chosen, ...wanted].flatMap(name => locales.find(locale => locale === name) ?? [])[0] ?? 'en'
-  )
-}
-
-function isCrawler(request: IncomingMessage): boolean {
-  return /bot\b|crawl|spider|slurp|archiver|facebookexternalhit|preview/i.test(
-    request.headers['user-agent'] ?? ''
-  )
 }
 
 const off = [
@@ -330,47 +311,4 @@ function securityHeaders(scheme: 'http' | 'https'): Record<string, string> {
     'permissions-policy': off.map(name => `${name}=()`).join(', '),
     ...(scheme === 'https' ? { 'strict-transport-security': hsts } : {})
   }
-}
-
-const failurePolicy =
-  "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-/** The meta line lets ClientRouter swap the page in, so that a failed navigation ends no upload. */
-function failurePage(build: Build, locale: Locale, id: string): string {
-  const word = (key: string) => escapeHtml(wordOf(build.messages[locale], key))
-  const styles = [...build.files.keys()].filter(path => path.endsWith('.css'))
-  return `<!doctype html>
-<html lang="${locale === 'fr' ? 'fr-FR' : 'en-US'}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="astro-view-transitions-enabled" content="true">
-<title>${word('common.failure.title')}</title>
-${styles.map(path => `<link rel="stylesheet" href="${path}">`).join('\n')}
-</head>
-<body>
-<main id="main" class="page page-task">
-<div class="sheet grid gap-3">
-<h1 class="page-title">${word('common.failure.title')}</h1>
-<p>${word('common.failure.text')}</p>
-<p class="meta">${word('common.failure.request')} <code class="fingerprint">${id}</code></p>
-<p><a href="/${locale}">${word('common.notFound.home')}</a></p>
-<p><a href="/${locale}/verify">${word('common.notFound.verify')}</a></p>
-</div>
-</main>
-</body>
-</html>
-`
-}
-
-function wordOf(words: Build['messages'][Locale], key: string): string {
-  let found: string | Build['messages'][Locale] | undefined = words
-  for (const part of key.split('.')) found = typeof found === 'object' ? found[part] : undefined
-  return typeof found === 'string' ? found : key
-}
-
-function escapeHtml(text: string): string {
-  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-  return text.replace(/[&<>"]/g, character => entities[character] ?? character)
 }

@@ -1,3 +1,5 @@
+import { contactAddress } from '../core/contact.ts'
+
 export interface SmallFile {
   status: 200 | 302
   headers: Record<string, string>
@@ -21,7 +23,7 @@ export function wellKnown(
     const headers = { location: `/${host.locale}/me`, 'cache-control': 'no-cache' }
     return { status: 302, headers, body: '' }
   }
-  const contact = addressOf(host.contact)
+  const contact = contactAddress(host.contact)
   if (path !== '/.well-known/security.txt' || contact === undefined) return undefined
   const expires = new Date(now.getTime() + securityDays * 86_400_000)
   const lines = [
@@ -31,11 +33,4 @@ export function wellKnown(
     `Canonical: ${host.origin}${path}`
   ]
   return { status: 200, headers: text, body: `${lines.join('\n')}\n` }
-}
-
-/** `'help@acme.fr'` → `'mailto:help@acme.fr'`; `undefined` for what is no address. */
-function addressOf(contact: string | undefined): string | undefined {
-  if (contact === undefined || /[\s<>]/.test(contact)) return undefined
-  if (/^https:\/\//.test(contact)) return URL.parse(contact)?.href
-  return contact.includes('@') ? `mailto:${contact}` : undefined
 }

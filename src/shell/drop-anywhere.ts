@@ -1,4 +1,3 @@
-import { navigate } from 'astro:transitions/client'
 import { localizedPath } from '../i18n/index.ts'
 import { filesOf } from './dropped-files.ts'
 import { pageLocale, pageWords } from './page.ts'
@@ -37,9 +36,10 @@ export function startDropAnywhere(): void {
 }
 
 async function hand(to: Target, transfer: DataTransfer): Promise<void> {
-  const [{ files, unreadable, handles }, offers] = await Promise.all([
+  const [{ files, unreadable, handles }, offers, { navigate }] = await Promise.all([
     filesOf(transfer),
-    import('../stores/offers.ts')
+    import('../stores/offers.ts'),
+    import('../stores/navigation.ts')
   ])
   for (const [file, handle] of handles) offers.keepHandle(file, handle)
   if (files.length + unreadable.length === 0) return

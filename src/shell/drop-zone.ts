@@ -1,4 +1,3 @@
-import { navigate } from 'astro:transitions/client'
 import { localizedPath } from '../i18n/index.ts'
 import { onPage, pageLocale } from './page.ts'
 
@@ -17,7 +16,10 @@ function takeChosen(): void {
 
 async function hand(files: File[]): Promise<void> {
   if (files.length === 0) return
-  const { offerFiles } = await import('../stores/offers.ts')
+  const [{ offerFiles }, { navigate }] = await Promise.all([
+    import('../stores/offers.ts'),
+    import('../stores/navigation.ts')
+  ])
   offerFiles({ to: 'verify', files, unreadable: [] })
   await navigate(localizedPath(pageLocale(), '/verify'))
 }

@@ -1,6 +1,6 @@
-import { navigate } from 'astro:transitions/client'
-import { isLocale, type Locale } from '../i18n/index.ts'
-import { onClick } from './page.ts'
+import { isLocale, type Locale, translator } from '../i18n/index.ts'
+import { buildOf, onClick, pageWords } from './page.ts'
+import { toast } from './toasts.ts'
 
 /** Without this module the links still lead to the other language's home page. */
 export function startLanguages(): void {
@@ -14,8 +14,19 @@ export function startLanguages(): void {
 }
 
 async function change(locale: Locale): Promise<void> {
-  const { changeLanguage } = await import('../stores/locale.ts')
-  await navigate(await changeLanguage(locale, saveFor))
+  const [{ changeLanguage }, { navigate }] = await Promise.all([
+    import('../stores/languages.ts'),
+    import('../stores/navigation.ts')
+  ])
+  const buildId = buildOf(document)?.split(' ')[0] ?? ''
+  try {
+    const { address, words, isSaved } = await changeLanguage(locale, { buildId, save: saveFor })
+    await navigate(address)
+    // in the language of the page that has come
+    if (!isSaved) toast(translator(locale, words)('shell.languageUnsaved'))
+  } catch {
+    toast(pageWords()('shell.languageLost'))
+  }
 }
 
 async function saveFor(locale: Locale): Promise<void> {

@@ -19,6 +19,11 @@ export function pageWords(): T {
   return translator(pageLocale(), JSON.parse(json) as Words) // as: written by the layout
 }
 
+/** Build id and version of the company's configuration, as the layout wrote them. */
+export function buildOf(page: Document): string | undefined {
+  return page.querySelector<HTMLMetaElement>('meta[name=build]')?.content
+}
+
 /** Runs on each page, the first one included. */
 export function onPage(run: () => void): void {
   document.addEventListener('astro:page-load', run)

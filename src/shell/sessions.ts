@@ -1,7 +1,6 @@
-import { navigate } from 'astro:transitions/client'
 import type { UserInfo } from '../contract/users.ts'
 import { formatBytes, shortInitials } from '../core/format.ts'
-import { buildRedirect, parseRedirect } from '../core/redirect.ts'
+import { answerOf, isGuardName } from '../core/guards.ts'
 import { localizedPath } from '../i18n/index.ts'
 import { ask } from './ask.ts'
 import { isUploading, uploadsEnd } from './dock.ts'
@@ -36,6 +35,8 @@ async function start(): Promise<void> {
     user = value
     tell()
     draw()
+    // rights come with the person, and may go while a page is open
+    if (answerOfPage() === 'leave') void guard()
   })
   sessions.onSignIn(tell)
   sessions.onSignOut(departure => {
@@ -53,20 +54,16 @@ function tell(): void {
 
 /** The server knows no pages of persons: its API keeps what is theirs, this keeps the way short. */
 async function guard(reason?: 'ended'): Promise<void> {
+  const answer = answerOfPage()
+  if (answer === 'stay') return
+  const { leadOn } = await import('./ways.ts')
+  await leadOn(answer, reason)
+}
+
+function answerOfPage() {
   const { guard } = document.body.dataset
-  if (guard === 'signed-in' && !isSignedIn()) {
-    const { pathname: path, search: query, hash } = location
-    const redirect = new URLSearchParams({ redirect: buildRedirect({ path, query, hash }) })
-    if (reason) redirect.set('reason', reason) // the sign-in page says it
-    const target = `${localizedPath(pageLocale(), '/sign-in')}?${redirect}`
-    void navigate(target, { history: 'replace' })
-  }
-  if (guard === 'signed-out' && isSignedIn()) {
-    const wanted = new URLSearchParams(location.search).get('redirect') ?? ''
-    const { isReturnable } = await import('../stores/routes.ts')
-    const target = parseRedirect(wanted, location.origin, isReturnable)
-    void navigate(target ?? localizedPath(pageLocale(), '/'), { history: 'replace' })
-  }
+  if (!isGuardName(guard)) throw new Error(`Unknown guard: ${guard}`)
+  return answerOf(guard, { isSignedIn: isSignedIn(), permissions: user?.permissions })
 }
 
 async function leave(): Promise<void> {

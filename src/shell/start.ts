@@ -9,6 +9,7 @@ import { focusHeading } from './focus.ts'
 import { startLanguages } from './languages.ts'
 import { startMenu } from './menu.ts'
 import { fillNotFound } from './not-found.ts'
+import { onPage } from './page.ts'
 import { startSchemes } from './schemes.ts'
 import { startSessions } from './sessions.ts'
 import { guardAgainstOtherBuilds, watchForBuilds } from './versions.ts'
@@ -29,5 +30,15 @@ export function startShell(): void {
   loadCallsAhead()
   carryLinks()
   fillNotFound()
+  loadRarePages()
   focusHeading()
+}
+
+/** What few people ever see weighs on no other page. */
+function loadRarePages(): void {
+  onPage(async () => {
+    if (!document.querySelector('[data-disabled]')) return
+    const { showDisabled } = await import('./disabled.ts')
+    showDisabled()
+  })
 }

@@ -1,7 +1,7 @@
 import type { TransitionBeforePreparationEvent } from 'astro:transitions/client'
 import { ask } from './ask.ts'
 import { isUploading, uploadsEnd } from './dock.ts'
-import { pageWords } from './page.ts'
+import { buildOf, pageWords } from './page.ts'
 import { toast } from './toasts.ts'
 
 const everyMs = 3_600_000
@@ -60,9 +60,4 @@ function mayLeave(): Promise<boolean> {
     stay: t('shell.leave.stay'),
     until: uploadsEnd()
   })
-}
-
-/** Build id and version of the company's configuration, as the layout wrote them. */
-function buildOf(page: Document): string | undefined {
-  return page.querySelector<HTMLMetaElement>('meta[name=build]')?.content
 }

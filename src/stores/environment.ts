@@ -40,8 +40,12 @@ export interface Environment {
   place(): Place
   /** Language tag of the page. */
   language(): string
-  /** Leaves for `url` in place of this page. */
+  /** Leaves for `url` in place of this page, and in full: nothing of this one stays in memory. */
   replacePage(url: string): void
+  /** Swaps in another page of this site; what runs goes on. `replace` leaves no entry behind. */
+  openPage(href: string, replace: boolean): Promise<void>
+  /** Leaves for another site. */
+  openSite(href: string): void
   readCookie(name: string): string | undefined
   writeCookie(text: string): void
   readStored(key: string): string | undefined
@@ -95,6 +99,11 @@ function browser(): Environment {
     place: () => location,
     language: () => document.documentElement.lang,
     replacePage: url => location.replace(url),
+    async openPage(href, replace) {
+      const { navigate } = await import('astro:transitions/client')
+      await navigate(href, { history: replace ? 'replace' : 'auto' })
+    },
+    openSite: href => location.assign(href),
     readCookie(name) {
       const pair = document.cookie.split('; ').find(pair => pair.startsWith(`${name}=`))
       return pair?.slice(name.length + 1)

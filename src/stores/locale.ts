@@ -11,16 +11,3 @@ export function rememberLanguage(locale: Locale): string {
   const { pathname, search, hash } = place()
   return `${localizedPath(locale, pathname)}${search}${hash}`
 }
-
-/**
- * Remembers the language, for a signed-in person on the server too, and answers the address of this
- * page in it, query and hash kept. `save` fails silently: the page then still changes.
- */
-export async function changeLanguage(
-  locale: Locale,
-  save: (locale: Locale) => Promise<void>
-): Promise<string> {
-  const address = rememberLanguage(locale)
-  await save(locale).catch(() => {})
-  return address
-}

@@ -10,6 +10,7 @@ const $route = createRouter(
     me: page('me'),
     signIn: page('sign-in'),
     signUp: page('sign-up'),
+    disabled: page('disabled'),
     docs: page('docs(?:/calls|/errors)?')
   },
   { links: false }

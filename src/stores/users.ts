@@ -1,4 +1,6 @@
 import { atom } from 'nanostores'
+import type { Disabled } from '../contract/disabled.ts'
+import { AppError } from '../contract/errors.ts'
 import type { UserInfo } from '../contract/users.ts'
 import { parseRedirect } from '../core/redirect.ts'
 import { isLocale, type Locale, localizedPath } from '../i18n/index.ts'
@@ -17,6 +19,9 @@ import {
 
 /** Who is signed in; nothing while signed out and until the first answer. */
 export const $user = atom<UserInfo | undefined>(undefined)
+
+/** Why the API will not say who is signed in: the person, or the whole company, is switched off. */
+export const $blocked = atom<Disabled | undefined>(undefined)
 
 const refreshMs = 30_000
 /** What `boot.js` reads before the first paint, so that the right entries of the drawer show. */
@@ -94,6 +99,7 @@ function end(): void {
   stopWake()
   environment().store(snapshotKey, undefined)
   $user.set(undefined)
+  $blocked.set(undefined)
 }
 
 /** Once per session: the person's language replaces the page's, or becomes it. */
@@ -130,14 +136,18 @@ function refreshNow(): void {
   void refresh()
 }
 
-/** A failed refresh is tried again with the next beat; `api` has heeded what it means. */
-async function refresh(): Promise<void> {
+/** Asks now. A failure is tried again with the next beat; `api` has heeded what it means. */
+export async function refresh(): Promise<void> {
   if (isLeading) beat()
   const mine = visit
-  const user = await api('getUser', {}).catch(() => undefined)
-  if (!user || mine !== visit) return
-  take(user)
-  await settleLocale(user)
+  try {
+    const user = await api('getUser', {})
+    if (mine !== visit) return
+    take(user)
+    await settleLocale(user)
+  } catch (error) {
+    if (mine === visit && error instanceof AppError && error.disabled) $blocked.set(error.disabled)
+  }
 }
 
 /** What the API has said. The leader passes it on, but for the token, which all find in the cookie. */
@@ -151,5 +161,6 @@ function take({ access_token, ...user }: UserInfo): void {
 function show(user: UserInfo): void {
   const { features, permissions } = user
   environment().store(snapshotKey, JSON.stringify({ features, permissions }))
+  $blocked.set(undefined)
   $user.set(user)
 }

@@ -192,7 +192,7 @@ test('keeps the pages of a suspended company, and nothing else of it', async () 
   await using other = await makeApp()
   await other.owner.query('update company set disabled = $2 where id = $1', [
     other.companies['beta.localhost'],
-    JSON.stringify({ reason: 'unpaid', since: '2026-05-03T00:00:00Z' })
+    JSON.stringify({ reason: 'payment', since: '2026-05-03T00:00:00Z' })
   ])
   const domain = 'beta.localhost'
   expect(await other.call(domain, getDomainConfig, { domain })).toMatchObject({ company: 'Beta' })

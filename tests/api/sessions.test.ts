@@ -461,7 +461,7 @@ test('answers everybody of a suspended company within a second', async () => {
   await using own = await makeService()
   const account = await own.signUp()
   const { access_token: token } = await own.signIn(account)
-  const mark = { reason: 'unpaid', since: '2026-11-01T00:00:00.000Z' }
+  const mark = { reason: 'payment', since: '2026-11-01T00:00:00.000Z' }
   await own.owner.query('update company set disabled = $2 where id = $1', [
     own.companies.localhost,
     JSON.stringify(mark)

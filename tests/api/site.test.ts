@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import type { DomainConfig } from '../../src/contract/domains.ts'
+import { AppError, toProblem } from '../../src/contract/errors.ts'
 import { readBuild } from '../../src/server/build.ts'
 import { demoTheme, localhostTheme } from '../../src/server/domain/seed-themes.ts'
 import { createSite } from '../../src/server/site.ts'
@@ -85,14 +86,69 @@ test('never redirects to another origin', async () => {
   }
 })
 
+test('answers in the language that an unknown path begins with, where nothing else says one', async () => {
+  const { get } = await startSite()
+  expect(await (await get('/fr-CA/verify')).text()).toContain('<html lang="fr-FR"')
+  const english = await get('/fr-CA/verify', { 'accept-language': 'en' })
+  expect(await english.text()).toContain('<html lang="en-US"')
+})
+
+test.each([
+  ['/en/verify', 'en', '/verify'],
+  ['/fr/docs/calls', 'fr', '/docs/calls'],
+  ['/fr', 'fr', '/'],
+  ['/', 'en', '/']
+] as const)('tells search engines of %s in both languages', async (path, locale, local) => {
+  const { get } = await startSite()
+  const page = await (await get(path)).text()
+  const origin = /^http:\/\/acme\.test:\d+/.exec(linksOf(page, 'canonical')[0]?.href ?? '')?.[0]
+  const inside = local === '/' ? '' : local
+  expect(page).toContain(`<html lang="${locale === 'fr' ? 'fr-FR' : 'en-US'}"`)
+  expect(linksOf(page, 'canonical')).toEqual([{ href: `${origin}/${locale}${inside}` }])
+  expect(linksOf(page, 'alternate')).toEqual([
+    { hreflang: 'en-US', href: `${origin}/en${inside}` },
+    { hreflang: 'fr-FR', href: `${origin}/fr${inside}` },
+    { hreflang: 'x-default', href: `${origin}${local}` }
+  ])
+  expect(page).not.toContain('noindex')
+})
+
+test('keeps pages of persons, notices and errors from search engines, and their addresses too', async () => {
+  const { get } = await startSite()
+  for (const path of ['/en/me', '/fr/history', '/en/deposit', '/fr/disabled', '/en/nothing']) {
+    const page = await (await get(path)).text()
+    expect(page, path).toContain('<meta name="robots" content="noindex"')
+    expect([...linksOf(page, 'canonical'), ...linksOf(page, 'alternate')], path).toEqual([])
+  }
+})
+
+test.each([
+  ['help@acme.test', '<a class="link wrap-anywhere" href="mailto:help@acme.test">'],
+  ['https://acme.test/help?a=1', 'href="https://acme.test/help?a=1"'],
+  ['+33 1 23 45 67 89', 'get in touch: +33 1 23 45 67 89'],
+  ['javascript:alert(1)', 'get in touch: javascript:alert(1)'],
+  ['<b>me</b>', 'get in touch: &lt;b&gt;me&lt;/b&gt;'],
+  [undefined, 'ask the person at Acme SA who gave you access']
+])('tells the disabled whom to ask: %s', async (contact, part) => {
+  const { get, company } = await startSite()
+  company.config = { ...company.config, ...(contact === undefined ? {} : { contact }) }
+  const page = (await (await get('/en/disabled')).text()).replace(/\s+/g, ' ')
+  expect(page).toContain(part)
+  expect(page).not.toContain('href="javascript:')
+})
+
 test('keeps one not-found page a host and language', async () => {
   const { get, site } = await startSite()
   for (const path of ['/en/a', '/en/b/c', '/en/d?e', '/f', '/de/verify']) {
     const page = await get(path)
     expect(page.status).toBe(404)
-    expect(await page.text()).toContain('Page Not Found')
+    const text = await page.text()
+    expect(text).toContain('<title>Page Not Found · Acme</title>')
+    expect(text).toContain('data-not-found="Page not found: {{path}}">Page not found</p>')
   }
-  expect((await get('/fr/a')).status).toBe(404)
+  const french = await get('/fr/a')
+  expect(french.status).toBe(404)
+  expect(await french.text()).toContain('Page introuvable')
   expect(site.stats()).toMatchObject({ pages: 2, rendered: 2 })
 })
 
@@ -177,43 +233,71 @@ test('sends hashed files as immutable and worker files with a policy of their ow
   expect((await get('/boot.js')).headers.get('cache-control')).toBe('no-cache')
 })
 
-test('tells its build and keeps its words for good', async () => {
+test('tells its build, and lets browsers keep its words for 24 hours and no other build’s', async () => {
   const { get } = await startSite()
   expect(await (await get('/builds/latest.json?1763640000')).json()).toEqual({ id: built.id })
   const words = await get(`/_i18n/${built.id}/fr/messages.json`)
-  expect(words.headers.get('cache-control')).toContain('immutable')
+  expect(words.headers.get('cache-control')).toBe('public, max-age=86400, immutable')
   expect(await words.json()).toMatchObject({ common: { verify: 'Vérifier' } })
   const old = await get('/_i18n/older/fr/messages.json')
   expect(old.headers.get('cache-control')).toBe('no-cache')
   expect((await get(`/_i18n/${built.id}/de/messages.json`)).status).toBe(404)
 })
 
-test('says in the reader’s language that a page failed, keeps nothing of it and logs why', async () => {
+test.each([
+  ['internal', 500],
+  ['unavailable', 503],
+  ['unexpected_answer', 502],
+  ['not_found', 500],
+  [undefined, 500]
+] as const)('says that a page failed: %s with status %d', async (code, status) => {
   const { get, company, logged, site } = await startSite()
-  company.broken = true
-  const page = await get('/fr/verify')
+  company.fails = () => {
+    if (code === undefined) throw new TypeError('a bug')
+    return new AppError(code, 'the database password is hunter2')
+  }
+  const page = await get('/en/verify')
   const body = await page.text()
-  expect(page.status).toBe(500)
-  expect(body).toContain('Erreur interne')
+  expect(page.status).toBe(status)
+  expect(body).toContain('<h1 class="page-title">Internal Server Error</h1>')
+  expect(body).toContain(`Status ${status}`)
+  expect(body).not.toContain('hunter2')
   expect(body).not.toContain('<script')
-  expect(logged).toHaveLength(1)
-  expect((await get('/fr/verify', { 'user-agent': 'Googlebot/2.1' })).status).toBe(500)
-  company.broken = false
-  expect((await get('/fr/verify')).status).toBe(200)
+  expect(logged).toMatchObject([{ status, path: '/en/verify' }])
+  const french = await (await get('/fr/verify')).text()
+  expect(french).toContain('<html lang="fr-FR">')
+  expect(french).toContain('Erreur interne')
+  company.fails = undefined
+  expect((await get('/en/verify')).status).toBe(200)
   expect(site.stats()).toMatchObject({ pages: 1 })
 })
 
-test('gives crawlers the status of an error and no page', async () => {
-  const { get, logged } = await startSite()
-  const page = await get('/en/nothing', { 'user-agent': 'Mozilla/5.0 (compatible; bingbot/2.0)' })
-  expect(page.status).toBe(404)
-  expect(await page.text()).toBe('')
-  expect(logged).toHaveLength(1)
+test('gives crawlers the status of an error and no page, and logs it', async () => {
+  const { get, company, logged, site } = await startSite()
+  const crawler = { 'user-agent': 'Mozilla/5.0 (compatible; bingbot/2.0)' }
+  const lost = await get('/en/nothing', crawler)
+  expect(lost.status).toBe(404)
+  expect(await lost.text()).toBe('')
+  expect(logged).toMatchObject([{ status: 404 }])
+  expect(site.stats().rendered).toBe(0)
+  company.fails = () => new AppError('unavailable', 'busy')
+  const failed = await get('/en/verify', crawler)
+  expect(failed.status).toBe(503)
+  expect(await failed.text()).toBe('')
+  expect(logged).toMatchObject([{ status: 404 }, { status: 503 }])
+  company.fails = undefined
+  expect(await (await get('/en/verify', crawler)).text()).toContain('<h1')
 })
 
+interface Company {
+  config: DomainConfig
+  /** What the API answers for it in place of the config. */
+  fails?: (() => AppError) | undefined
+}
+
 async function startSite() {
-  const company = { config: configOf('Acme'), broken: false }
-  const demo = { config: { ...configOf('Demo'), theme: demoTheme }, broken: false }
+  const company: Company = { config: configOf('Acme') }
+  const demo: Company = { config: { ...configOf('Demo'), theme: demoTheme } }
   const hosts = new Map([
     ['acme.test', company],
     ['demo.test', demo]
@@ -235,8 +319,9 @@ async function startSite() {
     api: async input => {
       const { hostname } = new URL(new Request(input).url)
       const found = hosts.get(hostname.replace('api.', ''))
-      if (!found || found.broken) return new Response('{}', { status: 500 })
-      return Response.json(found.config)
+      const error = found ? found.fails?.() : new AppError('unknown_domain', 'not here')
+      if (error) return Response.json(toProblem(error), { status: error.status })
+      return Response.json(found?.config)
     },
     scheme: 'http',
     port,
@@ -257,6 +342,14 @@ async function startSite() {
     get: (path: string, headers?: Record<string, string>, host?: string) =>
       send('GET', path, headers, host)
   }
+}
+
+/** `<link rel="alternate" hreflang="en-US" href="…">` → `{ hreflang, href }` */
+function linksOf(page: string, rel: string): Record<string, string>[] {
+  const links = [...page.matchAll(new RegExp(`<link rel="${rel}"([^>]*)>`, 'g'))]
+  return links.map(([, attributes = '']) =>
+    Object.fromEntries([...attributes.matchAll(/(\w+)="([^"]*)"/g)].map(([, k, v]) => [k, v]))
+  )
 }
 
 function configOf(name: string): DomainConfig {

@@ -13,7 +13,9 @@ const publicPages = [
   '/docs',
   '/docs/calls',
   '/docs/errors',
-  '/nowhere'
+  '/nowhere',
+  '/disabled',
+  `/disabled?disabled=${encodeURIComponent('{"scope":"user","reason":"security","since":"2026-05-03T12:00:00Z"}')}`
 ]
 const ownPages = ['/deposit', '/history']
 

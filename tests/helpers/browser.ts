@@ -50,6 +50,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
     let isVisible = true
     let isFrozen = false
     const replaced: string[] = []
+    const opened: { href: string; how: 'page' | 'replaced' | 'site' }[] = []
     const calls: { method: string; path: string; body: unknown; token: string | null }[] = []
     const keys = { opened: 0, closed: 0 }
     const environment: Environment = {
@@ -75,6 +76,10 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
       place: () => place,
       language: () => (place.pathname.startsWith('/fr') ? 'fr-FR' : 'en-US'),
       replacePage: url => replaced.push(url),
+      openPage: async (href, replace) => {
+        opened.push({ href, how: replace ? 'replaced' : 'page' })
+      },
+      openSite: href => opened.push({ href, how: 'site' }),
       readCookie: name => cookies.get(name)?.value,
       writeCookie,
       readStored: key => storage.get(key),
@@ -133,6 +138,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
       calls,
       keys,
       replaced,
+      opened,
       wake() {
         for (const run of [...wakes]) run()
       },

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini'
+import { disabledBy } from '../../contract/disabled.ts'
 import type { Endpoint } from '../../contract/endpoint.ts'
 import { AppError, fieldErrors } from '../../contract/errors.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
@@ -34,7 +35,7 @@ export async function admitPerson(
 export function refuseSuspended({ disabled }: Tenant, route: Admission): void {
   if (!disabled || route.suspended) return
   throw new AppError('account_disabled', 'The company is suspended', {
-    disabled: { scope: 'company', ...disabled }
+    disabled: disabledBy('company', disabled)
   })
 }
 

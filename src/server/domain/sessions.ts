@@ -1,5 +1,6 @@
 import { generateKeyPairSync, timingSafeEqual } from 'node:crypto'
 import { sql } from 'kysely'
+import { disabledBy } from '../../contract/disabled.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { Session } from '../../contract/sessions.ts'
 import { splitResponse } from '../../core/challenge.ts'
@@ -505,10 +506,10 @@ function refuseDisabled(scope: 'user' | 'company', mark: DisabledMark | null): v
   if (mark) throw accountDisabled(scope, mark)
 }
 
-function accountDisabled(scope: 'user' | 'company', { reason, since }: DisabledMark): AppError {
+function accountDisabled(scope: 'user' | 'company', mark: DisabledMark): AppError {
   const who = scope === 'user' ? 'person' : 'company'
   return new AppError('account_disabled', `The ${who} is disabled`, {
-    disabled: { scope, reason, since }
+    disabled: disabledBy(scope, mark)
   })
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { buildRedirect, parseRedirect } from '../../../src/core/redirect.ts'
+import { buildRedirect, parseRedirect, withRedirect } from '../../../src/core/redirect.ts'
 import { times } from '../../helpers/counts.ts'
 
 const origin = 'https://acme.test'
@@ -228,5 +228,34 @@ describe('a redirect parameter', () => {
   test('is empty for a place that cannot be returned to', () => {
     expect(buildRedirect({ path: '//evil.com', query: '', hash: '' })).toBe('')
     expect(buildRedirect({ path: '/en', query: `?${'a'.repeat(2_048)}`, hash: '' })).toBe('')
+  })
+})
+
+describe('the way to a page and back', () => {
+  const place = { path: '/fr/history', query: '?kind=deposit&q=a%20b', hash: '#row' }
+
+  test.each([
+    ['/fr/sign-in', '', ''],
+    ['/fr/sign-in?reason=ended', 'ended', ''],
+    ['/fr/sign-in?reason=a%26b#invited', 'a&b', '#invited'],
+    ['/fr/sign-in#a?b', '', '#a?b']
+  ])('keeps what %s says itself', (target, reason, hash) => {
+    const url = new URL(withRedirect(target, place), origin)
+    expect(url.pathname).toBe('/fr/sign-in')
+    expect(url.searchParams.get('reason') ?? '').toBe(reason)
+    expect(url.hash).toBe(hash)
+    const redirect = url.searchParams.get('redirect') ?? ''
+    expect(JSON.parse(redirect)).toEqual(place)
+    expect(parseRedirect(redirect, origin, everywhere)).toBe(
+      `${origin}/fr/history?kind=deposit&q=a%20b#row`
+    )
+  })
+
+  test('leads to the page alone from a place that cannot be returned to', () => {
+    const far = { ...place, query: `?${'a'.repeat(2_048)}` }
+    expect(withRedirect('/fr/sign-in#a', far)).toBe('/fr/sign-in#a')
+    expect(withRedirect('/fr/sign-in?b=1', { ...place, path: '//evil.com' })).toBe(
+      '/fr/sign-in?b=1'
+    )
   })
 })

@@ -6,7 +6,13 @@ test.each(['/', '/en', '/fr/', '/verify', '/en/history', '/fr/deposit/'])(
   path => expect(isReturnable(path)).toBe(true)
 )
 
-test.each(['/en/sign-in', '/fr/sign-up', '/de', '/en/nowhere', '/en/verify/x', '//en/verify', ''])(
-  'keeps a sign-in from leading to "%s"',
-  path => expect(isReturnable(path)).toBe(false)
-)
+test.each([
+  '/en/sign-in',
+  '/fr/sign-up',
+  '/en/disabled',
+  '/de',
+  '/en/nowhere',
+  '/en/verify/x',
+  '//en/verify',
+  ''
+])('keeps a sign-in from leading to "%s"', path => expect(isReturnable(path)).toBe(false))

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import type { Disabled } from '../../../src/contract/disabled.ts'
 import { AppError, type ErrorCode, toProblem } from '../../../src/contract/errors.ts'
 import type { UserInfo } from '../../../src/contract/users.ts'
 import { makeBrowser, makeToken } from '../../helpers/browser.ts'
@@ -192,9 +193,55 @@ test('leads a disabled person to the notice, with the details, but not from ther
   const target = new URL(elsewhere.tab.replaced[0] ?? '', 'https://docs.example')
   expect(target.pathname).toBe('/fr/disabled')
   expect(JSON.parse(target.searchParams.get('disabled') ?? '')).toEqual(disabled)
-  const there = await open({ url: 'https://docs.example/fr/disabled' })
+  const there = await open({ url: 'https://docs.example/fr/disabled?disabled=%7B%7D' })
   there.sessions.heed(error, undefined)
   expect(there.tab.replaced).toEqual([])
+})
+
+test('marks the person blocked when the user call says so, and no more once it lets them in', async () => {
+  const disabled = { scope: 'user', reason: 'left', since: '2026-05-01T00:00:00Z' } as const
+  let answer = () => problem('account_disabled', { disabled })
+  const { tab, sessions, users } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: { 'GET /user': () => answer() }
+  })
+  sessions.startSession()
+  await vi.waitFor(() => expect(users.$blocked.get()).toEqual(disabled))
+  expect(users.$user.get()).toBeUndefined()
+  expect(sessions.$session.get().status).toBe('in')
+  expect(tab.replaced[0]).toMatch(/^\/en\/disabled\?disabled=/)
+  answer = () => problem('unavailable')
+  await users.refresh()
+  expect(users.$blocked.get()).toEqual(disabled)
+  answer = () => Response.json(ada)
+  await users.refresh()
+  expect(users.$blocked.get()).toBeUndefined()
+  expect(users.$user.get()).toBeDefined()
+})
+
+test('leads to the notice from any other call, and marks nobody blocked for it', async () => {
+  const disabled = { scope: 'company', reason: 'payment', since: '2026-05-01T00:00:00Z' } as const
+  const { tab, sessions, users } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: { 'PUT /user': () => problem('account_disabled', { disabled }) }
+  })
+  sessions.startSession()
+  await vi.waitFor(() => expect(users.$user.get()).toBeDefined())
+  await expect(users.rename('Ada')).rejects.toMatchObject({ code: 'account_disabled' })
+  expect(tab.replaced).toHaveLength(1)
+  expect(users.$blocked.get()).toBeUndefined()
+})
+
+test('is blocked no longer once signed out', async () => {
+  const disabled = { scope: 'user', reason: 'left', since: '2026-05-01T00:00:00Z' } as const
+  const { sessions, users } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: { 'GET /user': () => problem('account_disabled', { disabled }) }
+  })
+  sessions.startSession()
+  await vi.waitFor(() => expect(users.$blocked.get()).toBeDefined())
+  await sessions.signOut()
+  expect(users.$blocked.get()).toBeUndefined()
 })
 
 test('signs out here, in the other tab and on the server', async () => {
@@ -421,7 +468,7 @@ function redirect(path: string, query = '', hash = ''): string {
   return `?${new URLSearchParams({ redirect: JSON.stringify({ path, query, hash }) })}`
 }
 
-function problem(code: ErrorCode): Response {
-  const body = toProblem(new AppError(code, 'test'))
+function problem(code: ErrorCode, details: { disabled?: Disabled } = {}): Response {
+  const body = toProblem(new AppError(code, 'test', details))
   return Response.json(body, { status: body.status })
 }

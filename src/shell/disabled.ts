@@ -1,0 +1,86 @@
+import { type Disabled, readDisabled } from '../contract/disabled.ts'
+import { formatDateTime } from '../core/format.ts'
+import { localizedPath, translator, type Words } from '../i18n/index.ts'
+import { navigate } from '../stores/navigation.ts'
+import { $blocked, $user, refresh } from '../stores/users.ts'
+import { onClick, pageLocale } from './page.ts'
+
+let isStarted = false
+
+/**
+ * Fills the page of who is switched off with what its address says, and with what the API says as
+ * soon as that is known: an address can be written by anybody.
+ */
+export function showDisabled(): void {
+  draw(readDisabled(new URLSearchParams(location.search).get('disabled')))
+  drawTruth()
+  if (isStarted) return
+  isStarted = true
+  $blocked.listen(drawTruth)
+  $user.listen(drawTruth)
+  onClick('[data-act=check-disabled]', () => void checkAgain())
+}
+
+/** What the API has said of the person, if it has been asked. */
+function drawTruth(): void {
+  const blocked = $blocked.get()
+  const box = sheet()
+  if (blocked) draw(blocked)
+  else if (box && $user.get()) {
+    write(box, 'what', words()('disabled.active'))
+    for (const part of ['reason', 'next']) hide(box, part)
+  }
+}
+
+async function checkAgain(): Promise<void> {
+  const outcome = sheet()?.querySelector('[data-disabled-outcome]')
+  const t = words()
+  if (outcome) outcome.textContent = t('disabled.checking')
+  await refresh()
+  if ($user.get() && !$blocked.get()) {
+    await navigate(localizedPath(pageLocale(), '/'), { replace: true })
+  } else if (outcome) {
+    outcome.textContent = t($blocked.get() ? 'disabled.still' : 'disabled.unreachable')
+  }
+}
+
+function draw(details: Disabled | undefined): void {
+  const box = sheet()
+  if (!box || !details) return
+  const t = words()
+  const company = box.dataset['company'] ?? ''
+  const date = formatDateTime(new Date(details.since), pageLocale())
+  write(box, 'what', t(`disabled.what.${details.scope}`, { company, date }))
+  write(box, 'reason', t(`disabled.reason.${details.reason}`))
+  show(box, 'next')
+  // who is out alone may still verify; a company that is out answers nobody
+  if (details.scope === 'user') show(box, 'kept')
+  else hide(box, 'kept')
+}
+
+function write(box: HTMLElement, name: string, text: string): void {
+  const element = partOf(box, name)
+  if (element) element.textContent = text
+  show(box, name)
+}
+
+function show(box: HTMLElement, name: string): void {
+  partOf(box, name)?.removeAttribute('hidden')
+}
+
+function hide(box: HTMLElement, name: string): void {
+  partOf(box, name)?.setAttribute('hidden', '')
+}
+
+function partOf(box: HTMLElement, name: string): HTMLElement | null {
+  return box.querySelector<HTMLElement>(`[data-disabled-${name}]`)
+}
+
+function words() {
+  const json = sheet()?.dataset['words'] ?? '{}'
+  return translator(pageLocale(), JSON.parse(json) as Words) // as: written by the page
+}
+
+function sheet(): HTMLElement | null {
+  return document.querySelector<HTMLElement>('[data-disabled]')
+}

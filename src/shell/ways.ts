@@ -1,0 +1,27 @@
+import { parseRedirect, withRedirect } from '../core/redirect.ts'
+import { localizedPath } from '../i18n/index.ts'
+import { navigate } from '../stores/navigation.ts'
+import { isReturnable } from '../stores/routes.ts'
+import { pageLocale, pageWords } from './page.ts'
+import { toast } from './toasts.ts'
+
+/** Leads away from a page that is not for its visitor. Loaded when that happens. */
+export async function leadOn(
+  answer: 'sign-in' | 'go-on' | 'leave',
+  reason: 'ended' | undefined
+): Promise<void> {
+  await navigate(addressFor(answer, reason), { replace: true })
+  if (answer === 'leave') toast(pageWords()('shell.notYours'))
+}
+
+function addressFor(answer: 'sign-in' | 'go-on' | 'leave', reason: 'ended' | undefined): string {
+  const { origin, pathname: path, search: query, hash } = location
+  if (answer === 'sign-in') {
+    // the sign-in page says the reason
+    const target = localizedPath(pageLocale(), '/sign-in') + (reason ? `?reason=${reason}` : '')
+    return withRedirect(target, { path, query, hash })
+  }
+  const wanted = new URLSearchParams(query).get('redirect') ?? ''
+  const found = answer === 'go-on' ? parseRedirect(wanted, origin, isReturnable) : undefined
+  return found ?? localizedPath(pageLocale(), '/')
+}
