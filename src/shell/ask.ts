@@ -4,10 +4,15 @@ export interface Question {
   stay: string
   /** When there is nothing left to ask. */
   until: Promise<void>
+  /** Something waits for the answer: neither Escape nor a click beside it closes the dialog. */
+  persistent?: boolean
 }
 
-/** A dialog with two answers; Escape, the first one and a question that has lost its reason mean no. */
-export function ask({ text, go, stay, until }: Question): Promise<boolean> {
+/**
+ * A dialog with two answers; the first one and a question that has lost its reason mean no, and so do
+ * Escape and a click beside it, unless it is persistent.
+ */
+export function ask({ text, go, stay, until, persistent = false }: Question): Promise<boolean> {
   const dialog = document.createElement('dialog')
   dialog.className = 'ask'
   dialog.setAttribute('aria-label', text)
@@ -18,6 +23,22 @@ export function ask({ text, go, stay, until }: Question): Promise<boolean> {
   answers.append(answer(dialog, stay, 'stay', 'btn'), answer(dialog, go, 'go', 'btn btn-outline'))
   dialog.append(words, answers)
   document.body.append(dialog)
+  dialog.addEventListener('keydown', event => {
+    // not by `cancel`, which browsers send only once without a click in between
+    if (event.key !== 'Escape' || !persistent) return
+    event.preventDefault()
+    shake(dialog)
+  })
+  dialog.addEventListener('cancel', event => {
+    if (!persistent) return
+    event.preventDefault()
+    shake(dialog)
+  })
+  dialog.addEventListener('pointerdown', event => {
+    if (!isBeside(dialog, event)) return
+    if (persistent) shake(dialog)
+    else dialog.close('stay')
+  })
   dialog.showModal()
   void until.then(() => dialog.close('stay'))
   return new Promise(resolve => {
@@ -28,6 +49,22 @@ export function ask({ text, go, stay, until }: Question): Promise<boolean> {
       resolve(dialog.returnValue === 'go')
     })
   })
+}
+
+/** Says that it will not go away: a short growth, or an outline for who wants no motion. */
+function shake(dialog: HTMLDialogElement): void {
+  const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
+  dialog.animate(
+    isStill
+      ? { outline: ['2px solid currentcolor', '2px solid currentcolor'] }
+      : { scale: ['1', '1.03', '1'] },
+    { id: 'persistent', duration: 150, easing: 'cubic-bezier(0.2, 0, 0, 1)' }
+  )
+}
+
+function isBeside(dialog: HTMLDialogElement, { clientX, clientY }: PointerEvent): boolean {
+  const { left, right, top, bottom } = dialog.getBoundingClientRect()
+  return clientX < left || clientX > right || clientY < top || clientY > bottom
 }
 
 function answer(dialog: HTMLDialogElement, label: string, value: string, look: string) {

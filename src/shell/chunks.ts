@@ -1,6 +1,5 @@
-import { isUploading } from './dock.ts'
 import { pageWords } from './page.ts'
-import { toast } from './toasts.ts'
+import { isUploading } from './uploading.ts'
 
 const pauseMs = 10_000
 
@@ -10,14 +9,19 @@ const pauseMs = 10_000
  */
 export function guardAgainstLostFiles(): void {
   addEventListener('vite:preloadError', reloadOnce)
+  // an island has tried twice by then, and tells nobody else
+  addEventListener('astro:hydration-error', event => {
+    if (event instanceof CustomEvent && isLostFile(String(event.detail.error))) reloadOnce()
+  })
   addEventListener('unhandledrejection', event => {
-    if (isLostFile(String(event.reason))) reloadOnce()
+    if (isLostFile(String(event.reason)) || isForeignChange(event.reason)) reloadOnce()
   })
   addEventListener(
     'error',
     event => {
       const source = event.target instanceof Element ? addressOf(event.target) : undefined
-      if (source?.includes('/_astro/') || isForeignChange(event)) reloadOnce()
+      if (source?.includes('/_astro/')) reloadOnce()
+      if (event instanceof ErrorEvent && isForeignChange(event.error)) reloadOnce()
     },
     { capture: true } // errors of elements do not bubble
   )
@@ -27,11 +31,15 @@ function reloadOnce(): void {
   // without a connection a reload would lose the page as well
   if (!navigator.onLine) return
   if (!mayReload(location.pathname, Date.now(), sessionStorage)) return
-  const reload = () => location.reload()
+  if (isUploading()) void offerReload()
+  else location.reload()
+}
+
+async function offerReload(): Promise<void> {
+  const { toast } = await import('./toasts.ts')
   const t = pageWords()
-  if (isUploading())
-    toast(t('shell.version.ready'), { label: t('shell.version.reload'), run: reload })
-  else reload()
+  const action = { label: t('shell.version.reload'), run: () => location.reload() }
+  toast(t('shell.version.ready'), action)
 }
 
 /** Answers true once in ten seconds for a path, and remembers it. */
@@ -50,14 +58,13 @@ function isLostFile(message: string): boolean {
   return /dynamically imported module|importing a module script failed/i.test(message)
 }
 
-/** Translation tools of browsers move nodes that React believes its own. */
-function isForeignChange(event: Event): boolean {
-  return (
-    event instanceof ErrorEvent &&
-    event.error instanceof DOMException &&
-    event.error.name === 'NotFoundError' &&
-    event.error.message.includes('insertBefore')
-  )
+/**
+ * Translation tools of browsers move nodes that React believes its own. Safari names the method in the
+ * stack only.
+ */
+export function isForeignChange(error: unknown): boolean {
+  if (!(error instanceof DOMException) || error.name !== 'NotFoundError') return false
+  return `${error.message} ${error.stack}`.includes('insertBefore')
 }
 
 function addressOf(element: Element): string | null {

@@ -1,45 +1,21 @@
+import type { ReadableAtom } from 'nanostores'
 import { formatPercent, timeLeft } from '../core/format.ts'
 import { localizedPath } from '../i18n/index.ts'
 import type { DepositSummary } from '../stores/deposit-states.ts'
 import { onPage, pageLocale, pageWords } from './page.ts'
+import { isDepositPage } from './uploading.ts'
 
 let summary: DepositSummary | undefined
 let dismiss: () => void = () => {}
-let watching = false
-let ended = Promise.withResolvers<void>()
-
-/** Whether leaving the document now would end an upload, a paused one too. */
-export function isUploading(): boolean {
-  return summary !== undefined && summary.active + summary.paused > 0
-}
-
-/** Once nothing is on its way any more. */
-export function uploadsEnd(): Promise<void> {
-  return ended.promise
-}
 
 /** On every page but the deposit's own, shows how far the uploads are. */
-export function startDock(): void {
-  onPage(() => {
-    if (isDepositPage()) void watch()
-    draw()
-  })
-}
-
-/** The queue weighs as much as its page, so it is loaded there only, where it is needed anyway. */
-async function watch(): Promise<void> {
-  if (watching) return
-  watching = true
-  const deposits = await import('../stores/deposits.ts')
-  dismiss = deposits.dismiss
-  deposits.$depositSummary.subscribe(value => {
+export function showDock($summary: ReadableAtom<DepositSummary>, clear: () => void): void {
+  dismiss = clear
+  $summary.subscribe(value => {
     summary = value
-    if (!isUploading()) {
-      ended.resolve()
-      ended = Promise.withResolvers()
-    }
     draw()
   })
+  onPage(draw)
 }
 
 function draw(): void {
@@ -109,8 +85,4 @@ function dockWords({
   const { unit, value } = timeLeft(secondsLeft)
   const time = t(`shell.dock.${unit}`, { count: value })
   return t('shell.dock.left', { done: ended, total, share, time })
-}
-
-function isDepositPage(): boolean {
-  return location.pathname.replace(/\/$/, '').endsWith('/deposit')
 }

@@ -4,7 +4,7 @@ import { onClick, onPage } from './page.ts'
 const permanent = matchMedia('(min-width: 1280px)')
 const key = 'vidimus:drawer'
 
-/** Below 1280 px the browser's own popover does it all: Escape, outside clicks, the way back of focus. */
+/** Below 1280 px the browser's own popover does most of it: Escape, outside clicks, the way back of focus. */
 export function startDrawer(): void {
   onClick('#menu', (_button, event) => {
     if (!permanent.matches) return

@@ -29,6 +29,12 @@ export function onPage(run: () => void): void {
   document.addEventListener('astro:page-load', run)
 }
 
+/** As `onPage`, for modules that load when the page is there already. */
+export function onThisPageAndNext(run: () => void): void {
+  run()
+  onPage(run)
+}
+
 /** Runs when something that matches `selector` is clicked, on whatever page it stands. */
 export function onClick(
   selector: string,

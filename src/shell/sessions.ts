@@ -1,13 +1,13 @@
 import type { UserInfo } from '../contract/users.ts'
-import { formatBytes, shortInitials } from '../core/format.ts'
+import { shortInitials } from '../core/format.ts'
 import { answerOf, isGuardName } from '../core/guards.ts'
 import { localizedPath } from '../i18n/index.ts'
-import { ask } from './ask.ts'
-import { isUploading, uploadsEnd } from './dock.ts'
 import { onClick, onPage, pageLocale, pageWords } from './page.ts'
+import { isUploading, uploadsEnd } from './uploading.ts'
 
 let user: UserInfo | undefined
 let started = false
+let drawUsage: (user: UserInfo) => void = () => {}
 
 /** Who is signed in, what they see of themselves, and which pages are theirs. */
 export function startSessions(): void {
@@ -27,10 +27,12 @@ export function startSessions(): void {
 async function start(): Promise<void> {
   if (started) return
   started = true
-  const [sessions, users] = await Promise.all([
+  const [sessions, users, usage] = await Promise.all([
     import('../stores/sessions.ts'),
-    import('../stores/users.ts')
+    import('../stores/users.ts'),
+    import('./usage.ts')
   ])
+  drawUsage = usage.drawUsage
   users.$user.subscribe(value => {
     user = value
     tell()
@@ -67,52 +69,35 @@ function answerOfPage() {
 }
 
 async function leave(): Promise<void> {
-  const t = pageWords()
-  const question = {
-    text: t('shell.leave.signOut'),
-    go: t('shell.leave.signOutAnyway'),
-    stay: t('shell.leave.stay'),
-    until: uploadsEnd()
-  }
-  if (isUploading() && !(await ask(question))) return
+  if (isUploading() && !(await mayStop())) return
   const { signOut } = await import('../stores/sessions.ts')
   await signOut()
   // In full, so that nothing of the person stays in memory.
   location.assign(localizedPath(pageLocale(), '/'))
 }
 
+async function mayStop(): Promise<boolean> {
+  const { ask } = await import('./ask.ts')
+  const t = pageWords()
+  return ask({
+    text: t('shell.leave.signOut'),
+    go: t('shell.leave.signOutAnyway'),
+    stay: t('shell.leave.stay'),
+    until: uploadsEnd()
+  })
+}
+
 function draw(): void {
   if (!user) return
-  const t = pageWords()
   for (const element of document.querySelectorAll<HTMLElement>('[data-user]')) {
     const name = element.dataset['user']
     if (name === 'initials') element.textContent = shortInitials(user.initials)
     if (name === 'username' || name === 'email') element.textContent = user[name]
   }
-  const { requests, storage } = user.usage_remaining
-  const usage = document.querySelector<HTMLElement>('[data-usage]')
-  if (!usage) return
-  usage.hidden = false
-  write('[data-usage-requests]', requestsLeft(requests))
-  write(
-    '[data-usage-storage]',
-    storage === null
-      ? t('shell.usage.storageUnlimited')
-      : t('shell.usage.storage', { size: formatBytes(storage, pageLocale()) })
-  )
-}
-
-function requestsLeft(requests: number | null): string {
-  const t = pageWords()
-  if (requests === null) return t('shell.usage.requestsUnlimited')
-  return requests === 0
-    ? t('shell.usage.requestsNone')
-    : t('shell.usage.requests', { count: requests })
-}
-
-function write(selector: string, text: string): void {
-  const element = document.querySelector(selector)
-  if (element) element.textContent = text
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-admin]')) {
+    link.href = localizedPath(pageLocale(), `/admin/${user.company.id}`)
+  }
+  drawUsage(user)
 }
 
 function isSignedIn(): boolean {

@@ -1,37 +1,52 @@
-import { loadCallsAhead } from './calls.ts'
 import { carryLinks } from './carry.ts'
 import { guardAgainstLostFiles } from './chunks.ts'
-import { startDock } from './dock.ts'
 import { startDrawer } from './drawer.ts'
 import { startDropAnywhere } from './drop-anywhere.ts'
 import { startDropZone } from './drop-zone.ts'
 import { focusHeading } from './focus.ts'
 import { startLanguages } from './languages.ts'
-import { startMenu } from './menu.ts'
 import { fillNotFound } from './not-found.ts'
 import { onPage } from './page.ts'
 import { startSchemes } from './schemes.ts'
 import { startSessions } from './sessions.ts'
-import { guardAgainstOtherBuilds, watchForBuilds } from './versions.ts'
+import { startUploading } from './uploading.ts'
+import { guardAgainstOtherBuilds } from './versions.ts'
 
 /** Brings bar, drawer and notices to life. Called once a document; pages come and go below it. */
 export function startShell(): void {
   guardAgainstLostFiles()
   guardAgainstOtherBuilds()
-  watchForBuilds()
   startDrawer()
-  startMenu()
   startSchemes()
   startLanguages()
   startDropAnywhere()
   startDropZone()
-  startDock()
+  startUploading()
   startSessions()
-  loadCallsAhead()
   carryLinks()
   fillNotFound()
   loadRarePages()
   focusHeading()
+  onPage(() => whenIdle(startRest))
+}
+
+let isStarted = false
+
+async function startRest(): Promise<void> {
+  if (isStarted) return
+  isStarted = true
+  try {
+    const rest = await import('./rest.ts')
+    rest.startRest()
+  } catch {
+    isStarted = false // the next page tries again
+  }
+}
+
+function whenIdle(run: () => Promise<void>): void {
+  // Safari has no idle callbacks
+  if ('requestIdleCallback' in window) requestIdleCallback(() => void run())
+  else setTimeout(run, 200)
 }
 
 /** What few people ever see weighs on no other page. */

@@ -114,6 +114,8 @@ export function openEventStream(options: EventStreamOptions): () => void {
   /** What comes after the end of a connection. */
   function settle(mine: AbortController, error: unknown): void {
     if (closed || connection !== mine) return
+    // one that failed while it was read is still open
+    mine.abort()
     connection = undefined
     stopTimer()
     if (error instanceof AppError && error.status === 429) {

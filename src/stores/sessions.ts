@@ -17,6 +17,9 @@ const cookieName = '__Host-vidimus'
 const maxCookieBytes = 4096
 /** Seconds by which this device's clock is ahead of the server's; `boot.js` reads it as well. */
 const clockKey = 'vidimus:clock'
+/** Whoever asks for the person renews the token 40 minutes before its end; this is for when nobody did. */
+const lateMs = 300_000
+const lateRetryMs = 30_000
 
 /** How a session came to be here: by what the person just did, or from the cookie. */
 export type Arrival = 'signed-in' | 'restored'
@@ -29,6 +32,7 @@ const departures = new Set<(departure: Departure) => void>()
 let started = false
 let tellTabs: (message: unknown) => void = () => {}
 let stopExpiry: () => void = () => {}
+let stopRenewal: () => void = () => {}
 
 /** Runs whenever a session begins, now if one is there; `signIn` waits for it. */
 export function onSignIn(run: (arrival: Arrival) => Promise<void> | void): void {
@@ -201,9 +205,21 @@ function serverNow(): number {
 }
 
 function hold(token: string, exp: number): void {
+  const { after } = environment()
+  const leftMs = exp * 1000 - serverNow()
   stopExpiry()
-  stopExpiry = environment().after(Math.max(0, exp * 1000 - serverNow() - 1000), restore)
+  stopExpiry = after(Math.max(0, leftMs - 1000), restore)
+  stopRenewal()
+  stopRenewal = after(Math.max(lateRetryMs, leftMs - lateMs), () => void renewLate(token))
   $session.set({ status: 'in', token, exp })
+}
+
+/** The tab that asks for all may be frozen: near the end each asks for itself, or an upload would stop. */
+async function renewLate(token: string): Promise<void> {
+  const user = await api('getUser', {}).catch(() => undefined)
+  if (sessionToken() !== token) return
+  if (user?.access_token) renewToken(user.access_token)
+  else stopRenewal = environment().after(lateRetryMs, () => void renewLate(token))
 }
 
 async function arrive(arrival: Arrival): Promise<void> {
@@ -231,6 +247,7 @@ async function leaveNothing(): Promise<void> {
 
 function depart(departure: Departure): void {
   stopExpiry()
+  stopRenewal()
   $session.set({ status: 'out' })
   for (const run of departures) run(departure)
 }

@@ -88,7 +88,7 @@ function serve<Message, Result>(
     worker.onmessage = ({ data }: MessageEvent<WorkerAnswer<Result>>) => {
       hasSpoken = true
       if (data.kind === 'progress') onProgress?.(data.bytesDone)
-      else if (data.kind === 'failed') fail(new AppError('file_unreadable', data.detail))
+      else if (data.kind === 'failed') fail(logged(new AppError('file_unreadable', data.detail)))
       else {
         signal?.removeEventListener('abort', kill)
         resolve(data.result)
@@ -97,10 +97,17 @@ function serve<Message, Result>(
     worker.onerror = event => {
       // one that never spoke could not be loaded, as without a connection
       const code = hasSpoken ? 'internal' : 'offline'
-      fail(new AppError(code, `A worker failed: ${detailOf(event)}`))
+      fail(logged(new AppError(code, `A worker failed: ${detailOf(event)}`)))
     }
     worker.postMessage(message)
   })
+}
+
+/** For whoever looks into it later; whoever waits is told by the rejection. */
+function logged(error: AppError): AppError {
+  // biome-ignore lint/suspicious/noConsole: the browser's log is where the specification wants it
+  console.error(error)
+  return error
 }
 
 function detailOf(event: Event | string): string {

@@ -168,6 +168,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
     openTab,
     timers,
     locks,
+    now: () => time,
     /** The device sleeps: time passes and no timer runs. */
     sleep(ms: number): void {
       time += ms

@@ -65,6 +65,32 @@ test('waits 1 s, doubling to 30 s, and starts over once it has heard something',
   await connections(waits.length + 2)
 })
 
+test.for([400, 401, 403, 404, 500])('tells of a status of %d, and closes', async status => {
+  const { told, connections, browser } = await follow({ status })
+  await vi.waitFor(() => expect(told.states).toEqual(['connecting', 'unreachable']))
+  expect(told.errors).toHaveLength(1)
+  await (await connections(1)).closed
+  browser.advance(999)
+  expect(connections.count()).toBe(1)
+})
+
+test('tells of a connection that the browser aborts, and closes', async () => {
+  const abort = () => Promise.reject(new DOMException('The user aborted a request.', 'AbortError'))
+  const { told, connections } = await follow({ fetch: abort })
+  await vi.waitFor(() => expect(told.states).toEqual(['connecting', 'offline']))
+  expect(told.errors).toEqual(['offline'])
+  expect(connections.count()).toBe(0)
+})
+
+test('tells of a stream that cannot be read, and closes it', async () => {
+  const { told, connections } = await follow()
+  const first = await connections(1)
+  first.send('data: '.padEnd(1_200_000, 'x'))
+  await vi.waitFor(() => expect(told.states.at(-1)).toBe('offline'))
+  expect(told.errors).toEqual(['offline'])
+  await first.closed
+})
+
 test('spreads what comes back by up to a quarter', async () => {
   const { told, connections, browser } = await follow({ status: 503, random: 1 })
   await vi.waitFor(() => expect(told.errors).toHaveLength(1))
@@ -173,7 +199,7 @@ test('ends for good when it is closed', async () => {
 })
 
 /** A stream on a real server whose answers the test writes by hand. */
-async function follow({ status = 200, random = 0 } = {}) {
+async function follow({ status = 200, random = 0, fetch = globalThis.fetch } = {}) {
   const accepted: Connection[] = []
   let answer = status
   const server = createServer((request, response) => {

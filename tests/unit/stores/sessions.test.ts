@@ -162,6 +162,46 @@ test('replaces the token by the one that comes with the person', async () => {
   expect(browser.cookies.get('__Host-vidimus')?.value).toBe(renewed)
 })
 
+test('stays signed in for as long as the page is open and the server renews', async () => {
+  const browser = makeBrowser({ now: start })
+  const renewed = () => makeToken({ sub: 'ada', exp: Math.floor(browser.now() / 1000) + 3600 })
+  const { sessions } = await open({
+    browser,
+    cookie: renewed(),
+    answers: { 'GET /user': () => Response.json({ ...ada, access_token: renewed() }) }
+  })
+  sessions.startSession()
+  for (let minutes = 0; minutes < 180; minutes += 20) {
+    browser.advance(20 * 60_000)
+    await vi.waitFor(() => expect(sessions.sessionToken()).toBe(renewed()))
+  }
+})
+
+test('asks by itself near the end of the token when the tab that asks for all is frozen', async () => {
+  const cookie = makeToken({ sub: 'ada', exp })
+  const leader = await open({ cookie, answers: { 'GET /user': () => problem('unavailable') } })
+  leader.sessions.startSession()
+  let answer = () => problem('unavailable')
+  const { browser } = leader
+  const hidden = await open({ browser, answers: { 'GET /user': () => answer() } })
+  hidden.sessions.startSession()
+  hidden.tab.show(false)
+  leader.tab.freeze()
+  await vi.waitFor(() => expect(hidden.tab.calls).toHaveLength(1))
+  browser.advance(3_299_000)
+  expect(hidden.tab.calls).toHaveLength(1)
+  browser.advance(1000)
+  await vi.waitFor(() => expect(hidden.tab.calls).toHaveLength(2))
+  const renewed = makeToken({ sub: 'ada', exp: exp + 3300 })
+  answer = () => Response.json({ ...ada, access_token: renewed })
+  await vi.waitFor(() => {
+    browser.advance(30_000)
+    expect(hidden.sessions.sessionToken()).toBe(renewed)
+  })
+  browser.advance(600_000)
+  expect(hidden.sessions.$session.get().status).toBe('in')
+})
+
 test('signs out on a 401 of any call', async () => {
   const { browser, sessions, users } = await open({
     cookie: makeToken({ sub: 'ada', exp }),

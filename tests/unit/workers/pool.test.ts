@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createPool, type PoolWorker, type WorkerAnswer } from '../../../src/workers/pool.ts'
 
 class FakeWorker implements PoolWorker {
@@ -92,7 +92,24 @@ test('forgets whoever gives up while waiting', async () => {
   expect(await third).toBe('C')
 })
 
+test('logs what a worker fails with, and nothing of one that is killed', async () => {
+  const log = quieten()
+  const { ask, worker } = makePool(1)
+  const stop = new AbortController()
+  const killed = ask('a', { signal: stop.signal })
+  await vi.waitFor(() => expect(worker(0).asked).toHaveLength(1))
+  stop.abort()
+  await expect(killed).rejects.toThrow('terminated')
+  expect(log).not.toHaveBeenCalled()
+  const failed = ask('b')
+  await vi.waitFor(() => expect(worker(1).asked).toHaveLength(1))
+  worker(1).fail()
+  await expect(failed).rejects.toMatchObject({ code: 'offline' })
+  expect(log.mock.calls).toEqual([[expect.objectContaining({ code: 'offline' })]])
+})
+
 test('names an unreadable file by its code', async () => {
+  quieten()
   const { ask, worker } = makePool(1)
   const answer = ask('a')
   await vi.waitFor(() => expect(worker(0).asked).toHaveLength(1))
@@ -101,6 +118,7 @@ test('names an unreadable file by its code', async () => {
 })
 
 test('says offline of a worker that never spoke, and internal of one that did', async () => {
+  quieten()
   const { ask, worker } = makePool(1)
   const first = ask('a')
   await vi.waitFor(() => expect(worker(0).asked).toHaveLength(1))
@@ -120,3 +138,10 @@ test('says offline of a worker that never spoke, and internal of one that did', 
   worker(2).fail()
   await expect(fourth).rejects.toMatchObject({ code: 'internal' })
 })
+
+/** The browser's log, which stays empty on this screen. */
+function quieten() {
+  const log = vi.spyOn(console, 'error').mockReturnValue()
+  onTestFinished(() => log.mockRestore())
+  return log
+}

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { findAhead } from '../../../src/shell/menu.ts'
+
+const words = ['Account', 'Sign out', 'Settings', 'Été']
+
+test.each([
+  ['s', 0, 1],
+  ['S', 0, 1],
+  ['s', 1, 2],
+  ['s', 2, 1],
+  ['ss', 1, 2],
+  ['se', 1, 2],
+  ['si', 1, 1],
+  ['a', 0, 0],
+  ['é', -1, 3],
+  ['x', 0, undefined],
+  ['sign out', 3, 1]
+])('typing %s on entry %d leads to entry %s', (typed, at, found) => {
+  expect(findAhead(words, at, typed)).toBe(found)
+})
