@@ -12,7 +12,7 @@ import { getDomainConfig, updateDomain } from './domains.ts'
 import type { Endpoint, Stream } from './endpoint.ts'
 import { getExport } from './exports.ts'
 import { reportPolicy } from './reports.ts'
-import { streamRequests } from './requests.ts'
+import { exportRequests, streamRequests } from './requests.ts'
 import { getHealth } from './service.ts'
 
 /** Everything the product can do over HTTP. Guard tests and the API documentation walk this list. */
@@ -34,5 +34,6 @@ export const streams = {
   patchUpload,
   deleteUpload,
   streamRequests,
+  exportRequests,
   reportPolicy
 } satisfies Record<string, Stream>

@@ -1,5 +1,11 @@
 import { AppError } from '../../contract/errors.ts'
-import { getRequest, listRequests, streamRequests } from '../../contract/requests.ts'
+import {
+  exportRequests,
+  getRequest,
+  listRequests,
+  streamRequests
+} from '../../contract/requests.ts'
+import { attachment } from '../../core/file-name.ts'
 import { type StreamItem, watchEvents } from '../domain/event-streams.ts'
 import * as requests from '../domain/requests.ts'
 import { type Api, companyOf, person } from './context.ts'
@@ -14,7 +20,25 @@ export function mountRequests(app: Api): void {
     })
   )
 
-  // before /process/{id}, which would take 'sse' for an id
+  // these two before /process/{id}, which would take 'export' and 'sse' for ids
+  onStream(app, exportRequests, async ({ locale, ...filter }, c) => {
+    const deps = c.get('deps')
+    const owner = { company_id: companyOf(c), user_id: person(c).id }
+    const texts = requests.exportRequests(deps, { locale: locale ?? 'en', ...filter, ...owner })
+    const first = await texts.next() // a refusal is still an answer with a status
+    const day = deps.clock().toISOString().slice(0, 10)
+    return new Response(
+      bytesOf(texts, first, text => text),
+      {
+        headers: {
+          'content-type': 'text/csv; charset=utf-8; header=present',
+          'content-disposition': attachment(`history-${day}.csv`),
+          'cache-control': 'no-store'
+        }
+      }
+    )
+  })
+
   onStream(app, streamRequests, async (_input, c) => {
     const closed = new AbortController()
     c.req.raw.signal.addEventListener('abort', () => closed.abort(), { once: true })
@@ -24,7 +48,7 @@ export function mountRequests(app: Api): void {
       signal: closed.signal
     })
     const first = await items.next() // a refusal is still an answer with a status
-    return new Response(bytesOf(items, first, closed), {
+    return new Response(bytesOf(items, first, format, closed), {
       headers: {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store',
@@ -49,23 +73,24 @@ function sequenceOf(header: string | undefined): number | undefined {
 }
 
 /** Pulled by the socket, so a reader that stalls costs no memory. */
-function bytesOf(
-  items: AsyncGenerator<StreamItem, void, void>,
-  first: IteratorResult<StreamItem, void>,
-  closed: AbortController
+function bytesOf<Item>(
+  items: AsyncGenerator<Item, void, void>,
+  first: IteratorResult<Item, void>,
+  textOf: (item: Item) => string,
+  closed?: AbortController
 ): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder()
-  let next: IteratorResult<StreamItem, void> | undefined = first
+  let next: IteratorResult<Item, void> | undefined = first
   return new ReadableStream(
     {
       async pull(controller) {
         const item = next ?? (await items.next())
         next = undefined
         if (item.done) controller.close()
-        else controller.enqueue(utf8.encode(format(item.value)))
+        else controller.enqueue(utf8.encode(textOf(item.value)))
       },
       async cancel() {
-        closed.abort()
+        closed?.abort()
         await items.return()
       }
     },
