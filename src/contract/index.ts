@@ -1,12 +1,5 @@
 import { calls } from './calls.ts'
-import {
-  deleteUpload,
-  getDeposit,
-  getDepositContent,
-  headUpload,
-  patchUpload,
-  putDeposit
-} from './deposits.ts'
+import { deleteUpload, getDepositContent, headUpload, patchUpload, putDeposit } from './deposits.ts'
 import { getDocs, getOpenApi } from './docs.ts'
 import { getDomainConfig, updateDomain } from './domains.ts'
 import type { Endpoint, Stream } from './endpoint.ts'
@@ -19,7 +12,6 @@ import { getHealth } from './service.ts'
 export const endpoints = {
   ...calls,
   getExport,
-  getDeposit,
   getHealth,
   getOpenApi,
   updateDomain,
