@@ -149,6 +149,11 @@ test('draws few of many rows, by day, in every language, scheme and width', asyn
   expect(await page.evaluate(() => window.scrollY)).toBeLessThan(600)
 
   for (const locale of ['en', 'fr'] as const) {
+    // the interface follows the language a person has chosen
+    if (locale === 'fr') {
+      await page.getByRole('link', { name: 'Français' }).first().click()
+      await expect(page).toHaveURL(/\/fr\/history/)
+    }
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const width of [320, 1280] as const) {
         await page.emulateMedia({ colorScheme })

@@ -40,7 +40,7 @@ const scrolledPx = 64
 /** Drawn above and below the window, so that quick scrolling meets rows. */
 const marginPx = 800
 /** Rows before the end at which older ones are asked for. */
-const nearEnd = 60
+const nearEnd = 10
 
 type Line = { day: string; request?: undefined } | { request: ProcessedRequest }
 

@@ -63,16 +63,20 @@ export const RequestRow = memo(
             <time dateTime={request.created} title={formatDateTime(created, locale)}>
               {relativeTime(created, now, locale)}
             </time>
-            {request.size !== undefined && <span>{formatBytes(request.size, locale)}</span>}
+            {request.size !== undefined && (
+              <span className={request.code && 'max-sm:hidden'}>
+                {formatBytes(request.size, locale)}
+              </span>
+            )}
             {reduced_from && (
-              <span>{t('history.reduced', { size: formatBytes(reduced_from.bytes, locale) })}</span>
+              <span className="max-sm:hidden">{t('history.reduced', { size: formatBytes(reduced_from.bytes, locale) })}</span>
             )}
             {items && items.asked > 1 && (
               <span className="truncate">
                 {t('history.counts', { found: items.authentic, missing: items.not_found })}
               </span>
             )}
-            {category && <span className="truncate">{category}</span>}
+            {category && <span className="truncate max-sm:hidden">{category}</span>}
             {request.code && <span className="truncate">{t(`errors.${request.code}`)}</span>}
           </p>
         </div>
