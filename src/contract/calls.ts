@@ -1,5 +1,5 @@
 import { listCategories } from './categories.ts'
-import { createContentLink, createDeposit } from './deposits.ts'
+import { createContentLink, createDeposit, getDeposit } from './deposits.ts'
 import { getRequest, listRequests } from './requests.ts'
 import { endSession, getChallenge, listSessions, logIn, logOut } from './sessions.ts'
 import { createOperator, getSetup } from './setup.ts'
@@ -20,6 +20,7 @@ export const calls = {
   listCategories,
   createDeposit,
   createContentLink,
+  getDeposit,
   listRequests,
   getRequest,
   verify,

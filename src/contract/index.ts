@@ -1,25 +1,17 @@
 import { calls } from './calls.ts'
-import {
-  deleteUpload,
-  getDeposit,
-  getDepositContent,
-  headUpload,
-  patchUpload,
-  putDeposit
-} from './deposits.ts'
+import { deleteUpload, getDepositContent, headUpload, patchUpload, putDeposit } from './deposits.ts'
 import { getDocs, getOpenApi } from './docs.ts'
 import { getDomainConfig, updateDomain } from './domains.ts'
 import type { Endpoint, Stream } from './endpoint.ts'
 import { getExport } from './exports.ts'
 import { reportPolicy } from './reports.ts'
-import { streamRequests } from './requests.ts'
+import { exportRequests, streamRequests } from './requests.ts'
 import { getHealth } from './service.ts'
 
 /** Everything the product can do over HTTP. Guard tests and the API documentation walk this list. */
 export const endpoints = {
   ...calls,
   getExport,
-  getDeposit,
   getHealth,
   getOpenApi,
   updateDomain,
@@ -34,5 +26,6 @@ export const streams = {
   patchUpload,
   deleteUpload,
   streamRequests,
+  exportRequests,
   reportPolicy
 } satisfies Record<string, Stream>

@@ -60,6 +60,11 @@ export const streamFacts: Record<string, StreamFacts> = {
     sendHeaders: ['Tus-Resumable'],
     answerHeaders: ['Tus-Resumable']
   },
+  exportRequests: {
+    statuses: [200],
+    answers: 'text/csv',
+    answerHeaders: ['Content-Disposition']
+  },
   streamRequests: {
     statuses: [200],
     answers: 'text/event-stream',
@@ -211,7 +216,7 @@ function success(name: string, route: Route, schema: JsonSchema | undefined): ob
 }
 
 function media(type: string, schema: JsonSchema | undefined): object {
-  if (type !== 'text/event-stream') return schema ? { schema } : {}
+  if (!type.startsWith('text/')) return schema ? { schema } : {}
   // one event's `data`; OpenAPI 3.1 has no word for a sequence of them
   return { schema: { type: 'string' }, ...(schema ? { 'x-event-data': schema } : {}) }
 }

@@ -27,10 +27,12 @@ const Rung = z.enum(['recorded'])
 export const Store = z.enum(['file', 'fingerprint'])
 export type Store = z.infer<typeof Store>
 
+const RequestKind = z.enum(['deposit', 'verify'])
+
 /** One processed thing in the history. */
 export const ProcessedRequest = z.object({
   id: z.uuid(),
-  kind: z.enum(['deposit', 'verify']),
+  kind: RequestKind,
   created: z.iso.datetime(),
   /** Position of its last change in the company's events: an older one is ignored by readers. */
   seq: z.number(),
@@ -41,6 +43,8 @@ export const ProcessedRequest = z.object({
   name: z.optional(z.string()),
   /** Bytes kept (deposit). */
   size: z.optional(z.number()),
+  /** The picture as it was chosen, where a reduced copy is kept: its bytes, width and height. */
+  reduced_from: z.optional(z.object({ bytes: z.number(), w: z.number(), h: z.number() })),
   media_type: z.optional(z.string()),
   category_id: z.optional(z.uuid()),
   /** Absent where the file is kept. */
@@ -57,6 +61,18 @@ export const ProcessedRequest = z.object({
 })
 export type ProcessedRequest = z.infer<typeof ProcessedRequest>
 
+const requestFilter = {
+  kind: z.optional(RequestKind),
+  state: z.optional(RequestState),
+  category: z.optional(z.uuid()),
+  /** Words that the name of the document holds, in any order, whatever their case and accents. */
+  q: z.optional(z.string().check(z.minLength(1), z.maxLength(100), z.regex(/^\P{Cc}*$/u))),
+  /** Created at this moment or later. */
+  from: z.optional(z.iso.datetime({ offset: true })),
+  /** Created before this moment. */
+  to: z.optional(z.iso.datetime({ offset: true }))
+}
+
 /** The caller's own requests, newest first. `cursor` is the id of the last item seen. */
 export const listRequests = endpoint({
   method: 'GET',
@@ -65,10 +81,18 @@ export const listRequests = endpoint({
   input: z.strictObject({
     limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(200))),
     cursor: z.optional(z.uuid()),
-    kind: z.optional(z.enum(['deposit', 'verify'])),
-    state: z.optional(RequestState)
+    ...requestFilter
   }),
   output: z.array(ProcessedRequest)
+})
+
+/** All that `listRequests` would page through, as CSV: UTF-8 with a mark, names of categories in `locale`. */
+export const exportRequests = stream({
+  method: 'GET',
+  path: '/process/export',
+  access: 'user',
+  input: z.strictObject({ locale: z.optional(z.enum(['en', 'fr'])), ...requestFilter }),
+  message: z.void()
 })
 
 export const getRequest = endpoint({

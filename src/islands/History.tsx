@@ -1,23 +1,41 @@
 import { useStore } from '@nanostores/react'
-import { useEffect, useRef, useState } from 'react'
-import type { ProcessedRequest } from '../contract/requests.ts'
-import { type Locale, languageTag, localizedPath, translator, type Words } from '../i18n/index.ts'
-import type { StreamState } from '../stores/event-stream.ts'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 import {
+  type Locale,
+  languageTag,
+  localizedPath,
+  type T,
+  translator,
+  type Words
+} from '../i18n/index.ts'
+import { $categories, loadCategories } from '../stores/categories.ts'
+import type { StreamState } from '../stores/event-stream.ts'
+import { isFiltered } from '../stores/request-filter.ts'
+import {
+  $filter,
   $historyStatus,
   $requests,
   $streamState,
+  findRequest,
   loadMoreRequests,
   loadRequests,
-  newestFirst,
-  retryRequests
+  retryRequests,
+  setFilter
 } from '../stores/requests.ts'
 import { $session } from '../stores/sessions.ts'
 import { $user, can } from '../stores/users.ts'
 import { EmptyState } from './parts/EmptyState.tsx'
 import { ErrorNote } from './parts/ErrorNote.tsx'
-import { RequestRow, type RowProps } from './parts/RequestRow.tsx'
+import { HistoryFilters } from './parts/HistoryFilters.tsx'
+import {
+  filterOf,
+  type HistoryAddress,
+  readAddress,
+  withoutEmpty,
+  writeAddress
+} from './parts/history-address.ts'
 import { useNow, useWaiting } from './parts/time.ts'
+import { usePart } from './parts/use-part.ts'
 
 interface HistoryProps {
   locale: Locale
@@ -25,31 +43,92 @@ interface HistoryProps {
   words: Words
 }
 
-/** Rows may not move from under a person who reads below this many pixels. */
-const scrolledPx = 64
-
 export function History({ locale, words }: HistoryProps) {
   const t = translator(locale, words)
   const session = useStore($session, { ssr: 'initial' })
-  const requests = useStore($requests, { ssr: 'initial' })
-  const status = useStore($historyStatus, { ssr: 'initial' })
-  const stream = useStore($streamState, { ssr: 'initial' })
-  const now = useNow(30_000)
-  const isCut = stream === 'offline' || stream === 'unreachable'
-  const asOf = useLastTime(!isCut, now)
-  const isLoading = status.status === 'idle' || status.status === 'loading'
-  const waiting = useWaiting(isLoading)
+  const { address, change } = useAddress()
+  const categories = useStore($categories, { ssr: 'initial' })
+  const known = categories.status === 'ready' ? categories.categories : noCategories
+  const names = useMemo(
+    () => new Map(known.map(({ id, names }) => [id, names[locale]])),
+    [known, locale]
+  )
 
   useEffect(() => {
-    if (session.status === 'in') loadRequests()
+    if (session.status !== 'in' || !address) return
+    setFilter(filterOf(address))
+    loadRequests()
+  }, [session.status, address])
+
+  useEffect(() => {
+    if (session.status === 'in') void loadCategories()
   }, [session.status])
+
+  return (
+    <div className="flex flex-col gap-4">
+      <HistoryFilters
+        address={address ?? {}}
+        categories={known}
+        locale={locale}
+        t={t}
+        onChange={change}
+      />
+      <Found address={address ?? {}} names={names} locale={locale} t={t} onChange={change} />
+      {address?.request && (
+        <Details
+          key={address.request}
+          id={address.request}
+          names={names}
+          locale={locale}
+          t={t}
+          onClose={() => change(withoutEmpty({ ...address, request: undefined }))}
+        />
+      )}
+    </div>
+  )
+}
+
+const noCategories: never[] = []
+
+interface FoundProps {
+  address: HistoryAddress
+  names: ReadonlyMap<string, string>
+  locale: Locale
+  t: T
+  onChange: (address: HistoryAddress) => void
+}
+
+/** What the filters leave, or why there is nothing. */
+function Found({ address, names, locale, t, onChange }: FoundProps) {
+  const requests = useStore($requests, { ssr: 'initial' })
+  const status = useStore($historyStatus, { ssr: 'initial' })
+  const filter = useStore($filter, { ssr: 'initial' })
+  const now = useNow(30_000)
+  // while the rows are fetched, so is what draws them
+  const list = usePart(async () => (await import('./parts/HistoryList.tsx')).HistoryList)
+  const isLoading = status.status === 'idle' || status.status === 'loading'
+  const isBlank = requests.length === 0 ? isLoading : !list.Part
+  const waiting = useWaiting(isBlank)
+  const more = status.status === 'ready' ? status.more : 'idle'
+  const hasMore = status.status === 'ready' && status.hasMore
+  const onEnd = useCallback(() => {
+    // after a failure the person decides
+    if (hasMore && more === 'idle') void loadMoreRequests()
+  }, [hasMore, more])
 
   const retry = (
     <button type="button" className="btn btn-outline btn-sm" onClick={() => void retryRequests()}>
       {t('history.retry')}
     </button>
   )
-  if (isLoading && requests.length === 0) {
+  if (requests.length > 0 && list.error) {
+    return (
+      <div data-state="error">
+        <Lost part={list} locale={locale} t={t} />
+      </div>
+    )
+  }
+  if (isBlank) {
     return (
       <div data-state="loading" className="sheet min-h-64">
         {waiting !== 'silent' && <Skeleton />}
@@ -61,7 +140,7 @@ export function History({ locale, words }: HistoryProps) {
       </div>
     )
   }
-  if (status.status === 'failed' && requests.length === 0) {
+  if (requests.length === 0 && status.status === 'failed') {
     return (
       <div data-state="error">
         <ErrorNote error={status.error} locale={locale} t={t}>
@@ -70,23 +149,46 @@ export function History({ locale, words }: HistoryProps) {
       </div>
     )
   }
-  if (requests.length === 0) return <Empty locale={locale} words={words} />
+  if (requests.length === 0) {
+    if (!isFiltered(filter)) return <Empty locale={locale} t={t} />
+    return <NoMatch address={address} t={t} onChange={onChange} />
+  }
 
-  const more = status.status === 'ready' ? status.more : 'idle'
-  const row = { locale, t, now: now ?? Date.now() }
+  const isPartial = typeof more === 'object' || status.status === 'failed'
   return (
-    <div
-      data-state={typeof more === 'object' ? 'partial' : 'ready'}
-      className="flex flex-col gap-4"
-    >
-      <StreamNote stream={stream} text={streamText(stream)} />
-      <Rows requests={requests} row={row} />
+    <div data-state={isPartial ? 'partial' : 'ready'} className="flex flex-col gap-4">
+      <StreamNote now={now} locale={locale} t={t} />
+      {isFiltered(filter) && status.status === 'ready' && (
+        <p role="status" className="text-ink-soft text-sm" data-found>
+          {t(hasMore ? 'history.foundMore' : 'history.found', { count: requests.length })}
+        </p>
+      )}
+      {list.Part && (
+        <list.Part
+          // another filter is another list: nothing of the old one is held in place
+          key={JSON.stringify(filter)}
+          requests={requests}
+          categories={names}
+          locale={locale}
+          t={t}
+          now={now ?? Date.now()}
+          isCovered={address.request !== undefined}
+          hrefOf={id => writeAddress({ ...address, request: id })}
+          onOpen={id => onChange({ ...address, request: id })}
+          onEnd={onEnd}
+        />
+      )}
+      {status.status === 'failed' && (
+        <ErrorNote error={status.error} locale={locale} t={t}>
+          <div>{retry}</div>
+        </ErrorNote>
+      )}
       {typeof more === 'object' && (
         <ErrorNote error={more.error} locale={locale} t={t}>
           <p>{t('history.partial')}</p>
         </ErrorNote>
       )}
-      {status.status === 'ready' && status.hasMore && (
+      {hasMore && (
         <button
           type="button"
           className="btn btn-outline self-center"
@@ -99,22 +201,77 @@ export function History({ locale, words }: HistoryProps) {
           {t('history.more')}
         </button>
       )}
-      {status.status === 'ready' && !status.hasMore && requests.length > 50 && (
+      {status.status === 'ready' && !hasMore && requests.length > 50 && (
         <p className="text-center text-ink-soft text-sm">{t('history.end')}</p>
       )}
     </div>
   )
+}
 
-  function streamText(state: StreamState): string {
-    if (!isCut) return t(`history.${state}`)
-    const time = new Date(asOf ?? Date.now())
-    const shown = { hour: 'numeric', minute: '2-digit' } as const
-    return t(`history.${state}`, { time: time.toLocaleTimeString(languageTag(locale), shown) })
-  }
+/** Filters and open details live in the page's address, so that it can be kept and passed on. */
+function useAddress() {
+  const [address, setAddress] = useState<HistoryAddress>()
+  useEffect(() => setAddress(readAddress(location.search)), [])
+  const change = useCallback((next: HistoryAddress) => {
+    setAddress(next)
+    const { pathname, hash } = location
+    // in place: Back leads to the page before, not through every letter that was typed
+    history.replaceState(history.state, '', `${pathname}${writeAddress(next)}${hash}`)
+  }, [])
+  return { address, change }
+}
+
+interface DetailsProps {
+  id: string
+  names: ReadonlyMap<string, string>
+  locale: Locale
+  t: T
+  onClose: () => void
+}
+
+/** Loaded with the first request that is opened. */
+function Details({ id, names, locale, t, onClose }: DetailsProps) {
+  useStore($requests, { ssr: 'initial' })
+  const drawer = usePart(async () => (await import('./parts/HistoryDetails.tsx')).HistoryDetails)
+  if (drawer.error) return <Lost part={drawer} locale={locale} t={t} />
+  return (
+    drawer.Part && (
+      <drawer.Part
+        id={id}
+        request={findRequest(id)}
+        categories={names}
+        locale={locale}
+        t={t}
+        onClose={onClose}
+      />
+    )
+  )
+}
+
+interface LostProps {
+  part: Pick<ReturnType<typeof usePart>, 'error' | 'retry'>
+  locale: Locale
+  t: T
+}
+
+function Lost({ part, locale, t }: LostProps) {
+  if (!part.error) return null
+  return (
+    <ErrorNote error={part.error} locale={locale} t={t}>
+      <div>
+        <button type="button" className="btn btn-outline btn-sm" onClick={() => void part.retry()}>
+          {t('history.retry')}
+        </button>
+      </div>
+    </ErrorNote>
+  )
 }
 
 /** The dot is drawn, the state is said. */
-function StreamNote({ stream, text }: { stream: StreamState; text: string }) {
+function StreamNote({ now, locale, t }: { now: number | undefined; locale: Locale; t: T }) {
+  const stream = useStore($streamState, { ssr: 'initial' })
+  const isCut = stream === 'offline' || stream === 'unreachable'
+  const asOf = useLastTime(!isCut, now)
   return (
     <p role="status" data-stream={stream} className="flex items-center gap-2 text-ink-soft text-sm">
       <svg viewBox="0 0 8 8" aria-hidden="true" className="size-2 shrink-0 text-secondary">
@@ -126,77 +283,42 @@ function StreamNote({ stream, text }: { stream: StreamState; text: string }) {
           stroke="currentColor"
         />
       </svg>
-      {text}
+      {textOf(stream)}
     </p>
   )
+
+  function textOf(state: StreamState): string {
+    if (!isCut) return t(`history.${state}`)
+    const time = new Date(asOf ?? Date.now())
+    const shown = { hour: 'numeric', minute: '2-digit' } as const
+    return t(`history.${state}`, { time: time.toLocaleTimeString(languageTag(locale), shown) })
+  }
 }
 
-/**
- * New rows wait behind a pill while the person is scrolled down, points at the list or is inside it;
- * known rows change in place.
- */
-function Rows({
-  requests,
-  row
-}: {
-  requests: readonly ProcessedRequest[]
-  row: Omit<RowProps, 'request'>
-}) {
-  const { t } = row
-  const isScrolled = useScrolled()
-  const [isHovered, setHovered] = useState(false)
-  const [isFocused, setFocused] = useState(false)
-  const isHeld = isScrolled || isHovered || isFocused
-  const [top, setTop] = useState(requests[0])
-  if (!isHeld && top !== requests[0]) setTop(requests[0])
-
-  const held = top
-  const waiting = held ? requests.filter(request => newestFirst(request, held) < 0).length : 0
-  const announced = useSlowly(waiting, 5000)
-  const shown = requests.slice(waiting)
-  const root = useRef<HTMLDivElement>(null)
-  const reveal = () => {
-    setTop(requests[0])
-    window.scrollTo({ top: 0 })
-    // beside the list, not in it: a focus inside holds new rows back
-    root.current?.focus({ preventScroll: true })
-  }
+function NoMatch({ address, t, onChange }: Pick<FoundProps, 'address' | 't' | 'onChange'>) {
+  const { q } = address
   return (
-    <div ref={root} className="relative" tabIndex={-1}>
-      {waiting > 0 && (
-        <div className="pointer-events-none sticky top-20 z-10 flex h-0 justify-center">
-          <button
-            type="button"
-            className="btn btn-secondary btn-sm pointer-events-auto -translate-y-1/2"
-            onClick={reveal}
-          >
-            {t('history.new', { count: waiting })}
-          </button>
-        </div>
-      )}
+    <div data-state="empty">
       <p role="status" className="sr-only">
-        {announced > 0 ? t('history.new', { count: announced }) : ''}
+        {t('history.none.title')}
       </p>
-      <ul
-        className="sheet divide-y divide-base-300 py-2"
-        aria-label={t('history.list')}
-        onPointerEnter={event => setHovered(event.pointerType === 'mouse')}
-        onPointerLeave={() => setHovered(false)}
-        onFocus={() => setFocused(true)}
-        onBlur={({ currentTarget, relatedTarget }) => {
-          setFocused(currentTarget.contains(relatedTarget))
-        }}
+      <EmptyState
+        title={q ? t('history.none.query', { query: q }) : t('history.none.title')}
+        text={t('history.none.text')}
       >
-        {shown.map(request => (
-          <RequestRow key={request.id} request={request} {...row} />
-        ))}
-      </ul>
+        <button
+          type="button"
+          className="btn btn-outline"
+          onClick={() => onChange(withoutEmpty({ request: address.request }))}
+        >
+          {t('history.filters.clear')}
+        </button>
+      </EmptyState>
     </div>
   )
 }
 
-function Empty({ locale, words }: HistoryProps) {
-  const t = translator(locale, words)
+function Empty({ locale, t }: { locale: Locale; t: T }) {
   const user = useStore($user, { ssr: 'initial' })
   const mayDeposit = user !== undefined && can('deposit')
   const verify = mayDeposit ? 'link link-secondary' : 'btn btn-primary'
@@ -236,26 +358,4 @@ function useLastTime(holds: boolean, now: number | undefined): number | undefine
     if (holds) setTime(now)
   }, [holds, now])
   return time
-}
-
-function useScrolled(): boolean {
-  const [isScrolled, setScrolled] = useState(false)
-  useEffect(() => {
-    const look = () => setScrolled(window.scrollY > scrolledPx)
-    look()
-    window.addEventListener('scroll', look, { passive: true })
-    return () => window.removeEventListener('scroll', look)
-  }, [])
-  return isScrolled
-}
-
-/** A number that changes at most once per `ms`, for what is read aloud. */
-function useSlowly(value: number, ms: number): number {
-  const [slow, setSlow] = useState(value)
-  useEffect(() => {
-    if (slow === value) return
-    const timer = setTimeout(() => setSlow(value), slow === 0 ? 0 : ms)
-    return () => clearTimeout(timer)
-  }, [value, slow, ms])
-  return slow
 }

@@ -4,11 +4,15 @@ import type { ProcessedRequest } from '../contract/requests.ts'
 import { environment } from './environment.ts'
 import type { StreamState } from './event-stream.ts'
 import { joinTeam, type Team } from './leader.ts'
+import { isFiltered, isSameFilter, matcherOf, type RequestFilter } from './request-filter.ts'
+import { createRequestList, type RequestList } from './request-list.ts'
 import type { News } from './request-stream.ts'
 import { $session, api, apiOrigin, heed, onSignOut, sessionToken, sharedName } from './sessions.ts'
 
-/** The person's history, newest first, each request once. */
+/** What the filter leaves of the person's history, newest first, each request once. */
 export const $requests = atom<readonly ProcessedRequest[]>([])
+
+export const $filter = atom<RequestFilter>({})
 
 export type HistoryStatus =
   | { status: 'idle' }
@@ -19,15 +23,22 @@ export type HistoryStatus =
 export const $historyStatus = atom<HistoryStatus>({ status: 'idle' })
 export const $streamState = atom<StreamState>('connecting')
 
-const pageSize = 50
+const firstPage = 50
+/** As many as the server gives, for people who scroll far. */
+const nextPage = 200
 
 const listeners = new Set<(request: ProcessedRequest) => void>()
-/** The same requests as `$requests`, by id. */
-let known: ReadonlyMap<string, ProcessedRequest> = new Map()
-/** Oldest request up to which the pages are complete; events may bring single older ones. */
-let cursor: string | undefined
-/** Ids that pages brought; an event may bring one that lies in a gap. */
-const paged = new Set<string>()
+/** All that has been heard of, whatever the filter. */
+let known: RequestList = createRequestList()
+
+/** How far the pages of the present filter have come. */
+interface Paging {
+  /** Oldest request up to which the pages are complete; events may bring single older ones. */
+  cursor?: string
+  /** Ids that pages brought; an event may bring one that lies in a gap. */
+  ids: Set<string>
+}
+let paging: Paging = { ids: new Set() }
 /** The tabs of this person, of which one has the stream. */
 let team: Team | undefined
 /** Sequence up to which everything has been seen, by the own stream or by that of the leader. */
@@ -139,6 +150,22 @@ async function catchUp(at: string): Promise<void> {
   isCatchingUp = false
 }
 
+/** Reduces the list: at once to what is known of it, then to what the server says. */
+export function setFilter(filter: RequestFilter): void {
+  if (isSameFilter(filter, $filter.get())) return
+  $filter.set(filter)
+  paging = { ids: new Set() }
+  show()
+  if (!team) return
+  $historyStatus.set({ status: 'loading' })
+  void reload()
+}
+
+/** The newest state of a request that has been heard of. */
+export function findRequest(id: string): ProcessedRequest | undefined {
+  return known.get(id)
+}
+
 /** Tries the first page again after a failure. */
 export async function retryRequests(): Promise<void> {
   if (!team) return loadRequests()
@@ -150,82 +177,72 @@ export async function loadMoreRequests(): Promise<void> {
   const before = $historyStatus.get()
   if (before.status !== 'ready' || before.more === 'loading' || !before.hasMore) return
   $historyStatus.set({ ...before, more: 'loading' })
-  const mine = visit
-  const from = cursor
+  const mine = paging
+  const from = mine.cursor
   try {
-    const page = await api('listRequests', { limit: pageSize, ...(from ? { cursor: from } : {}) })
-    if (mine !== visit) return
+    const page = await api('listRequests', {
+      limit: nextPage,
+      ...(from ? { cursor: from } : {}),
+      ...$filter.get()
+    })
+    if (mine !== paging) return
     // a reload has found a gap meanwhile: this page lies behind it, and is asked for again in its turn
-    if (from === cursor) takePage(page, true)
+    if (from === mine.cursor) takePage(page, nextPage, true)
     else addRequests(page)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    if (mine === visit) $historyStatus.set({ ...before, more: { error } })
+    if (mine === paging) $historyStatus.set({ ...before, more: { error } })
   }
 }
 
 /** Takes up what is newer than what is known, by id and sequence. */
 function addRequests(incoming: readonly ProcessedRequest[]): void {
-  const { requests, changed } = mergeRequests(known, incoming)
+  const changed = known.merge(incoming)
   if (changed.length === 0) return
-  known = requests
-  $requests.set([...requests.values()].sort(newestFirst))
+  show()
   for (const request of changed) {
     for (const run of listeners) run(request)
   }
 }
 
-/**
- * Each request once, in its newest state: the replay after a lost connection, live events and the list
- * may overlap in any order. `changed` holds what was new or newer.
- */
-export function mergeRequests(
-  known: ReadonlyMap<string, ProcessedRequest>,
-  incoming: readonly ProcessedRequest[]
-): { requests: ReadonlyMap<string, ProcessedRequest>; changed: ProcessedRequest[] } {
-  const requests = new Map(known)
-  const changed: ProcessedRequest[] = []
-  for (const request of incoming) {
-    const held = requests.get(request.id)
-    if (held && held.seq >= request.seq) continue
-    requests.set(request.id, request)
-    changed.push(request)
-  }
-  return { requests, changed }
-}
-
-/** By `created`, then by id, as the server pages. */
-export function newestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
-  return compare(b.created, a.created) || compare(b.id, a.id)
+function show(): void {
+  const filter = $filter.get()
+  $requests.set(isFiltered(filter) ? known.all().filter(matcherOf(filter)) : known.all())
 }
 
 /** Answers whether the list came. */
 async function reload(): Promise<boolean> {
-  const mine = visit
+  const mine = paging
+  const filter = $filter.get()
   try {
-    const page = await api('listRequests', { limit: pageSize })
-    if (mine !== visit) return false
-    takePage(page, false)
+    const [page, newest] = await Promise.all([
+      api('listRequests', { limit: firstPage, ...filter }),
+      // what has changed outside the filter: others than this page listen too
+      isFiltered(filter) ? api('listRequests', { limit: firstPage }) : []
+    ])
+    if (mine !== paging) return false
+    addRequests(newest)
+    takePage(page, firstPage, false)
     return true
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    if (mine === visit && $historyStatus.get().status === 'loading') {
+    if (mine === paging && $historyStatus.get().status === 'loading') {
       $historyStatus.set({ status: 'failed', error })
     }
     return false
   }
 }
 
-function takePage(page: ProcessedRequest[], isNext: boolean): void {
+function takePage(page: ProcessedRequest[], size: number, isNext: boolean): void {
   const before = $historyStatus.get()
   const last = page.at(-1)
   // A first page whose oldest request is unknown leaves a gap behind it, which the pages then close.
-  const isGap = last !== undefined && !paged.has(last.id)
-  for (const { id } of page) paged.add(id)
+  const isGap = last !== undefined && !paging.ids.has(last.id)
+  for (const { id } of page) paging.ids.add(id)
   addRequests(page)
   if (!isNext && before.status === 'ready' && !isGap) return
-  if (last) cursor = last.id
-  $historyStatus.set({ status: 'ready', hasMore: page.length === pageSize, more: 'idle' })
+  if (last) paging.cursor = last.id
+  $historyStatus.set({ status: 'ready', hasMore: page.length === size, more: 'idle' })
 }
 
 function reset(): void {
@@ -233,14 +250,10 @@ function reset(): void {
   team?.leave()
   team = undefined
   seen = undefined
-  known = new Map()
-  cursor = undefined
-  paged.clear()
+  known = createRequestList()
+  paging = { ids: new Set() }
+  $filter.set({})
   $requests.set([])
   $historyStatus.set({ status: 'idle' })
   $streamState.set('connecting')
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -47,6 +47,14 @@ export const uploadBytes = Buffer.alloc(64, 'matrix')
 const uploadDigest = createHash('sha256').update(uploadBytes).digest('hex')
 const tus = { 'tus-resumable': '1.0.0' }
 
+const historyFilter = {
+  kind: 'deposit',
+  state: 'done',
+  q: 'own',
+  from: '2020-01-01T00:00:00Z',
+  to: '2100-01-01T00:00:00+01:00'
+}
+
 const policyReport = {
   type: 'csp-violation',
   body: { effectiveDirective: 'script-src-elem', documentURL: 'http://acme.localhost/en' }
@@ -83,8 +91,13 @@ export const rows: Record<string, Row> = {
   getDeposit: { ids: { id: 'record' } },
   createContentLink: { ids: { id: 'record' } },
   listRequests: {
-    input: () => ({ limit: 10, kind: 'deposit', state: 'done' }),
-    ids: { cursor: 'request' }
+    input: () => ({ limit: 10, ...historyFilter }),
+    ids: { cursor: 'request', category: 'category' }
+  },
+  exportRequests: {
+    input: () => ({ locale: 'fr', ...historyFilter }),
+    ids: { category: 'category' },
+    shared: true
   },
   getRequest: { ids: { id: 'request' } },
   verify: { input: () => ({ items: [{ sha256: uploadDigest }] }) },

@@ -1,5 +1,11 @@
 import { AppError } from '../../contract/errors.ts'
-import { getRequest, listRequests, streamRequests } from '../../contract/requests.ts'
+import {
+  exportRequests,
+  getRequest,
+  listRequests,
+  streamRequests
+} from '../../contract/requests.ts'
+import { attachment } from '../../core/file-name.ts'
 import { type EventStream, openEventStream } from '../domain/event-streams.ts'
 import * as requests from '../domain/requests.ts'
 import { type Api, companyOf, person } from './context.ts'
@@ -14,7 +20,22 @@ export function mountRequests(app: Api): void {
     })
   )
 
-  // before /process/{id}, which would take 'sse' for an id
+  // these two before /process/{id}, which would take 'export' and 'sse' for ids
+  onStream(app, exportRequests, async ({ locale, ...filter }, c) => {
+    const deps = c.get('deps')
+    const owner = { company_id: companyOf(c), user_id: person(c).id }
+    const texts = requests.exportRequests(deps, { locale: locale ?? 'en', ...filter, ...owner })
+    const first = await texts.next() // a refusal is still an answer with a status
+    const day = deps.clock().toISOString().slice(0, 10)
+    return new Response(bytesOf(texts, first), {
+      headers: {
+        'content-type': 'text/csv; charset=utf-8; header=present',
+        'content-disposition': attachment(`history-${day}.csv`),
+        'cache-control': 'no-store'
+      }
+    })
+  })
+
   onStream(app, streamRequests, async (_input, c) => {
     const stream = await openEventStream(c.get('deps'), {
       person: person(c),
@@ -63,4 +84,27 @@ function bodyOf(stream: EventStream, signal: AbortSignal): ReadableStream<Uint8A
     pull: () => stream.resume(),
     cancel: () => stream.close()
   })
+}
+
+/** Pulled by the socket, so a reader that stalls costs no memory. */
+function bytesOf(
+  texts: AsyncGenerator<string, void, void>,
+  first: IteratorResult<string, void>
+): ReadableStream<Uint8Array> {
+  const utf8 = new TextEncoder()
+  let next: IteratorResult<string, void> | undefined = first
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const text = next ?? (await texts.next())
+        next = undefined
+        if (text.done) controller.close()
+        else controller.enqueue(utf8.encode(text.value))
+      },
+      async cancel() {
+        await texts.return()
+      }
+    },
+    { highWaterMark: 0 }
+  )
 }

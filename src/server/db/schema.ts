@@ -112,6 +112,8 @@ export interface Database {
     seq: number
     created_at: Date
     facts: Json<Record<string, unknown>>
+    search_name: Generated<string | null>
+    category_id: Generated<string | null>
   }
   event: {
     company_id: string

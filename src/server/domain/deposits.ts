@@ -16,7 +16,7 @@ import { type Act, once } from './idempotency.ts'
 import { newId, newRecordId } from './ids.ts'
 import { readOpenings } from './openings.ts'
 import { tagOf, writeRecord } from './records.ts'
-import { publish, readRequest } from './requests.ts'
+import { type Draft, publish, readRequest } from './requests.ts'
 import { reserve, settle } from './usage.ts'
 
 interface CreateInput {
@@ -155,8 +155,12 @@ function chargeOf({ company_id, user_id, category, now }: Opening) {
   return { company_id, user_id, category_id: category, requests: 1, now }
 }
 
-function factsOf({ name, size, media_type, category }: Opening, deposit_id: string) {
-  return { name, size, media_type, category_id: category, deposit_id }
+function factsOf(opening: Opening, deposit_id: string): Draft['facts'] {
+  const { name, size, media_type, category, transform } = opening
+  const facts = { name, size, media_type, category_id: category, deposit_id }
+  if (!transform) return facts
+  const { bytes, w, h } = transform.from
+  return { ...facts, reduced_from: { bytes, w, h } }
 }
 
 /** The caller's newest deposit of the same file; its index holds nobody else's between the caller's own. */

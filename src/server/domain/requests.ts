@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
 import { ProcessedRequest } from '../../contract/requests.ts'
+import { csvMark, csvRecord } from '../../core/csv.ts'
+import { fold, searchWords } from '../../core/search.ts'
 import { inCompany, inCompanyOnce, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
@@ -55,7 +57,9 @@ export async function publish(
       deps.clock(),
       leaf?.record_id ?? null,
       leaf?.leaf ?? null,
-      leaf ? Buffer.from(leaf.hash) : null
+      leaf ? Buffer.from(leaf.hash) : null,
+      draft.facts.name === undefined ? null : fold(draft.facts.name),
+      draft.facts.category_id ?? null
     ]
   })
   const seq = result[0]?.seq
@@ -68,10 +72,13 @@ const publishSql = `
   with head as (
     update log_head set event_seq = event_seq + 1 where company_id = $1 returning event_seq as seq
   ), changed as (
-    insert into request (company_id, id, user_id, kind, state, code, seq, created_at, facts)
-    select $1, $2, $3, $4, $5, $6, seq, $7, $8::jsonb from head
+    insert into request (
+      company_id, id, user_id, kind, state, code, seq, created_at, facts, search_name, category_id
+    )
+    select $1, $2, $3, $4, $5, $6, seq, $7, $8::jsonb, $14, $15 from head
     on conflict (company_id, id) do update
-      set state = excluded.state, code = excluded.code, seq = excluded.seq, facts = excluded.facts
+      set state = excluded.state, code = excluded.code, seq = excluded.seq, facts = excluded.facts,
+          search_name = excluded.search_name, category_id = excluded.category_id
   ), told as (
     insert into event (company_id, seq, user_id, request_id, payload, created_at)
     select $1, seq, $3, $2, $9::jsonb || jsonb_build_object('seq', seq), $10 from head
@@ -102,13 +109,21 @@ function wireOf(row: Omit<Row, 'facts'> & { facts: object }): Omit<ProcessedRequ
   }
 }
 
-interface ListInput {
+interface Filter {
   company_id: CompanyId
   user_id: string
-  limit?: number | undefined
-  cursor?: string | undefined
   kind?: string | undefined
   state?: string | undefined
+  category?: string | undefined
+  /** Words of the name. */
+  q?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
+interface ListInput extends Filter {
+  limit?: number | undefined
+  cursor?: string | undefined
 }
 
 /** A person's requests, newest first; `cursor` is the id after which to go on. */
@@ -116,20 +131,19 @@ export async function listRequests(
   deps: Pick<Deps, 'db'>,
   input: ListInput
 ): Promise<ProcessedRequest[]> {
-  return inCompany(deps.db, input.company_id, tx => readRequests(tx, input))
+  return inCompany(deps.db, input.company_id, async tx => {
+    const requests = await readRequests(tx, input)
+    if (requests.length === 0) await requireCategory(tx, input)
+    return requests
+  })
 }
 
 export async function readRequests(tx: Tx, input: ListInput): Promise<ProcessedRequest[]> {
-  let query = tx
-    .selectFrom('request')
+  let query = filtered(tx, input)
     .selectAll()
-    .where('company_id', '=', input.company_id)
-    .where('user_id', '=', input.user_id)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(input.limit ?? 50)
-  if (input.kind !== undefined) query = query.where('kind', '=', input.kind)
-  if (input.state !== undefined) query = query.where('state', '=', input.state)
   if (input.cursor !== undefined) {
     const last = await tx
       .selectFrom('request')
@@ -145,6 +159,125 @@ export async function readRequests(tx: Tx, input: ListInput): Promise<ProcessedR
   }
   const rows = await query.execute()
   return rows.map(row => ({ ...wireOf(row), seq: row.seq }))
+}
+
+function filtered(tx: Tx, { company_id, user_id, kind, state, category, q, from, to }: Filter) {
+  let query = tx
+    .selectFrom('request')
+    .where('company_id', '=', company_id)
+    .where('user_id', '=', user_id)
+  if (kind !== undefined) query = query.where('kind', '=', kind)
+  if (state !== undefined) query = query.where('state', '=', state)
+  if (category !== undefined) query = query.where('category_id', '=', category)
+  if (from !== undefined) query = query.where('created_at', '>=', new Date(from))
+  if (to !== undefined) query = query.where('created_at', '<', new Date(to))
+  for (const word of searchWords(q ?? '')) {
+    query = query.where(sql<boolean>`strpos(search_name, ${word}) > 0`)
+  }
+  return query
+}
+
+/**
+ * Whoever asks for a category that is not there is told so, not shown an empty list. One that the caller
+ * may not use is not there for them, unless they have deposited in it before.
+ */
+async function requireCategory(tx: Tx, { company_id, user_id, category }: Filter): Promise<void> {
+  if (category === undefined) return
+  const allowed = await tx
+    .selectFrom('group_category')
+    .innerJoin('group_user', join =>
+      join
+        .onRef('group_user.company_id', '=', 'group_category.company_id')
+        .onRef('group_user.group_id', '=', 'group_category.group_id')
+    )
+    .where('group_category.company_id', '=', company_id)
+    .where('group_category.category_id', '=', category)
+    .where('group_user.user_id', '=', user_id)
+    .select('group_category.category_id')
+    .limit(1)
+    .executeTakeFirst()
+  if (allowed) return
+  const used = await filtered(tx, { company_id, user_id, category })
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  if (!used) throw new AppError('not_found', 'The caller has no such category')
+}
+
+interface ExportInput extends Filter {
+  locale: 'en' | 'fr'
+}
+
+const exportPage = 1000
+
+/**
+ * A person's requests as CSV, page by page as the reader takes them, so that neither memory nor a
+ * transaction is held for long. What is created meanwhile is left for the next export.
+ */
+export async function* exportRequests(
+  deps: Pick<Deps, 'db'>,
+  { locale, ...filter }: ExportInput
+): AsyncGenerator<string, void, void> {
+  const names = new Map<string, string>()
+  let cursor: string | undefined
+  do {
+    const page = await inCompany(deps.db, filter.company_id, async tx => {
+      const requests = await readRequests(tx, { ...filter, cursor, limit: exportPage })
+      if (requests.length === 0 && cursor === undefined) await requireCategory(tx, filter)
+      await nameCategories(tx, filter.company_id, requests, names, locale)
+      return requests
+    })
+    const head = cursor === undefined ? csvMark + csvRecord(Object.keys(columns)) : ''
+    const cells = page.map(request => Object.values(columns).map(cell => cell(request, names)))
+    yield head + cells.map(csvRecord).join('')
+    cursor = page.length === exportPage ? page.at(-1)?.id : undefined
+  } while (cursor !== undefined)
+}
+
+/** Columns of the export: the members of a request, flat, under their own names. */
+const columns: Record<
+  string,
+  (request: ProcessedRequest, categories: Map<string, string>) => string | number | undefined
+> = {
+  id: request => request.id,
+  kind: request => request.kind,
+  created: request => request.created,
+  state: request => request.state,
+  code: request => request.code,
+  name: request => request.name,
+  category: ({ category_id }, names) => category_id && names.get(category_id),
+  category_id: request => request.category_id,
+  size: request => request.size,
+  reduced_from_bytes: request => request.reduced_from?.bytes,
+  media_type: request => request.media_type,
+  store: request => (request.kind === 'deposit' ? (request.store ?? 'file') : undefined),
+  deposit_id: request => request.deposit_id,
+  leaf_hash: request => request.leaf_hash,
+  rung: request => request.rung,
+  verdict: request => request.verdict,
+  match: request => request.match,
+  asked: request => request.items?.asked,
+  authentic: request => request.items?.authentic,
+  not_found: request => request.items?.not_found
+}
+
+async function nameCategories(
+  tx: Tx,
+  company_id: CompanyId,
+  requests: ProcessedRequest[],
+  names: Map<string, string>,
+  locale: 'en' | 'fr'
+): Promise<void> {
+  const ids = requests.flatMap(({ category_id }) => category_id ?? [])
+  const missing = [...new Set(ids)].filter(id => !names.has(id))
+  if (missing.length === 0) return
+  const found = await tx
+    .selectFrom('category')
+    .select(['id', 'names'])
+    .where('company_id', '=', company_id)
+    .where('id', 'in', missing)
+    .execute()
+  for (const { id, names: each } of found) names.set(id, each[locale])
 }
 
 export async function getRequest(

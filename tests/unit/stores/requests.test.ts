@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { AppError, toProblem } from '../../../src/contract/errors.ts'
 import type { ProcessedRequest } from '../../../src/contract/requests.ts'
-import { mergeRequests, newestFirst } from '../../../src/stores/requests.ts'
+import { createRequestList, holdStill, newestFirst } from '../../../src/stores/request-list.ts'
 import { makeBrowser, makeToken } from '../../helpers/browser.ts'
 
 const start = Date.parse('2026-05-03T12:00:00Z')
@@ -22,13 +22,11 @@ test('holds each request once, in its newest state, whatever the order of replay
   fc.assert(
     fc.property(deliveries, ([changes, extra, all, sizes]) => {
       const arriving = [...extra, ...all].map(({ nr, seq }) => makeRequest(nr, seq))
-      let known: ReadonlyMap<string, ProcessedRequest> = new Map()
+      const list = createRequestList()
       const heard = new Map<string, number>()
       while (arriving.length > 0) {
         const packet = arriving.splice(0, sizes.next().value)
-        const { requests, changed } = mergeRequests(known, packet)
-        known = requests
-        for (const { id, seq } of changed) {
+        for (const { id, seq } of list.merge(packet)) {
           expect(seq).toBeGreaterThan(heard.get(id) ?? 0)
           heard.set(id, seq)
         }
@@ -38,7 +36,9 @@ test('holds each request once, in its newest state, whatever the order of replay
         const { id } = makeRequest(nr, seq)
         newest.set(id, Math.max(newest.get(id) ?? 0, seq))
       }
-      expect(new Map([...known].map(([id, { seq }]) => [id, seq]))).toEqual(newest)
+      expect(new Map(list.all().map(({ id, seq }) => [id, seq]))).toEqual(newest)
+      expect(list.all()).toEqual(list.all().toSorted(newestFirst))
+      for (const request of list.all()) expect(list.get(request.id)).toBe(request)
       expect(heard).toEqual(newest)
     })
   )
@@ -48,6 +48,29 @@ test('sorts by time, then by id, newest first', () => {
   const [a, b, c] = [makeRequest(1, 1), { ...makeRequest(2, 1) }, makeRequest(3, 1)]
   b.created = a.created
   expect([a, b, c].sort(newestFirst).map(({ id }) => id)).toEqual([c.id, b.id, a.id])
+})
+
+test('holds rows still: none comes or goes above the last, and each changes in place', () => {
+  const nr = fc.integer({ min: 0, max: 30 })
+  const some = fc
+    .uniqueArray(nr)
+    .map(all => all.map(each => makeRequest(each, 1)).sort(newestFirst))
+  fc.assert(
+    fc.property(some, some, (before, present) => {
+      const newest = (id: string) => present.find(each => each.id === id)
+      const newer = present.map(each => ({ ...each, seq: 2 }))
+      const shown = holdStill(before, newer, id => newer.find(each => each.id === id))
+      expect(shown).toEqual(shown.toSorted(newestFirst))
+      expect(new Set(shown.map(({ id }) => id)).size).toBe(shown.length)
+      for (const { id } of before) {
+        expect(shown.find(each => each.id === id)?.seq).toBe(newest(id) ? 2 : 1)
+      }
+      const [top] = before
+      const others = shown.filter(({ id }) => !before.some(each => each.id === id))
+      const older = newer.filter(each => !top || newestFirst(each, top) > 0)
+      expect(others).toEqual(older.filter(({ id }) => !before.some(each => each.id === id)))
+    })
+  )
 })
 
 test('loads the list from the first tick on and takes up what comes live', async () => {
@@ -81,33 +104,33 @@ test('tells listeners what is new or changed, and nothing twice', async () => {
 
 test('pages on after the last request of the pages, not after one that came live', async () => {
   const { store, stream, list, tab } = await open()
-  for (let nr = 1; nr <= 120; nr += 1) list.unshift(makeRequest(nr, nr))
+  for (let nr = 1; nr <= 300; nr += 1) list.unshift(makeRequest(nr, nr))
   store.loadRequests()
-  stream.send('event: tick\nid: 120\ndata: {}\n\n')
+  stream.send('event: tick\nid: 300\ndata: {}\n\n')
   await vi.waitFor(() => expect(store.$historyStatus.get()).toMatchObject({ hasMore: true }))
-  stream.send(event(makeRequest(3, 121)))
+  stream.send(event(makeRequest(3, 301)))
   await vi.waitFor(() => expect(idsOf(store)).toHaveLength(51))
   await store.loadMoreRequests()
-  expect(tab.calls.at(-1)?.path).toBe(`/process?limit=50&cursor=${makeRequest(71, 71).id}`)
-  expect(idsOf(store)).toHaveLength(101)
+  expect(tab.calls.at(-1)?.path).toBe(`/process?limit=200&cursor=${makeRequest(251, 251).id}`)
+  expect(idsOf(store)).toHaveLength(251)
   await store.loadMoreRequests()
-  expect(idsOf(store)).toEqual(Array.from({ length: 120 }, (_, index) => 120 - index))
+  expect(idsOf(store)).toEqual(Array.from({ length: 300 }, (_, index) => 300 - index))
   expect(store.$historyStatus.get()).toMatchObject({ hasMore: false })
 })
 
 test('goes on paging where it was after the first page has come again', async () => {
   const { store, stream, list, tab } = await open()
-  for (let nr = 1; nr <= 120; nr += 1) list.unshift(makeRequest(nr, nr))
+  for (let nr = 1; nr <= 300; nr += 1) list.unshift(makeRequest(nr, nr))
   store.loadRequests()
-  stream.send('event: tick\nid: 120\ndata: {}\n\n')
+  stream.send('event: tick\nid: 300\ndata: {}\n\n')
   await vi.waitFor(() => expect(idsOf(store)).toHaveLength(50))
   await store.loadMoreRequests()
-  list.unshift(makeRequest(121, 121))
-  stream.send('event: reset\nid: 121\ndata: {}\n\n')
-  await vi.waitFor(() => expect(idsOf(store)).toHaveLength(101))
+  list.unshift(makeRequest(301, 301))
+  stream.send('event: reset\nid: 301\ndata: {}\n\n')
+  await vi.waitFor(() => expect(idsOf(store)).toHaveLength(251))
   await store.loadMoreRequests()
-  expect(tab.calls.at(-1)?.path).toBe(`/process?limit=50&cursor=${makeRequest(21, 21).id}`)
-  expect(idsOf(store)).toHaveLength(121)
+  expect(tab.calls.at(-1)?.path).toBe(`/process?limit=200&cursor=${makeRequest(51, 51).id}`)
+  expect(idsOf(store)).toHaveLength(301)
 })
 
 test('closes the gap that a long absence leaves', async () => {
@@ -134,6 +157,58 @@ test('closes the gap even where an event has told of the last request before it'
   await vi.waitFor(() => expect(idsOf(store)).toHaveLength(60))
   await store.loadMoreRequests()
   expect(idsOf(store)).toHaveLength(80)
+})
+
+test('reduces the list to a filter at once, asks for it, and lets live requests through it', async () => {
+  const { store, stream, list, tab } = await open()
+  for (let nr = 1; nr <= 10; nr += 1) list.unshift({ ...makeRequest(nr, nr), name: `Été ${nr}` })
+  store.loadRequests()
+  stream.send('event: tick\nid: 10\ndata: {}\n\n')
+  await vi.waitFor(() => expect(idsOf(store)).toHaveLength(10))
+  store.setFilter({ q: 'ETE 1', state: 'uploading' })
+  expect(idsOf(store)).toEqual([10, 1])
+  expect(store.$historyStatus.get().status).toBe('loading')
+  await vi.waitFor(() => expect(store.$historyStatus.get().status).toBe('ready'))
+  const asked = tab.calls.map(({ path }) => path).filter(path => path.includes('q='))
+  expect(asked).toEqual(['/process?limit=50&q=ETE+1&state=uploading'])
+  stream.send(event({ ...makeRequest(11, 11), name: 'été 11' }))
+  stream.send(event({ ...makeRequest(12, 12), name: 'été 2' }))
+  await vi.waitFor(() => expect(idsOf(store)).toEqual([11, 10, 1]))
+  stream.send(event({ ...makeRequest(10, 13), name: 'été 10', state: 'done' }))
+  await vi.waitFor(() => expect(idsOf(store)).toEqual([11, 1]))
+  store.setFilter({})
+  expect(idsOf(store)).toHaveLength(12)
+  expect(stream.opened()).toBe(1)
+})
+
+test('drops the answer for a filter that has been changed since', async () => {
+  const { store, stream, list, tab } = await open()
+  for (let nr = 1; nr <= 60; nr += 1) list.unshift(makeRequest(nr, nr))
+  store.loadRequests()
+  stream.send('event: tick\nid: 60\ndata: {}\n\n')
+  await vi.waitFor(() => expect(idsOf(store)).toHaveLength(50))
+  store.setFilter({ kind: 'verify' })
+  store.setFilter({ state: 'failed' })
+  await vi.waitFor(() => expect(store.$historyStatus.get().status).toBe('ready'))
+  await store.loadMoreRequests()
+  expect(tab.calls.at(-1)?.path).toBe(
+    `/process?limit=200&cursor=${makeRequest(11, 11).id}&state=failed`
+  )
+})
+
+test('takes up what changed outside the filter when it reloads', async () => {
+  const { store, stream, list } = await open()
+  const heard: string[] = []
+  store.onRequest(({ state }) => heard.push(state))
+  list.push(makeRequest(1, 1))
+  store.loadRequests()
+  stream.send('event: tick\nid: 1\ndata: {}\n\n')
+  await vi.waitFor(() => expect(idsOf(store)).toEqual([1]))
+  store.setFilter({ state: 'uploading' })
+  await vi.waitFor(() => expect(store.$historyStatus.get().status).toBe('ready'))
+  list[0] = { ...makeRequest(1, 9), state: 'done' }
+  stream.send('event: reset\nid: 9\ndata: {}\n\n')
+  await vi.waitFor(() => expect(heard).toEqual(['uploading', 'done']))
 })
 
 test('shows the list even when the stream is refused', async () => {

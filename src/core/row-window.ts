@@ -1,0 +1,39 @@
+/** Lines of a list whose heights depend on their kind alone, and where each begins. */
+export interface Lines {
+  /** How many there are. */
+  length: number
+  /** Of this one and all before it; `topOf(length)` is the height of the list. */
+  topOf(index: number): number
+}
+
+/** `heightOf` is asked once for each line. */
+export function measureLines(length: number, heightOf: (index: number) => number): Lines {
+  const tops = new Float64Array(length + 1)
+  for (let index = 0; index < length; index++) {
+    tops[index + 1] = (tops[index] ?? 0) + heightOf(index)
+  }
+  return { length, topOf: index => tops[Math.max(0, Math.min(length, index))] ?? 0 }
+}
+
+/** The lines between two heights, in steps of eight, so that scrolling draws anew seldom. */
+export function visibleLines(
+  lines: Lines,
+  from: number,
+  to: number
+): { start: number; end: number } {
+  const step = 8
+  const start = Math.floor(lineAt(lines, from) / step) * step
+  const end = Math.ceil((lineAt(lines, to) + 1) / step) * step
+  return { start: Math.min(start, lines.length), end: Math.min(end, lines.length) }
+}
+
+/** The line that this height falls on, by halving. */
+function lineAt(lines: Lines, height: number): number {
+  let [low, high] = [0, lines.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (lines.topOf(middle + 1) <= height) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,35 @@
+import type { ProcessedRequest } from '../../contract/requests.ts'
+import type { SealState } from '../../core/seal.ts'
+import type { T } from '../../i18n/index.ts'
+
+export function nameOf({ kind, name, items }: ProcessedRequest, t: T): string {
+  if (kind === 'verify') return t('history.check', { count: items?.asked ?? 1 })
+  return name ?? t('history.document')
+}
+
+export function stateWord({ kind, state, verdict, match }: ProcessedRequest, t: T): string {
+  if (kind === 'verify' && state === 'done' && verdict) {
+    return t(`history.verdicts.${verdict === 'authentic' ? (match ?? 'original') : verdict}`)
+  }
+  return t(`history.states.${kind === 'verify' && state === 'done' ? 'checked' : state}`)
+}
+
+/** A class that colours the word of the state. */
+export function toneOf({ kind, state, verdict }: ProcessedRequest): string {
+  if (state === 'rejected' || state === 'failed') return 'text-error'
+  if (state !== 'done' || (kind === 'verify' && verdict !== 'authentic')) return ''
+  return 'text-success'
+}
+
+export function sealOf({ kind, state, leaf_hash }: ProcessedRequest): SealState {
+  if (state === 'done' && leaf_hash) return { kind: 'sealed', leafHash: leaf_hash }
+  if (kind === 'verify') return { kind: 'idle' }
+  if (state === 'uploading') return { kind: 'even' }
+  if (state === 'queued' || state === 'processing') return { kind: 'sealing' }
+  return { kind: 'idle' }
+}
+
+/** Whether its file can be fetched. */
+export function hasFile({ kind, state, deposit_id, store }: ProcessedRequest): boolean {
+  return kind === 'deposit' && state === 'done' && !!deposit_id && store !== 'fingerprint'
+}

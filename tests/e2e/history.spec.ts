@@ -1,0 +1,229 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import AxeBuilder from '@axe-core/playwright'
+import { expect, type Page, test } from '@playwright/test'
+import pg from 'pg'
+import { connectionTo } from '../../src/server/db/postgres.ts'
+import { signUp, watchFaults } from '../helpers/page.ts'
+
+test('finds, filters, opens and exports, and keeps all that in the address', async ({ page }) => {
+  const faults = watchFaults(page)
+  await signUp(page, `${address()}/en`, { email: `find-${Date.now()}@example.com` })
+  await depositFiles(page, ['Lease été.txt', '=cmd.txt', 'Other.txt'])
+
+  await test.step('by words, whatever their accents', async () => {
+    await page.goto('/en/history')
+    await expect(rows(page)).toHaveCount(3)
+    await page.getByRole('searchbox').fill('ETE lease')
+    await expect(rows(page)).toHaveCount(1)
+    await expect(page).toHaveURL(/\?q=ETE\+lease$/)
+    await expect(page.getByText('1 entry')).toBeVisible()
+    await page.reload()
+    await expect(page.getByRole('searchbox')).toHaveValue('ETE lease')
+    await expect(rows(page)).toHaveCount(1)
+  })
+
+  await test.step('nothing found says what was looked for, and clears', async () => {
+    await page.getByRole('searchbox').fill('nothing')
+    await expect(page.getByRole('heading', { name: 'No entry matches “nothing”.' })).toBeVisible()
+    await page.getByRole('main').getByRole('button', { name: 'Clear filters' }).last().click()
+    await expect(rows(page)).toHaveCount(3)
+    await expect(page).toHaveURL(/\/en\/history$/)
+    await expect(page.getByRole('searchbox')).toHaveValue('')
+  })
+
+  await test.step('by kind, state and day', async () => {
+    await page.getByLabel('Kind').selectOption('verify')
+    await expect(rows(page)).toHaveCount(0)
+    await page.getByLabel('Kind').selectOption('deposit')
+    await page.getByLabel('State').selectOption('done')
+    await expect(rows(page)).toHaveCount(3)
+    await page.getByLabel('To', { exact: true }).fill('2020-01-01')
+    await expect(rows(page)).toHaveCount(0)
+    await page.getByLabel('To', { exact: true }).fill(today())
+    await expect(rows(page)).toHaveCount(3)
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+  })
+
+  await test.step('details by keyboard, and back to the row', async () => {
+    await rows(page).first().getByRole('link').focus()
+    await page.keyboard.press('ArrowDown')
+    await expect(rows(page).nth(1).getByRole('link')).toBeFocused()
+    await page.keyboard.press('End')
+    await expect(rows(page).nth(2).getByRole('link')).toBeFocused()
+    await page.keyboard.press('Enter')
+    const drawer = page.getByRole('dialog', { name: /txt/ })
+    await expect(drawer.getByText('Fingerprint', { exact: true })).toBeVisible()
+    await expect(page).toHaveURL(/\?request=/)
+    await expectAccessible(page)
+    await page.screenshot({ path: 'test-results/history-details-en.png' })
+    await page.keyboard.press('Escape')
+    await expect(drawer).toHaveCount(0)
+    await expect(rows(page).nth(2).getByRole('link')).toBeFocused()
+  })
+
+  await test.step('CSV of the filter', async () => {
+    await page.getByLabel('Kind').selectOption('deposit')
+    await page.getByRole('searchbox').fill('cmd')
+    await expect(rows(page)).toHaveCount(1)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export CSV' }).click()
+    ])
+    expect(download.suggestedFilename()).toMatch(/^history-\d{4}-\d\d-\d\d\.csv$/)
+    const text = readFileSync(await download.path(), 'utf8')
+    expect(text).toMatch(/^\ufeffid,kind,/)
+    expect(text.split('\r\n')).toHaveLength(3)
+    expect(text).toContain(",'=cmd.txt,")
+    await expect(page.getByText('The file is saved.')).toBeVisible()
+  })
+  expect(faults).toEqual([])
+})
+
+test('new rows wait while the list is in use, and none moves under the pointer', async ({
+  page,
+  context
+}) => {
+  await signUp(page, `${address()}/en`)
+  await depositFiles(page, ['first.txt', 'second.txt'])
+  await page.goto('/en/history')
+  await expect(rows(page)).toHaveCount(2)
+  await expect(page.getByText('Updated as things happen')).toBeVisible()
+  const pointed = rows(page).first()
+  await pointed.hover()
+  const before = await pointed.boundingBox()
+  const id = await pointed.getAttribute('data-request')
+
+  const other = await context.newPage()
+  await depositFiles(other, ['third.txt'])
+  await expect(page.getByRole('button', { name: '1 new' })).toBeVisible()
+  const same = page.locator(`[data-request="${id}"]`)
+  expect(await same.boundingBox()).toEqual(before)
+  await page.getByRole('button', { name: '1 new' }).click()
+  await expect(rows(page)).toHaveCount(3)
+  await expect(rows(page).first()).toContainText('third.txt')
+})
+
+test('after a sleep nothing is missing and nothing doubled', async ({ page, context, browser }) => {
+  const email = await signUp(page, `${address()}/en`)
+  await depositFiles(page, ['awake.txt'])
+  await page.goto('/en/history')
+  await expect(rows(page)).toHaveCount(1)
+  await expect(page.locator('[data-stream=live]')).toBeVisible()
+  const storage = await context.storageState()
+  await context.setOffline(true)
+  await expect(page.locator('[data-stream=offline]')).toBeVisible()
+  const elsewhere = await browser.newContext({ storageState: storage })
+  await depositFiles(await elsewhere.newPage(), ['while-1.txt', 'while-2.txt'])
+  await context.setOffline(false)
+  await expect(rows(page)).toHaveCount(3)
+  const ids = await rows(page).evaluateAll(all =>
+    all.map(each => each.getAttribute('data-request'))
+  )
+  const listed = await elsewhere.newPage()
+  await listed.goto(`${address()}/en/history`)
+  await expect(rows(listed)).toHaveCount(3)
+  const truth = await rows(listed).evaluateAll(all =>
+    all.map(each => each.getAttribute('data-request'))
+  )
+  expect(ids, email).toEqual(truth)
+  await elsewhere.close()
+})
+
+test('draws few of many rows, by day, in every language, scheme and width', async ({ page }) => {
+  const faults = watchFaults(page)
+  const email = await signUp(page, `${address()}/en`)
+  await seed(email, 3000)
+  await page.goto('/en/history')
+  await expect(page.getByRole('heading', { level: 2, name: 'Yesterday' })).toBeVisible()
+  const end = page.getByText('That is everything.')
+  await expect(async () => {
+    await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
+    await expect(end).toBeVisible({ timeout: 100 })
+  }).toPass({ intervals: [0], timeout: 60_000 })
+  await expect(page.getByText('seeded 3000.pdf', { exact: true })).toBeVisible()
+  expect(await rows(page).count()).toBeLessThan(120)
+  await page.getByText('seeded 3000.pdf', { exact: true }).focus()
+  await page.keyboard.press('Home')
+  await expect(rows(page).first().getByRole('link')).toBeFocused()
+  expect(await page.evaluate(() => window.scrollY)).toBeLessThan(600)
+
+  for (const locale of ['en', 'fr'] as const) {
+    // the interface follows the language a person has chosen
+    if (locale === 'fr') {
+      await page.getByRole('link', { name: 'Français' }).first().click()
+      await expect(page).toHaveURL(/\/fr\/history/)
+    }
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const width of [320, 1280] as const) {
+        await page.emulateMedia({ colorScheme })
+        await page.setViewportSize({ width, height: 800 })
+        await page.goto(`/${locale}/history?state=failed`)
+        await expect(rows(page).first()).toBeVisible()
+        const overflow = await page.evaluate(
+          () => document.documentElement.scrollWidth - document.documentElement.clientWidth
+        )
+        expect(overflow, `${locale} ${width}`).toBeLessThanOrEqual(0)
+        await expectAccessible(page)
+        const name = `history-${locale}-${colorScheme}-${width}`
+        await page.screenshot({ path: `test-results/${name}.png` })
+      }
+    }
+  }
+  expect(faults).toEqual([])
+})
+
+function rows(page: Page) {
+  return page.getByRole('main').locator('li[data-request]')
+}
+
+function address(): string {
+  return test.info().project.use.baseURL ?? ''
+}
+
+function today(): string {
+  const now = new Date()
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`
+}
+
+async function depositFiles(page: Page, names: string[]): Promise<void> {
+  await page.goto(`${address()}/en/deposit`)
+  const files = names.map(name => ({
+    name,
+    mimeType: 'text/plain',
+    buffer: Buffer.from(`${name} ${Math.random()}`)
+  }))
+  await page.locator('input[type=file]').first().setInputFiles(files)
+  await expect(page.getByText('Recorded', { exact: true })).toHaveCount(names.length)
+}
+
+async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  expect(violations.map(each => `${each.id} ${each.nodes[0]?.html}`)).toEqual([])
+}
+
+/** Requests of former days, one an hour, every tenth of them failed. */
+async function seed(email: string, count: number): Promise<void> {
+  const folder = join('.cache/e2e-data', 'pg')
+  const lines = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')
+  const client = new pg.Client(connectionTo(lines[4] ?? '', 'vidimus', 'postgres'))
+  await client.connect()
+  try {
+    await client.query(
+      `insert into request
+         (company_id, id, user_id, kind, state, code, seq, created_at, facts, search_name)
+       select company_id, gen_random_uuid(), id, 'deposit',
+              case when n % 10 = 0 then 'failed' else 'done' end,
+              case when n % 10 = 0 then 'internal' end, 0,
+              date_trunc('hour', now()) - interval '1 day' - n * interval '1 hour',
+              jsonb_build_object('name', 'seeded ' || n || '.pdf', 'size', n * 1000,
+                                 'reduced_from', jsonb_build_object('bytes', 3000000, 'w', 4000, 'h', 3000)),
+              'seeded ' || n || '.pdf'
+         from "user", generate_series(1, $2) n where email = $1`,
+      [email, count]
+    )
+  } finally {
+    await client.end()
+  }
+}
