@@ -8,7 +8,9 @@ import { deriveKey } from '../../src/core/kdf.ts'
 import { parsePublicKeyJwt } from '../../src/core/public-key-jwt.ts'
 import { publicJwk } from '../../src/core/public-key-proof.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
+import { canonicalSvg } from '../../src/server/domain/svg.ts'
 import { expectArrival, fillSignIn, nextPassword, signUp, watchFaults } from '../helpers/page.ts'
+import { goodPictures, hostilePictures, runningPictures } from '../helpers/pictures.ts'
 import { dumpOf, formsOf } from '../helpers/secrets.ts'
 import { makeServiceProcess } from '../helpers/service.ts'
 
@@ -21,6 +23,8 @@ const canaries = [
   `{{constructor.constructor('window.pwned=1')()}}`,
   `javascript:window.pwned=1`
 ]
+
+const taskPages = ['', '/verify', '/deposit', '/history', '/me', '/nowhere']
 
 for (const [locale, recorded] of [
   ['en', 'Recorded'],
@@ -42,7 +46,7 @@ for (const [locale, recorded] of [
     }))
     await page.locator('input[type=file]').first().setInputFiles(files)
     await expect(page.getByText(recorded, { exact: true })).toHaveCount(files.length)
-    for (const path of ['', '/verify', '/deposit', '/history', '/me', '/sign-in', '/nowhere']) {
+    for (const path of [...taskPages, '/sign-in']) {
       const canary = encodeURIComponent(canaries[path.length % canaries.length] ?? name)
       await page.goto(`${site}${path}?redirect=${canary}&email=${canary}#${canary}`)
       // who is signed in already is led on
@@ -56,6 +60,121 @@ for (const [locale, recorded] of [
     expect(faults).toEqual([])
   })
 }
+
+test('texts of a company stay texts, and its pictures pictures, on every page (G-02)', async ({
+  browser
+}) => {
+  test.setTimeout(240_000)
+  await using service = await makeServiceProcess()
+  await service.start()
+  const site = `http://localhost:${service.port}`
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const faults = watchFaults(page)
+  const strangers: string[] = []
+  context.on('request', request => {
+    const { hostname, protocol } = new URL(request.url())
+    if (protocol !== 'data:' && !/(^|\.)localhost$/.test(hostname)) strangers.push(request.url())
+  })
+  await signUp(page, `${site}/en`, { email: 'ada@example.com' })
+
+  const owner = new pg.Pool(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
+  owner.on('error', () => {}) // it ends with the service
+  const text = canaries.join(' ')
+  /** Past every check, as if there were none. */
+  const become = async (contact: string, logo: string, favicon: string) => {
+    const { rows } = await owner.query(
+      `with named as (update company c set name = $1 from domain d where c.id = d.company_id and d.host = 'localhost'),
+            sorted as (update category set names = jsonb_build_object('en', $1::text, 'fr', $1::text))
+       update domain set name = $1, title = $1, contact = $2, version = version + 1,
+              theme = theme || jsonb_build_object('logo', $3::text, 'favicon', $4::text)
+        where host = 'localhost' returning version`,
+      [text, contact, logo, favicon]
+    )
+    await owner.query(`select pg_notify('vidimus', 'test domains localhost')`)
+    expect(rows).toHaveLength(1)
+    const source = Buffer.from(logo).toString('base64')
+    await expect
+      .poll(async () => (await page.request.get(`${site}/en`)).text())
+      .toContain(source.slice(0, 200))
+  }
+
+  // with one category alone there is nothing to choose, and its name is not shown
+  await owner.query(
+    `with another as (
+       insert into category (company_id, id, names, visibility, created_at)
+       select company_id, gen_random_uuid(), names, visibility, created_at
+         from category natural join (select company_id from domain where host = 'localhost') d
+       returning company_id, id
+     )
+     insert into group_category select a.company_id, g.id, a.id
+       from another a join "group" g on g.company_id = a.company_id`
+  )
+  await become(canaries.at(-1) ?? '', runningPictures[0] ?? '', runningPictures[1] ?? '')
+  for (const locale of ['en', 'fr']) {
+    for (const path of [...taskPages, '/setup', '/docs', '/docs/calls', '/docs/errors']) {
+      const canary = encodeURIComponent(canaries[1] ?? '')
+      await page.goto(`${site}/${locale}${path}?code=${canary}#${canary}`)
+      await expect(page.locator('h1')).toHaveCount(1)
+      await expect.poll(() => page.title(), path).toContain(canaries[0])
+      await expect(page.locator('.bar-logo img')).toHaveAttribute('alt', text)
+      await expectUnharmed(page)
+    }
+  }
+  await page.goto(`${site}/en/deposit`)
+  await expect(page.locator('option', { hasText: canaries[0] ?? '' })).toHaveCount(2)
+  await expectUnharmed(page)
+
+  for (const [at, logo] of runningPictures.entries()) {
+    const favicon = runningPictures.at(at - 1) ?? ''
+    await become(`https://acme.test/${canaries[3]}`, logo, favicon)
+    await page.goto(`${site}/en`)
+    await expect(page.locator('.bar-logo img')).toBeAttached()
+    await expectUnharmed(page)
+  }
+  expect(strangers).toEqual([])
+  expect(faults).toEqual([])
+  // what the company has said, opened by itself
+  for (const address of [
+    `${site}/.well-known/security.txt`,
+    `${site.replace('//', '//api.')}/localhost`
+  ]) {
+    await page.goto(address)
+    await expect(page.locator('body')).toContainText('acme.test')
+    await expectUnharmed(page)
+  }
+  await owner.end()
+  expect(strangers).toEqual([])
+})
+
+test('a picture that is taken runs nothing and asks nobody, opened by itself (G-02)', async ({
+  page
+}) => {
+  const asked: string[] = []
+  page.on('request', request => {
+    if (!request.url().startsWith('data:')) asked.push(request.url())
+  })
+  const visit = async (picture: string) => {
+    await page.goto(`data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`)
+    await expect(page.locator('svg').first()).toBeAttached()
+    return page.evaluate(() => Reflect.get(window, 'pwned') ?? 'nothing')
+  }
+  const hostile = [...runningPictures, ...hostilePictures.map(([, text]) => text)]
+  const taken = [...goodPictures, ...hostile].flatMap(text => {
+    try {
+      return [canonicalSvg(text, 'logo')]
+    } catch {
+      return []
+    }
+  })
+  expect(taken).toHaveLength(goodPictures.length)
+  for (const picture of taken) expect.soft(await visit(picture), picture).toBe('nothing')
+  expect(asked).toEqual([])
+  // and one that is refused would have been noticed
+  expect(await visit(runningPictures[0] ?? '')).toBe(1)
+  await visit(runningPictures[4] ?? '')
+  await expect.poll(() => asked).toEqual(['http://evil.example/x.png'])
+})
 
 test('no string becomes markup or code, before and after a navigation', async ({ page }) => {
   const site = test.info().project.use.baseURL ?? ''
