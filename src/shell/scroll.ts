@@ -1,4 +1,3 @@
-import { navigate } from 'astro:transitions/client'
 import { onClick } from './page.ts'
 
 const scrollMs = 300
@@ -13,7 +12,9 @@ export function startScroll(): void {
     event.preventDefault()
     event.stopPropagation()
     // the address changes at the end: it moves the focus, and the page to where it is by then
-    void scrollTo(target).then(() => navigate(hash))
+    void Promise.all([import('../stores/navigation.ts'), scrollTo(target)]).then(([{ navigate }]) =>
+      navigate(hash)
+    )
   })
 }
 
