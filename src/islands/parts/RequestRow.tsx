@@ -69,7 +69,9 @@ export const RequestRow = memo(
               </span>
             )}
             {reduced_from && (
-              <span className="max-sm:hidden">{t('history.reduced', { size: formatBytes(reduced_from.bytes, locale) })}</span>
+              <span className="max-sm:hidden">
+                {t('history.reduced', { size: formatBytes(reduced_from.bytes, locale) })}
+              </span>
             )}
             {items && items.asked > 1 && (
               <span className="truncate">
