@@ -176,7 +176,7 @@ function Facts({ request, deposit, category, locale, t }: FactsProps) {
         </Fact>
       )}
       {code(reduced_from ? 'originalReduced' : 'original', deposit?.original)}
-      {code('stored', deposit?.stored)}
+      {code('stored', reduced_from && deposit?.stored)}
       {code('record', deposit && deposit_id)}
       {code('leaf', leaf_hash)}
       {code('request', request.id)}
