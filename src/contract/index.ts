@@ -1,3 +1,13 @@
+import {
+  activateUser,
+  changeEmail,
+  confirmEmail,
+  deleteUser,
+  requestReset,
+  resetKey,
+  sendVerification,
+  verifyEmail
+} from './accounts.ts'
 import { listCategories } from './categories.ts'
 import {
   createContentLink,
@@ -12,6 +22,7 @@ import {
 import { getDocs, getOpenApi } from './docs.ts'
 import { getDomainConfig, updateDomain } from './domains.ts'
 import type { Endpoint, Stream } from './endpoint.ts'
+import { disableUser, enableUser, resendInvitation } from './members.ts'
 import { reportPolicy } from './reports.ts'
 import { getRequest, listRequests, streamRequests } from './requests.ts'
 import { getHealth } from './service.ts'
@@ -26,6 +37,17 @@ export const endpoints = {
   updateUser,
   createUser,
   changeKey,
+  verifyEmail,
+  sendVerification,
+  activateUser,
+  requestReset,
+  resetKey,
+  changeEmail,
+  confirmEmail,
+  deleteUser,
+  resendInvitation,
+  disableUser,
+  enableUser,
   getChallenge,
   logIn,
   logOut,

@@ -493,6 +493,8 @@ function makeServer(trustedProxies: string[] = [], signInPerAddressMinute = 100_
   const limits = {
     signInPerAddressMinute,
     signUpPerAddressHour: 100_000,
+    mailsPerAddressHour: 100_000,
+    mailTokensPerAddress: 100_000,
     verifyPerAddressMinute: verify,
     verifyPerAddressDay: verify,
     verifyPerCompanyDay: verify,

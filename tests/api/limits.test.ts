@@ -11,6 +11,8 @@ const generous = 100_000
 const limits = {
   signInPerAddressMinute: generous,
   signUpPerAddressHour: generous,
+  mailsPerAddressHour: 100_000,
+  mailTokensPerAddress: 100_000,
   verifyPerAddressMinute: generous,
   verifyPerAddressDay: generous,
   verifyPerCompanyDay: generous,

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type * as z from 'zod/mini'
-import type { Endpoint, Stream } from '../../contract/endpoint.ts'
+import { type Endpoint, type Stream, takesBody } from '../../contract/endpoint.ts'
 import { AppError, fieldErrors } from '../../contract/errors.ts'
 import { getHealth } from '../../contract/service.ts'
 import { attachment } from '../../core/file-name.ts'
@@ -85,7 +85,8 @@ async function admit(c: ApiContext, route: Admission): Promise<void> {
   c.set('person', person)
 }
 
-function allowed(person: Person, access: Endpoint['access']): boolean {
+/** Whether somebody may make calls of this kind. */
+export function allowed(person: Person, access: Endpoint['access']): boolean {
   if (access === 'public' || access === 'user') return true
   return person.permissions.includes(access) || person.permissions.includes('operator')
 }
@@ -110,8 +111,7 @@ function withPath(
 }
 
 async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string, unknown>> {
-  const inBody = endpoint.method === 'POST' || endpoint.method === 'PUT'
-  if (!inBody) return query(c)
+  if (!takesBody(endpoint)) return query(c)
   if (new URL(c.req.url).search !== '') {
     throw new AppError('invalid_input', 'This call takes its input from the body', {
       fields: { '(query)': { rule: 'unknown' } }

@@ -20,6 +20,8 @@ export interface Person {
   /** The e-mail is not confirmed yet. */
   pending: boolean
   permissions: string[]
+  /** The token says another standing than the session has. */
+  outdated: boolean
   token_expires: Date
   session_expires: Date
 }
@@ -48,8 +50,10 @@ export async function authenticate(
     id: claims.user_id,
     session_id: claims.session_id,
     company_id,
-    pending: claims.pending,
+    // as the session stands by now: a confirmed e-mail opens it, whatever the token was made for
+    pending: found.pending,
     permissions: found.permissions,
+    outdated: claims.pending !== found.pending,
     token_expires: claims.expires,
     session_expires: found.expires_at
   }
@@ -76,7 +80,8 @@ export async function renewToken(
   const expires = tokenEnd(now, person.session_expires)
   const left = person.token_expires.getTime() - now.getTime()
   const gained = expires.getTime() - person.token_expires.getTime()
-  if (left > renewMinutes * 60_000 || gained < 1000) return undefined
+  const isNear = left <= renewMinutes * 60_000 && gained >= 1000
+  if (!isNear && !person.outdated) return undefined
   const session = await inCompany(deps.db, person.company_id, tx =>
     tx
       .updateTable('session')
@@ -122,25 +127,27 @@ export async function logIn(
     response && readChallenge(deps, { ...response, tenant, email, purpose: 'login' })
   if (!response || !challenge) throw loginFailed(deps, input)
   const outcome = await inCompany(deps.db, company_id, async tx => {
-    const account = await findAccount(tx, company_id, email)
-    const counted = failureLimits(deps, input, account?.user_id)
+    // sign-ups first: one that is confirmed in between is then found as a person
+    const signUps = await findSignUps(tx, { company_id, email, now: deps.clock() })
+    const person = await findAccount(tx, company_id, email)
+    const counted = failureLimits(deps, input, person?.user_id)
     // counted before the check, so that guesses in parallel count too
     for (const [name, key] of counted) await consume(deps, name, key)
-    const user_id = holderOf(deps.keys, account, response)
-    if (user_id === undefined || !account) return undefined
+    const account = holderOf(deps.keys, [...(person ? [person] : []), ...signUps], response)
+    if (!account) return undefined
     if (!(await spendChallenge(tx, company_id, challenge))) return undefined
     for (const [name, key] of counted) await refund(deps, name, key)
     if (account.disabled) return { disabled: account.disabled }
-    return { user_id, session: await createSession(tx, deps, input, account) }
+    return { ...account, session: await createSession(tx, deps, input, account) }
   })
   if (!outcome) throw loginFailed(deps, input)
-  if ('disabled' in outcome) throw accountDisabled('user', outcome.disabled)
-  const { user_id, session } = outcome
+  if (!('session' in outcome)) throw accountDisabled('user', outcome.disabled)
+  const { user_id, pending, session } = outcome
   deps.log.info({ audit: 'login_ok', company: company_id, user: user_id }, 'signed in')
   const access_token = await issueToken(deps, tenant, {
     user_id,
     session_id: session.id,
-    pending: false,
+    pending,
     signedIn: session.created_at,
     expires: tokenEnd(session.created_at, session.expires_at)
   })
@@ -236,6 +243,23 @@ export async function endSession(
   })
 }
 
+/** Signs a person out everywhere, but for one session where that is wanted; their streams close. */
+export async function endSessions(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'wakes'>,
+  { company_id, user_id, except }: { company_id: CompanyId; user_id: string; except?: string }
+): Promise<void> {
+  let ended = tx
+    .updateTable('session')
+    .set({ revoked_at: deps.clock() })
+    .where('company_id', '=', company_id)
+    .where('user_id', '=', user_id)
+    .where('revoked_at', 'is', null)
+  if (except !== undefined) ended = ended.where('id', '!=', except)
+  await ended.execute()
+  tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: user_id }))
+}
+
 /** Forgets sessions a month after their end. */
 export async function forgetSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -253,6 +277,7 @@ export async function forgetSessions(
 
 interface LiveSession {
   expires_at: Date
+  pending: boolean
   permissions: string[]
   user_disabled: DisabledMark | null
   company_disabled: DisabledMark | null
@@ -269,10 +294,15 @@ async function findSession(
   const found = await inCompany(deps.db, company_id, tx =>
     tx
       .selectFrom('session')
-      .innerJoin('user', join =>
+      .leftJoin('user', join =>
         join
           .onRef('user.company_id', '=', 'session.company_id')
           .onRef('user.id', '=', 'session.user_id')
+      )
+      .leftJoin('signup', join =>
+        join
+          .onRef('signup.company_id', '=', 'session.company_id')
+          .onRef('signup.id', '=', 'session.user_id')
       )
       .innerJoin('company', 'company.id', 'session.company_id')
       .where('session.company_id', '=', company_id)
@@ -282,6 +312,8 @@ async function findSession(
         'session.created_at',
         'session.expires_at',
         'session.revoked_at',
+        'session.pending',
+        'signup.expires_at as signup_expires_at',
         'user.permissions',
         'user.tokens_valid_after',
         'user.disabled as user_disabled',
@@ -289,13 +321,22 @@ async function findSession(
       ])
       .executeTakeFirst()
   )
-  if (!found || found.revoked_at || found.expires_at <= deps.clock()) return undefined
+  const now = deps.clock()
+  if (!found || found.revoked_at || found.expires_at <= now) return undefined
+  if (found.pending) {
+    const isWaiting = found.signup_expires_at !== null && found.signup_expires_at > now
+    return isWaiting ? { ...found, permissions: [] } : undefined
+  }
+  const { permissions, tokens_valid_after } = found
+  if (!permissions || !tokens_valid_after) return undefined
   // the session's age and not the token's `iat`, which knows no milliseconds
-  return found.created_at < found.tokens_valid_after ? undefined : found
+  return found.created_at < tokens_valid_after ? undefined : { ...found, permissions }
 }
 
 interface Account {
   user_id: string
+  /** A sign-up whose e-mail is not confirmed yet. */
+  pending: boolean
   disabled: DisabledMark | null
   tokens_valid_after: Date
   key: SealedKey
@@ -332,7 +373,33 @@ async function findAccount(
   if (!row) return undefined
   const { id: user_id, disabled, tokens_valid_after, key_id, kdf, pub_enc } = row
   const key = { company_id, user_id, key_id, kdf, pub_enc }
-  return { user_id, disabled, tokens_valid_after, key }
+  return { user_id, pending: false, disabled, tokens_valid_after, key }
+}
+
+/** The newest sign-ups of an e-mail that wait for its confirmation. */
+async function findSignUps(
+  tx: Tx,
+  { company_id, email, now }: { company_id: CompanyId; email: string; now: Date }
+): Promise<Account[]> {
+  const rows = await tx
+    .selectFrom('signup')
+    .where('company_id', '=', company_id)
+    .where('email', '=', email)
+    .where('expires_at', '>', now)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .select(['id', 'key_id', 'kdf', 'pub_enc'])
+    .limit(slots - 1)
+    // a confirmation waits for this login and takes its session along
+    .forKeyShare()
+    .execute()
+  return rows.map(({ id: user_id, ...key }) => ({
+    user_id,
+    pending: true,
+    disabled: null,
+    tokens_valid_after: new Date(0),
+    key: { company_id, user_id, ...key }
+  }))
 }
 
 /** The person's key, and room for pending sign-ups of the same e-mail. */
@@ -341,13 +408,13 @@ const slots = 4
 /** Opens and tries as many keys for a stranger as for a person, so that time tells nothing. */
 function holderOf(
   keys: Keys,
-  account: Account | undefined,
+  accounts: Account[],
   { challenge, signature }: { challenge: string; signature: Uint8Array }
-): string | undefined {
-  const candidates = [...(account ? [account.key] : []), ...decoysOf(keys)].slice(0, slots)
+): Account | undefined {
+  const candidates = [...accounts.map(({ key }) => key), ...decoysOf(keys)].slice(0, slots)
   const signed = Buffer.from(challenge)
-  const holders = candidates.map(key => verifiesSealed(keys, key, signed, signature))
-  return holders[0] ? account?.user_id : undefined
+  const holds = candidates.map(key => verifiesSealed(keys, key, signed, signature))
+  return accounts.find((_, at) => holds[at])
 }
 
 const decoys = new WeakMap<Keys, SealedKey[]>()
@@ -370,7 +437,7 @@ async function createSession(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
   { tenant, agent }: Pick<LogIn, 'tenant' | 'agent'>,
-  { user_id, tokens_valid_after }: Account
+  { user_id, pending, tokens_valid_after }: Account
 ): Promise<{ id: string; created_at: Date; expires_at: Date }> {
   // a clock set back since a sign-out everywhere must not make sessions that have ended already
   const created_at = new Date(Math.max(deps.clock().getTime(), tokens_valid_after.getTime()))
@@ -381,6 +448,7 @@ async function createSession(
     agent: browserFamily(agent),
     created_at,
     last_seen_at: created_at,
+    pending,
     expires_at: new Date(created_at.getTime() + sessionHours * 3_600_000)
   }
   await tx.insertInto('session').values(session).execute()
