@@ -6,6 +6,7 @@ import enDocs from './src/i18n/en/docs.json'
 import enErrors from './src/i18n/en/errors.json'
 import enHistory from './src/i18n/en/history.json'
 import enHome from './src/i18n/en/home.json'
+import enLinks from './src/i18n/en/links.json'
 import enMe from './src/i18n/en/me.json'
 import enSetup from './src/i18n/en/setup.json'
 import enShell from './src/i18n/en/shell.json'
@@ -17,6 +18,7 @@ import frDocs from './src/i18n/fr/docs.json'
 import frErrors from './src/i18n/fr/errors.json'
 import frHistory from './src/i18n/fr/history.json'
 import frHome from './src/i18n/fr/home.json'
+import frLinks from './src/i18n/fr/links.json'
 import frMe from './src/i18n/fr/me.json'
 import frSetup from './src/i18n/fr/setup.json'
 import frShell from './src/i18n/fr/shell.json'
@@ -31,6 +33,7 @@ const resources = {
     errors: enErrors,
     history: enHistory,
     home: enHome,
+    links: enLinks,
     me: enMe,
     setup: enSetup,
     shell: enShell,
@@ -44,6 +47,7 @@ const resources = {
     errors: frErrors,
     history: frHistory,
     home: frHome,
+    links: frLinks,
     me: frMe,
     setup: frSetup,
     shell: frShell,

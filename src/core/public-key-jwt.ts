@@ -1,3 +1,4 @@
+import { sha256 } from '@noble/hashes/sha2.js'
 import * as z from 'zod/mini'
 import type { ChallengePurpose } from './challenge.ts'
 import { type Bytes, fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from './evidence/bytes.ts'
@@ -52,6 +53,11 @@ export interface PublicKeyJwt {
 /** Purpose of the challenge that a `public_key_jwt` carries as its nonce. */
 export function noncePurpose(purpose: PublicKeyPurpose): ChallengePurpose {
   return purpose === 'rekey' || purpose === 'email' ? 'rekey' : 'signup'
+}
+
+/** `th`: what a proof names of the mailed token it belongs to. */
+export function mailTokenHash(token: string): string {
+  return toBase64Url(sha256(toUtf8(token)))
 }
 
 export function publicJwk({ x, y }: { x: Uint8Array; y: Uint8Array }): PublicKeyJwk {

@@ -1,6 +1,8 @@
 import { useStore } from '@nanostores/react'
 import { type Locale, translator, type Words } from '../i18n/index.ts'
 import { $user } from '../stores/users.ts'
+import { DeleteAccount } from './parts/DeleteAccount.tsx'
+import { EmailForm } from './parts/EmailForm.tsx'
 import { PasswordForm } from './parts/PasswordForm.tsx'
 import { Preferences } from './parts/Preferences.tsx'
 import { ProfileForm } from './parts/ProfileForm.tsx'
@@ -28,7 +30,9 @@ export function Me({ locale, words }: MeProps) {
       {user?.usage && <UsageMeters usage={user.usage} locale={locale} t={t} />}
       <Preferences locale={locale} t={t} />
       {user && <PasswordForm user={user} locale={locale} t={t} />}
+      {user && <EmailForm user={user} locale={locale} t={t} />}
       {user && <SessionList locale={locale} t={t} />}
+      {user && <DeleteAccount user={user} locale={locale} t={t} />}
     </div>
   )
 }

@@ -20,7 +20,7 @@ import { useForm, type Values } from './parts/use-form.ts'
 
 interface SignInProps {
   locale: Locale
-  /** Namespaces `account`, `errors` and `common`. */
+  /** Namespaces `account`, `links`, `errors` and `common`. */
   words: Words
   /** Whether people may sign up by themselves. */
   isPublic: boolean
@@ -103,6 +103,11 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
       </button>
       <p role="status" className="text-ink-soft text-sm empty:hidden">
         {isWorking ? t('account.securing') : ''}
+      </p>
+      <p className="text-sm">
+        <a className="link link-secondary" href={localizedPath(locale, '/reset-password')}>
+          {t('links.reset.forgot')}
+        </a>
       </p>
       {isPublic && (
         <p className="text-sm">

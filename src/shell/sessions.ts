@@ -15,6 +15,7 @@ let started = false
 export function startSessions(): void {
   onPage(() => {
     guard()
+    leadPending()
     draw()
     // A visitor without a session needs none of the code that keeps one.
     if (isSignedIn()) void start()
@@ -33,6 +34,7 @@ async function start(): Promise<void> {
     user = value
     tell()
     draw()
+    leadPending()
   })
   sessions.onSignIn(tell)
   sessions.onSignOut(departure => {
@@ -52,8 +54,7 @@ function tell(): void {
 function guard(reason?: 'ended'): void {
   const { guard } = document.body.dataset
   if (guard === 'signed-in' && !isSignedIn()) {
-    const { pathname: path, search: query, hash } = location
-    const redirect = new URLSearchParams({ redirect: buildRedirect({ path, query, hash }) })
+    const redirect = redirectHere()
     if (reason) redirect.set('reason', reason) // the sign-in page says it
     const target = `${localizedPath(pageLocale(), '/sign-in')}?${redirect}`
     void navigate(target, { history: 'replace' })
@@ -63,6 +64,18 @@ function guard(reason?: 'ended'): void {
     const target = parseRedirect(wanted, location.origin, isReturnable)
     void navigate(target ?? localizedPath(pageLocale(), '/'), { history: 'replace' })
   }
+}
+
+/** Whose e-mail is not confirmed yet waits for its mail, and comes back from there. */
+function leadPending(): void {
+  if (!user?.pending || document.body.dataset['guard'] !== 'signed-in') return
+  const target = `${localizedPath(pageLocale(), '/verify-account')}?${redirectHere()}`
+  void navigate(target, { history: 'replace' })
+}
+
+function redirectHere(): URLSearchParams {
+  const { pathname: path, search: query, hash } = location
+  return new URLSearchParams({ redirect: buildRedirect({ path, query, hash }) })
 }
 
 async function leave(): Promise<void> {
@@ -93,7 +106,8 @@ function draw(): void {
   const { requests, storage } = user.usage_remaining
   const usage = document.querySelector<HTMLElement>('[data-usage]')
   if (!usage) return
-  usage.hidden = false
+  // nothing is theirs to use before the e-mail is confirmed
+  usage.hidden = user.pending === true
   write('[data-usage-requests]', requestsLeft(requests))
   write(
     '[data-usage-storage]',

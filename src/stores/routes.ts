@@ -10,6 +10,10 @@ const $route = createRouter(
     me: page('me'),
     signIn: page('sign-in'),
     signUp: page('sign-up'),
+    verifyAccount: page('verify-account'),
+    activateAccount: page('activate-account'),
+    resetPassword: page('reset-password'),
+    confirmEmail: page('confirm-email'),
     docs: page('docs(?:/calls|/errors)?')
   },
   { links: false }

@@ -154,6 +154,11 @@ export async function signOutEverywhere(): Promise<void> {
   leave('signed-out')
 }
 
+/** Drops a session that the server has ended with its account. */
+export function forgetSession(): void {
+  leave('signed-out')
+}
+
 /** Both keys are derived here; the present one answers for the change, the next one proves itself. */
 export async function changePassword(input: {
   email: string
@@ -188,7 +193,8 @@ export function renewToken(token: string): void {
   tellTabs('changed')
 }
 
-async function logInWith(keys: Keys, email: string): Promise<void> {
+/** Signs in with keys that are open already. */
+export async function logInWith(keys: Keys, email: string): Promise<void> {
   const { challenge } = await api(getChallenge, { email, purpose: 'login' })
   const host = environment().place().hostname
   const challenge_response = await keys.respond(challenge, 'login', host)

@@ -52,11 +52,19 @@ export async function rename(username: string): Promise<void> {
   take(await api(updateUser, { username }))
 }
 
-/** Where a sign-in leads: back to where the person came from, else home; in the person's language. */
+/**
+ * Where a sign-in leads: back to where the person came from, else home; in the person's language. A
+ * sign-up whose e-mail is not confirmed leads to where that is waited for, and from there on.
+ */
 export function afterSignIn(): string {
   const { protocol, host, search } = environment().place()
   const origin = `${protocol}//${host}`
   const redirect = new URLSearchParams(search).get('redirect') ?? ''
+  if ($user.get()?.pending) {
+    const waiting = new URL(localizedPath(pageLocale(), '/verify-account'), origin)
+    if (redirect) waiting.searchParams.set('redirect', redirect)
+    return waiting.href
+  }
   const url = new URL(parseRedirect(redirect, origin, isReturnable) ?? '/', origin)
   const chosen = $user.get()?.locale
   url.pathname = localizedPath(isLocale(chosen) ? chosen : pageLocale(), url.pathname)
@@ -125,8 +133,8 @@ function refreshNow(): void {
   void refresh()
 }
 
-/** A failed refresh is tried again with the next beat; `api` has heeded what it means. */
-async function refresh(): Promise<void> {
+/** Asks now. A failure is tried again with the next beat; `api` has heeded what it means. */
+export async function refresh(): Promise<void> {
   if (isLeading) beat()
   const mine = visit
   const user = await api(getUser, {}).catch(() => undefined)

@@ -25,7 +25,9 @@ const KdfRequest = z.discriminatedUnion('kind', [
     id: z.int(),
     challenge: z.string(),
     purpose: z.enum(publicKeyPurposes),
-    aud: z.string()
+    aud: z.string(),
+    token: z.optional(z.string()),
+    present: z.optional(z.string())
   })
 ])
 export type KdfRequest = z.infer<typeof KdfRequest>

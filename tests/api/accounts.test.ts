@@ -15,9 +15,8 @@ import { disableUser, enableUser, resendInvitation } from '../../src/contract/me
 import { getChallenge } from '../../src/contract/sessions.ts'
 import { changeKey, createUser, getUser, updateUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
-import type { PublicKeyPurpose } from '../../src/core/public-key-jwt.ts'
+import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/public-key-jwt.ts'
 import { readPayload } from '../../src/core/token.ts'
-import { tokenHash } from '../../src/server/domain/mail-tokens.ts'
 import type { Letter } from '../../src/server/domain/mails.ts'
 import { forgetSignUps } from '../../src/server/domain/signups.ts'
 import { type Account, makeService, newAccount, type Service } from '../helpers/accounts.ts'
@@ -48,7 +47,7 @@ async function proof(
   token: string
 ): Promise<string> {
   const nonce = await service.challengeFor({ host, email }, 'signup')
-  return keys.publicKeyJwt({ aud: host, email, purpose, nonce, th: tokenHash(token) })
+  return keys.publicKeyJwt({ aud: host, email, purpose, nonce, th: mailTokenHash(token) })
 }
 
 /** A person who has signed up and confirmed, on any host of the service. */
@@ -344,10 +343,10 @@ describe('a forgotten password', () => {
     const token = await tokenOf(account.email, 'reset')
     const nonce = await service.challengeFor(account, 'signup')
     const good = { aud: 'localhost', email: account.email, purpose: 'reset', nonce } as const
-    const th = tokenHash(token)
+    const th = mailTokenHash(token)
     const wrong = [
       { ...good },
-      { ...good, th: tokenHash('other') },
+      { ...good, th: mailTokenHash('other') },
       { ...good, th, email: 'eve@example.com' },
       { ...good, th, purpose: 'signup' as const },
       { ...good, th, aud: 'demo.localhost' },

@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { getChallenge } from '../../src/contract/sessions.ts'
-import type { PublicKeyPurpose } from '../../src/core/public-key-jwt.ts'
+import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/public-key-jwt.ts'
 import { companyId, inCompany } from '../../src/server/db/scope.ts'
 import { provenKey, sealedKey } from '../../src/server/domain/key-proofs.ts'
-import {
-  createMailToken,
-  type MailPurpose,
-  tokenHash
-} from '../../src/server/domain/mail-tokens.ts'
+import { createMailToken, type MailPurpose } from '../../src/server/domain/mail-tokens.ts'
 import { addUser } from '../../src/server/domain/new-users.ts'
 import { insertSignUp } from '../../src/server/domain/signups.ts'
 import type { TestApp } from './app.ts'
@@ -70,7 +66,7 @@ export async function proofFor(
   { email, token, keys = makeKeys() }: { email: string; token: string; keys?: TestKeys }
 ): Promise<string> {
   const { challenge: nonce } = await app.call(host, getChallenge, { email, purpose: 'signup' })
-  return keys.publicKeyJwt({ aud: host, email, purpose, nonce, th: tokenHash(token) })
+  return keys.publicKeyJwt({ aud: host, email, purpose, nonce, th: mailTokenHash(token) })
 }
 
 /** A change of e-mail that waits; to the present address again where none is given. */

@@ -118,11 +118,6 @@ export async function forgetMailTokens(
   )
 }
 
-/** As a `public_key_jwt` names the token it belongs to. */
-export function tokenHash(token: string): string {
-  return hashOf(token).toString('base64url')
-}
-
 async function presentKey(tx: Tx, company_id: CompanyId, subject: string): Promise<string | null> {
   const key = await tx
     .selectFrom('user_key')

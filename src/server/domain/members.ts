@@ -1,11 +1,12 @@
 import { AppError } from '../../contract/errors.ts'
 import type { DisabledReason } from '../../contract/members.ts'
+import { mailTokenHash } from '../../core/public-key-jwt.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { originOf } from './domains.ts'
 import { once } from './idempotency.ts'
 import { provenKey, replaceKey, sealedKey, spendProof } from './key-proofs.ts'
-import { createMailToken, readMailToken, spendMailToken, tokenHash } from './mail-tokens.ts'
+import { createMailToken, readMailToken, spendMailToken } from './mail-tokens.ts'
 import { queueMail } from './mails.ts'
 import { addUser } from './new-users.ts'
 import { endSessions, type Person } from './sessions.ts'
@@ -90,7 +91,7 @@ export async function activateUser(
     const asked = { company_id, purpose, token } as const
     const { subject: user_id, email } = await readMailToken(tx, deps, asked)
     const invited = await lockPerson(tx, company_id, user_id)
-    const th = tokenHash(token)
+    const th = mailTokenHash(token)
     const proof = provenKey({ tenant, email, purpose, public_key_jwt, th })
     await spendProof(tx, deps, tenant, proof)
     await spendMailToken(tx, deps, { ...asked, subject: user_id })

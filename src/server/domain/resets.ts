@@ -1,9 +1,10 @@
 import { AppError } from '../../contract/errors.ts'
+import { mailTokenHash } from '../../core/public-key-jwt.ts'
 import { inCompany } from '../db/scope.ts'
 import type { Deps, Tenant } from './deps.ts'
 import { provenKey, replaceKey, sealedKey, spendProof } from './key-proofs.ts'
 import { consumeMails } from './limits.ts'
-import { readMailToken, spendMailToken, tokenHash } from './mail-tokens.ts'
+import { readMailToken, spendMailToken } from './mail-tokens.ts'
 import { queueMail } from './mails.ts'
 import { endSessions } from './sessions.ts'
 import { forgetMailed, lockKey, lockPerson } from './user-keys.ts'
@@ -37,7 +38,7 @@ export async function resetKey(
     const { subject: user_id, email } = await readMailToken(tx, deps, asked)
     const person = await lockPerson(tx, company_id, user_id)
     await lockKey(tx, company_id, user_id)
-    const th = tokenHash(token)
+    const th = mailTokenHash(token)
     const proof = provenKey({ tenant, email, purpose, public_key_jwt, th })
     await spendProof(tx, deps, tenant, proof)
     await spendMailToken(tx, deps, { ...asked, subject: user_id })

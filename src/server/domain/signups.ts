@@ -1,11 +1,11 @@
 import { AppError } from '../../contract/errors.ts'
-import type { PublicKeyPayload } from '../../core/public-key-jwt.ts'
+import { mailTokenHash, type PublicKeyPayload } from '../../core/public-key-jwt.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { newId } from './ids.ts'
 import { provenKey, sealedKey, spendProof } from './key-proofs.ts'
 import { consumeMails } from './limits.ts'
-import { readMailToken, spendMailToken, tokenHash } from './mail-tokens.ts'
+import { readMailToken, spendMailToken } from './mail-tokens.ts'
 import { queueMail } from './mails.ts'
 import { addUser } from './new-users.ts'
 import { endSessions, type Person } from './sessions.ts'
@@ -105,7 +105,7 @@ export async function verifySignUp(
     if (!isHere && public_key_jwt === undefined) {
       throw new AppError('proof_required', 'The link was opened without the session of its sign-up')
     }
-    const th = tokenHash(token)
+    const th = mailTokenHash(token)
     const proof = public_key_jwt && provenKey({ tenant, email, purpose, public_key_jwt, th })
     if (proof) await spendProof(tx, deps, tenant, proof)
     await spendMailToken(tx, deps, { ...asked, subject })
