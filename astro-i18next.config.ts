@@ -6,6 +6,7 @@ import enDocs from './src/i18n/en/docs.json'
 import enErrors from './src/i18n/en/errors.json'
 import enHistory from './src/i18n/en/history.json'
 import enHome from './src/i18n/en/home.json'
+import enLimits from './src/i18n/en/limits.json'
 import enLinks from './src/i18n/en/links.json'
 import enMe from './src/i18n/en/me.json'
 import enSetup from './src/i18n/en/setup.json'
@@ -18,6 +19,7 @@ import frDocs from './src/i18n/fr/docs.json'
 import frErrors from './src/i18n/fr/errors.json'
 import frHistory from './src/i18n/fr/history.json'
 import frHome from './src/i18n/fr/home.json'
+import frLimits from './src/i18n/fr/limits.json'
 import frLinks from './src/i18n/fr/links.json'
 import frMe from './src/i18n/fr/me.json'
 import frSetup from './src/i18n/fr/setup.json'
@@ -33,6 +35,7 @@ const resources = {
     errors: enErrors,
     history: enHistory,
     home: enHome,
+    limits: enLimits,
     links: enLinks,
     me: enMe,
     setup: enSetup,
@@ -47,6 +50,7 @@ const resources = {
     errors: frErrors,
     history: frHistory,
     home: frHome,
+    limits: frLimits,
     links: frLinks,
     me: frMe,
     setup: frSetup,

@@ -13,7 +13,7 @@ declare global {
       /** Id of the running build: an open page of another one offers to reload. */
       buildId: string
       /** Hands the finished page to the cache of `server/site.ts`. */
-      keepPage: (page: { status: number; headers: [string, string][]; body: string }) => void
+      keepPage: (page: { status: number; headers: Record<string, string>; body: string }) => void
       /** Says why there is no page. */
       failPage: (cause: unknown) => void
       /** Set by `middleware.ts`. */

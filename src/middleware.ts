@@ -40,7 +40,7 @@ async function render({ request, url, locals }: APIContext, next: MiddlewareNext
     headers.set('content-security-policy', policy)
     headers.set('reporting-endpoints', reportingEndpoints(locals.apiOrigin))
   }
-  locals.keepPage({ status: response.status, headers: [...headers], body })
+  locals.keepPage({ status: response.status, headers: Object.fromEntries(headers), body })
   return new Response(body, { status: response.status, headers })
 }
 

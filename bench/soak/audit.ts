@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { leafHash } from '../../src/core/evidence/leaf.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
+import { demoAccount } from '../../src/server/domain/demo.ts'
+import { demoActs } from '../../src/server/domain/demo-documents.ts'
 import type { ServiceProcess } from '../../tests/helpers/service.ts'
 import type { Remembered } from './depositors.ts'
 
@@ -17,6 +19,8 @@ export interface Audit {
 
 /** Statements about the database that hold at any quiet moment: each answers the rows that break it. */
 const invariants: Record<string, string> = {
+  'the demonstration is half made': `
+    select id, demo from company where demo = 'seeding'`,
   'an acknowledged upload is not settled': `
     select id from upload where state = 'received'`,
   'a request is neither at its end nor waiting for bytes': `
@@ -40,14 +44,27 @@ const invariants: Record<string, string> = {
     select b.company_id, b.refs, count(d.id) from blob b
       left join deposit d on (d.company_id, d.blob_tag) = (b.company_id, b.tag)
      group by b.company_id, b.tag, b.refs having b.refs <> count(d.id)`,
-  'used is not the sum of deposits': `
+  'used is not the sum of deposits and checks': `
+    with acts as (
+      select u.company_id, kind, sum(case kind when 'requests' then 1 else u.size end) as amount
+        from upload u join deposit d on (d.company_id, d.request_id) = (u.company_id, u.request_id)
+       cross join (values ('requests'), ('storage')) kinds (kind) group by 1, 2
+       union all
+      -- a check says how many fingerprints it asked for, and not in whose period
+      select company_id, 'requests', sum((facts -> 'items' ->> 'asked')::int) from request
+       where kind = 'verify' group by 1
+    ), charged as (select company_id, kind, sum(amount) as amount from acts group by 1, 2),
+    counted as (select company_id, kind, sum(used) as used from usage group by 1, 2)
+    select company_id, kind, used, amount from counted full join charged using (company_id, kind)
+     where coalesce(used, 0) <> coalesce(amount, 0)`,
+  'used in a period is less than its deposits': `
     with charged as (
       select u.company_id, u.group_id, kind, case kind when 'requests' then u.period_start else 'epoch' end as period_start,
              sum(case kind when 'requests' then 1 else u.size end) as amount
         from upload u join deposit d on (d.company_id, d.request_id) = (u.company_id, u.request_id)
        cross join (values ('requests'), ('storage')) kinds (kind) group by 1, 2, 3, 4
-    ) select company_id, kind, used, amount from usage full join charged using (company_id, group_id, kind, period_start)
-       where coalesce(used, 0) <> coalesce(amount, 0)`,
+    ) select company_id, kind, used, amount from charged left join usage using (company_id, group_id, kind, period_start)
+       where coalesce(used, 0) < amount`,
   'reserved is not the sum of live uploads': `
     with held as (
       select u.company_id, u.group_id, kind, case kind when 'requests' then u.period_start else 'epoch' end as period_start,
@@ -56,15 +73,19 @@ const invariants: Record<string, string> = {
        where u.state <> 'settled' group by 1, 2, 3, 4
     ) select company_id, kind, reserved, amount from usage full join held using (company_id, group_id, kind, period_start)
        where coalesce(reserved, 0) <> coalesce(amount, 0)`,
+  // the demonstration is dated back, and events that are older than anybody resumes from are forgotten
   'the events of a company have a gap': `
     select h.company_id, h.event_seq, count(e.seq) from log_head h
-      left join event e on e.company_id = h.company_id group by h.company_id, h.event_seq
-    having count(e.seq) <> h.event_seq or coalesce(min(e.seq), 1) <> 1 or coalesce(max(e.seq), 0) <> h.event_seq`,
+      join company c on c.id = h.company_id left join event e on e.company_id = h.company_id
+     group by h.company_id, h.event_seq, c.demo
+    having (count(e.seq) <> h.event_seq or coalesce(min(e.seq), 1) <> 1) and c.demo is null
+        or coalesce(max(e.seq), 0) <> h.event_seq`,
   'a request and its last event disagree': `
     select r.id from request r left join lateral (
       select seq, payload from event e where e.company_id = r.company_id and e.request_id = r.id
        order by seq desc limit 1) last on true
-     where last.seq is distinct from r.seq or last.payload ->> 'state' is distinct from r.state`,
+     where (last.seq is distinct from r.seq or last.payload ->> 'state' is distinct from r.state)
+       and r.created_at > now() - interval '89 days'`,
   'a leaf is not at the event of its deposit': `
     select l.record_id from log_leaf l join deposit d on (d.company_id, d.id) = (l.company_id, l.record_id)
       join request r on (r.company_id, r.id) = (d.company_id, d.request_id) where r.seq <> l.seq`
@@ -83,20 +104,30 @@ export async function audit(service: ServiceProcess, remembered: Remembered[]): 
     faults.push(...(await compareWithMemory(pool, remembered)))
     const files = await compareFiles(pool, service.documents)
     faults.push(...files.faults, ...(await compareLeaves(pool)))
-    const counts = await pool.query(`select (select count(*)::int from deposit) as deposits,
-      (select count(*)::int from log_leaf) as leaves, (select count(*)::int from blob) as blobs,
+    faults.push(...(await compareDemo(pool)))
+    const counts = await pool.query(
+      `with person as (select company_id, id as user_id from "user" where email <> $1)
+      select (select count(*)::int from deposit natural join person) as deposits,
+      (select count(*)::int from log_leaf l join deposit d on (d.company_id, d.id) = (l.company_id, l.record_id)
+         join person p on (p.company_id, p.user_id) = (d.company_id, d.user_id)) as leaves,
+      (select count(*)::int from blob) as blobs,
       (select count(*)::int from event) as events, (select count(*)::int from request) as requests,
-      (select count(*)::int from upload where attempts > 1) as settled_again`)
+      (select count(*)::int from upload where attempts > 1) as settled_again`,
+      [demoAccount.email]
+    )
     return { figures: { ...counts.rows[0], ...files.figures }, faults }
   } finally {
     await pool.end()
   }
 }
 
-/** The jobs of the last start may still be at work. */
+/** The jobs of the last start may still be at work: on uploads, and on a demonstration cut short. */
 async function waitForQuiet(pool: pg.Pool): Promise<void> {
-  for (const until = Date.now() + 60_000; Date.now() < until; await sleep(50)) {
-    const { rows } = await pool.query("select 1 from upload where state = 'received' limit 1")
+  for (const until = Date.now() + 90_000; Date.now() < until; await sleep(50)) {
+    const { rows } = await pool.query(
+      `select from upload where state = 'received' union all
+       select from company where demo = 'seeding' limit 1`
+    )
     if (rows.length === 0) return
   }
 }
@@ -105,10 +136,17 @@ async function compareWithMemory(pool: pg.Pool, remembered: Remembered[]): Promi
   const faults: string[] = []
   const { rows } = await pool.query<{ id: string; state: string; upload: string; size: string }>(
     `select r.id, r.state, u.id as upload, u.size
-       from request r join upload u on (u.company_id, u.request_id) = (r.company_id, r.id)`
+       from request r join upload u on (u.company_id, u.request_id) = (r.company_id, r.id)
+       join "user" p on (p.company_id, p.id) = (r.company_id, r.user_id) where p.email <> $1`,
+    [demoAccount.email]
   )
   const byRequest = new Map(rows.map(row => [row.id, row]))
-  const expected = { acknowledged: 'done', abandoned: 'uploading', cancelled: 'cancelled' }
+  const expected = {
+    acknowledged: 'done',
+    abandoned: 'uploading',
+    cancelled: 'cancelled',
+    failed: 'failed'
+  }
   for (const { request, upload, size, end } of remembered) {
     const row = byRequest.get(request)
     if (!row) faults.push(`request ${request} (${end}) is lost`)
@@ -120,6 +158,34 @@ async function compareWithMemory(pool: pg.Pool, remembered: Remembered[]): Promi
   if (rows.length !== remembered.length) {
     faults.push(`${rows.length} requests were made for ${remembered.length} acts of people`)
   }
+  return faults
+}
+
+/** Where there is a demonstration, it is whole and each of its documents recorded at its own time. */
+async function compareDemo(pool: pg.Pool): Promise<string[]> {
+  const { rows: demos } = await pool.query('select from company where demo is not null')
+  if (demos.length === 0) return []
+  const { rows } = await pool.query<{ kind: string; name: string; state: string; late: boolean }>(
+    `select r.kind, r.facts ->> 'name' as name, r.state,
+            abs(extract(epoch from d.recorded_at - r.created_at)) > 60 as late
+       from request r join "user" p on (p.company_id, p.id) = (r.company_id, r.user_id)
+       left join deposit d on (d.company_id, d.request_id) = (r.company_id, r.id)
+      where p.email = $1 order by r.created_at`,
+    [demoAccount.email]
+  )
+  const made = rows.map(
+    ({ kind, name, state }) => `${kind} ${kind === 'deposit' ? name : ''} ${state}`
+  )
+  const wanted = demoActs().map(act =>
+    act.kind === 'deposit' ? `deposit ${act.name.normalize('NFC')} ${act.outcome}` : 'verify  done'
+  )
+  const faults = wanted
+    .filter((act, at) => made[at] !== act)
+    .map(act => `the demonstration lacks “${act}” or has it elsewhere`)
+  if (made.length > wanted.length) faults.push('the demonstration has more than its acts')
+  const late = rows.filter(row => row.late)
+  if (late.length > 0)
+    faults.push(`${late.length} documents of the demonstration are recorded late`)
   return faults
 }
 
@@ -148,8 +214,8 @@ async function compareFiles(pool: pg.Pool, documents: string) {
   for (const path of await filesBelow(join(documents, 'staging'))) {
     const upload = byPath.get(path)
     if (upload?.state === 'uploading') continue
-    // of a cancelled upload: a kill came between its commit and the removal of its file
-    if (upload?.ended === 'cancelled') orphans++
+    // a kill came between the commit that ended the upload and the removal of its file
+    if (['cancelled', 'failed', 'lapsed'].includes(upload?.ended ?? '')) orphans++
     else faults.push(`staged file ${path} belongs to a request that is ${upload?.ended}`)
   }
   return { faults, figures: { files: onDisk.length, stored_bytes: bytes, orphans } }

@@ -11,11 +11,15 @@ export interface Remembered {
   upload: string
   sha256: string
   size: number
-  /** `acknowledged`: the last PATCH was answered 204, so the service owes the deposit. */
-  end: 'acknowledged' | 'abandoned' | 'cancelled'
+  /**
+   * `acknowledged`: the last PATCH was answered 204, so the service owes the deposit; `failed`: it was
+   * refused for good, so there is none.
+   */
+  end: 'acknowledged' | 'abandoned' | 'cancelled' | 'failed'
 }
 
 export interface Crowd {
+  clients: Client[]
   remembered: Remembered[]
   /** Codes of answers that were no success, with how often they came. */
   codes: Record<string, number>
@@ -37,11 +41,10 @@ export async function startDepositors(options: {
   const remembered: Remembered[] = []
   const codes: Record<string, number> = {}
   const common = Array.from({ length: commonDocuments }, () => random.bytes(sizeOf(random)))
-  const clients = await Promise.all(hosts.map(host => signUpAt(port, host)))
   let finishing = false
 
   /** Tries until it is answered; the person comes back after every failure that is not their own. */
-  async function insist<T>(client: Client, work: () => Promise<T>): Promise<T> {
+  async function insist<T>(client: Client | undefined, work: () => Promise<T>): Promise<T> {
     const until = Date.now() + patienceSeconds * 1000
     for (;;) {
       try {
@@ -50,7 +53,7 @@ export async function startDepositors(options: {
         const code = error instanceof AppError ? error.code : 'offline'
         codes[code] = (codes[code] ?? 0) + 1
         if (!passing.includes(code) || Date.now() > until) throw error
-        if (code === 'unauthenticated') await client.renew().catch(() => undefined)
+        if (code === 'unauthenticated') await client?.renew().catch(() => undefined)
       }
       await sleep(100)
     }
@@ -80,10 +83,15 @@ export async function startDepositors(options: {
     while (!finishing) remembered.push(await deposit(client, mine))
   }
 
+  // a service that has just started may have more to do than it can
+  const clients = await Promise.all(
+    hosts.map(host => insist(undefined, () => signUpAt(port, host)))
+  )
   const work = clients.map(client => depositAll(client, random.fork()))
   const all = Promise.all(work)
   all.catch(() => undefined) // told by finish()
   return {
+    clients,
     remembered,
     codes,
     async finish() {

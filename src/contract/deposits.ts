@@ -2,13 +2,7 @@ import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
 import { ProcessedRequest } from './requests.ts'
 
-/** 5 GB, the largest file taken. */
-export const maxFileBytes = 5_000_000_000
 const maxNameBytes = 255
-/** Pictures above this many bytes are reduced in the browser before the upload. */
-export const reduceAboveBytes = 1_000_000
-/** Bytes of one PATCH. */
-export const uploadChunkBytes = 8 * 1024 * 1024
 
 /** 64 lower-case hex digits. */
 export const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/))

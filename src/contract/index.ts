@@ -1,17 +1,5 @@
+import { calls } from './calls.ts'
 import {
-  activateUser,
-  changeEmail,
-  confirmEmail,
-  deleteUser,
-  requestReset,
-  resetKey,
-  sendVerification,
-  verifyEmail
-} from './accounts.ts'
-import { listCategories } from './categories.ts'
-import {
-  createContentLink,
-  createDeposit,
   deleteUpload,
   getDeposit,
   getDepositContent,
@@ -22,46 +10,20 @@ import {
 import { getDocs, getOpenApi } from './docs.ts'
 import { getDomainConfig, updateDomain } from './domains.ts'
 import type { Endpoint, Stream } from './endpoint.ts'
+import { getExport } from './exports.ts'
 import { disableUser, enableUser, resendInvitation } from './members.ts'
 import { reportPolicy } from './reports.ts'
-import { getRequest, listRequests, streamRequests } from './requests.ts'
+import { streamRequests } from './requests.ts'
 import { getHealth } from './service.ts'
-import { endSession, getChallenge, listSessions, logIn, logOut } from './sessions.ts'
-import { createOperator, getSetup } from './setup.ts'
-import { changeKey, createUser, getUser, updateUser } from './users.ts'
-import { verify } from './verifications.ts'
 
 /** Everything the product can do over HTTP. Guard tests and the API documentation walk this list. */
 export const endpoints = {
-  getUser,
-  updateUser,
-  createUser,
-  changeKey,
-  verifyEmail,
-  sendVerification,
-  activateUser,
-  requestReset,
-  resetKey,
-  changeEmail,
-  confirmEmail,
-  deleteUser,
+  ...calls,
+  getExport,
   resendInvitation,
   disableUser,
   enableUser,
-  getChallenge,
-  logIn,
-  logOut,
-  listSessions,
-  endSession,
-  listCategories,
-  createDeposit,
   getDeposit,
-  createContentLink,
-  listRequests,
-  getRequest,
-  verify,
-  getSetup,
-  createOperator,
   getHealth,
   getOpenApi,
   updateDomain,

@@ -4,6 +4,7 @@ import { Deposit, Transform } from './deposits.ts'
 import { DomainConfig, Theme } from './domains.ts'
 import type { FieldError } from './errors.ts'
 import { ProcessedRequest } from './requests.ts'
+import { Session } from './sessions.ts'
 import { UserInfo } from './users.ts'
 import { Answer } from './verifications.ts'
 
@@ -37,6 +38,7 @@ const shared = {
   Deposit,
   DomainConfig,
   ProcessedRequest,
+  Session,
   Theme,
   Transform,
   UserInfo

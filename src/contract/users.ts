@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { canonicalEmail } from '../core/email.ts'
+import { maxUsernameCharacters } from '../core/username.ts'
 import { endpoint } from './endpoint.ts'
 
 /** An e-mail as people type it; the server and the key derivation see its canonical form. */
@@ -14,7 +15,7 @@ export const Email = z.string().check(
 export const Username = z.string().check(
   z.trim(),
   z.minLength(1),
-  z.maxLength(80),
+  z.maxLength(maxUsernameCharacters),
   z.normalize('NFC'),
   z.regex(/^\P{Cc}*$/u),
   z.refine(text => text.isWellFormed(), { params: { rule: 'format' }, error: 'format' })

@@ -1,10 +1,8 @@
 import * as z from 'zod/mini'
 import { Sha256 } from './deposits.ts'
 import { endpoint } from './endpoint.ts'
+import { maxItemsSignedIn } from './limits.ts'
 import { Match, Verdict } from './requests.ts'
-
-export const maxItemsSignedOut = 20
-export const maxItemsSignedIn = 1000
 
 /** What a record shows to whoever holds the file: never the person. */
 export const Finding = z.object({

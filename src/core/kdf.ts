@@ -1,5 +1,5 @@
 import { mapHashToField } from '@noble/curves/abstract/modular.js'
-import { p256 } from '@noble/curves/nist.js'
+import { weierstrass } from '@noble/curves/abstract/weierstrass.js'
 import { canonicalEmail } from './email.ts'
 import { type Bytes, concat, fromHex, toUtf8 } from './evidence/bytes.ts'
 import { normalisePassword } from './password.ts'
@@ -41,6 +41,18 @@ export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes
 /** Argon2id version 0x13 without secret or associated data; hash-wasm, noble and Node all provide one. */
 export type Argon2id = (input: Argon2idInput) => Uint8Array | Promise<Uint8Array>
 
+/** P-256 as FIPS 186-5 gives it. The library's own object signs and verifies too, which no worker needs. */
+const p256 = {
+  p: 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn,
+  n: 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n,
+  h: 1n,
+  a: 0xffffffff00000001000000000000000000000000fffffffffffffffffffffffcn,
+  b: 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn,
+  Gx: 0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296n,
+  Gy: 0x4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5n
+}
+const Point = weierstrass(p256)
+
 /** A P-256 key: scalar and affine point, 32 bytes each. Whoever gets it overwrites `d` after use. */
 export interface DerivedKey {
   d: Uint8Array
@@ -76,7 +88,7 @@ export async function deriveKey(
     const d = scalarFromOkm(okm)
     okm.fill(0)
     // uncompressed point: 0x04, x, y
-    const point = p256.getPublicKey(d, false)
+    const point = Point.BASE.multiply(Point.Fn.fromBytes(d)).toBytes(false)
     return { d, x: point.slice(1, 33), y: point.slice(33) }
   } finally {
     secret.fill(0)
@@ -95,5 +107,5 @@ export function passwordBytes(email: string, password: string): Bytes {
 /** `(okm mod (n - 1)) + 1`, big-endian, so never zero and never n. */
 export function scalarFromOkm(okm: Uint8Array): Uint8Array {
   if (okm.length !== 48) throw new Error('kdf: okm is not 48 bytes')
-  return mapHashToField(okm, p256.Point.Fn.ORDER)
+  return mapHashToField(okm, p256.n)
 }

@@ -1,5 +1,6 @@
-/** How often a limit starts anew; `null` counts from the beginning for ever. */
-export type Interval = 'P1D' | 'P30D' | 'P1Y' | null
+/** How often a limit starts anew; `null` counts all requests there ever were. */
+export const intervals = [null, 'P1D', 'P30D', 'P1Y'] as const
+export type Interval = (typeof intervals)[number]
 
 export type Period = { start: Date; resets_at: Date | null }
 

@@ -10,6 +10,7 @@ export type Namespace =
   | 'errors'
   | 'history'
   | 'home'
+  | 'limits'
   | 'links'
   | 'me'
   | 'setup'

@@ -2,11 +2,11 @@ import { navigate } from 'astro:transitions/client'
 import { useState } from 'react'
 import type { AppError } from '../contract/errors.ts'
 import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
-import { activate } from '../stores/accounts.ts'
+import { activate } from '../stores/mail-links.ts'
 import { afterSignIn } from '../stores/users.ts'
 import { LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
 import { useMailLink } from './parts/mail-link.ts'
-import { NewKeyForm } from './parts/NewKeyForm.tsx'
+import { NewKey } from './parts/NewKey.tsx'
 
 interface ActivateAccountProps {
   locale: Locale
@@ -40,14 +40,14 @@ export function ActivateAccount({ locale, words, company }: ActivateAccountProps
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p>{t('links.activate.invited', { company, email: link.email })}</p>
-      <NewKeyForm
+      <NewKey
         {...{ locale, t, company, heed }}
         email={link.email}
         submit={t('links.activate.submit')}
         asksForName
         send={async chosen => {
           await activate(link, { ...chosen, locale })
-          await navigate(afterSignIn(), { history: 'replace' })
+          await navigate(await afterSignIn(), { history: 'replace' })
         }}
       />
     </section>

@@ -2,13 +2,12 @@ import { useStore } from '@nanostores/react'
 import { useState } from 'react'
 import type { AppError } from '../contract/errors.ts'
 import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
-import { confirmEmail, type MailLink } from '../stores/accounts.ts'
+import { confirmEmail, type MailLink } from '../stores/mail-links.ts'
 import { $session } from '../stores/sessions.ts'
 import { asAppError, useReadiness } from './parts/account-form.ts'
-import { ErrorNote } from './parts/ErrorNote.tsx'
+import { AccountError } from './parts/ErrorNote.tsx'
 import { LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
 import { useMailLink } from './parts/mail-link.ts'
-import { retryTime } from './parts/time.ts'
 import { WorkButton } from './parts/WorkButton.tsx'
 
 interface ConfirmEmailProps {
@@ -60,18 +59,10 @@ export function ConfirmEmail({ locale, words }: ConfirmEmailProps) {
     )
   }
   const failure = typeof state === 'object' ? state : undefined
-  const until = failure && retryTime(failure, locale)
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p>{t('links.confirmEmail.ready', { email: link.email })}</p>
-      {failure && (
-        <ErrorNote
-          error={failure}
-          locale={locale}
-          t={t}
-          text={until && t('account.tryAgainAt', { time: until })}
-        />
-      )}
+      {failure && <AccountError error={failure} locale={locale} t={t} />}
       <WorkButton
         label={t('links.confirmEmail.submit')}
         isWorking={state === 'working'}

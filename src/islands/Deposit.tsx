@@ -1,8 +1,8 @@
 import { useStore } from '@nanostores/react'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Category } from '../contract/categories.ts'
-import { maxFileBytes } from '../contract/deposits.ts'
-import { formatBytes, formatPercent } from '../core/format.ts'
+import { maxFileBytes } from '../contract/limits.ts'
+import { formatBytes } from '../core/format.ts'
 import { type Locale, languageTag, type T, translator, type Words } from '../i18n/index.ts'
 import {
   $categories,
@@ -10,12 +10,11 @@ import {
   chooseCategory,
   loadCategories
 } from '../stores/categories.ts'
-import { maxQueued } from '../stores/deposit-queue.ts'
-import { $depositSummary, $deposits, addFiles, restoreDeposits } from '../stores/deposits.ts'
 import { $session } from '../stores/sessions.ts'
 import { $user } from '../stores/users.ts'
-import { DepositList, sentence } from './parts/DepositList.tsx'
+import type { TurnedAway } from './parts/DepositDesk.tsx'
 import { DropZone } from './parts/DropZone.tsx'
+import { useLater } from './parts/Later.tsx'
 import { Seal } from './parts/Seal.tsx'
 import { Unreadable } from './parts/Unreadable.tsx'
 import { useOffer } from './parts/use-offer.ts'
@@ -31,19 +30,19 @@ export function Deposit({ locale, words }: DepositProps) {
   const t = useMemo(() => translator(locale, words), [locale, words])
   const user = useStore($user, { ssr: 'initial' })
   const categories = useStore($categories, { ssr: 'initial' })
-  const deposits = useStore($deposits, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
   const [held, setHeld] = useState<File[]>([])
-  const [turnedAway, setTurnedAway] = useState(0)
+  const [turnedAway, setTurnedAway] = useState<TurnedAway>()
   const [phone, setPhone] = useState(false)
   const root = useRef<HTMLDivElement>(null)
   const chosen = categories.status === 'ready' ? chosenOf(categories) : undefined
+  const { Part: Desk, isLost, load: loadDesk } = useLater(getDesk)
 
   useEffect(() => {
     if (session.status !== 'in') return
     void loadCategories()
-    void restoreDeposits()
-  }, [session.status])
+    void loadDesk()
+  }, [session.status, loadDesk])
 
   useEffect(() => {
     // iPads call themselves Macs
@@ -53,17 +52,19 @@ export function Deposit({ locale, words }: DepositProps) {
   const hasNone = categories.status === 'ready' && !chosen
 
   useEffect(() => {
-    if (held.length === 0 || (!chosen && !hasNone)) return
     // without any category there is nothing to wait for, and the page says so
-    if (chosen) setTurnedAway(addFiles(held, chosen))
-    setHeld([])
-  }, [chosen, held, hasNone])
+    if (hasNone && held.length > 0) setHeld([])
+  }, [hasNone, held])
 
   const take = (files: File[]) => {
-    setTurnedAway(0)
-    if (chosen) setTurnedAway(addFiles(files, chosen))
-    else setHeld(before => [...before, ...files])
+    setTurnedAway(undefined)
+    setHeld(before => [...before, ...files])
+    void loadDesk()
   }
+  const onTaken = useCallback((left: TurnedAway) => {
+    setTurnedAway(left)
+    setHeld([])
+  }, [])
   const unreadable = useOffer('deposit', take)
 
   if (user && !user.features.includes('deposit')) {
@@ -75,9 +76,12 @@ export function Deposit({ locale, words }: DepositProps) {
   }
 
   return (
-    <div ref={root} className="grid gap-6" data-state={deposits.length === 0 ? 'empty' : 'ready'}>
+    <div ref={root} className="grid gap-6">
       <div className="sheet grid gap-4">
         <CategoryChoice t={t} locale={locale} held={held.length} />
+        {isLost && held.length > 0 && (
+          <Failure text={t('errors.offline')} t={t} onRetry={() => void loadDesk()} />
+        )}
         {chosen && <Rules t={t} locale={locale} category={chosen} />}
         <DropZone
           label={t('deposit.drop.label')}
@@ -85,29 +89,37 @@ export function Deposit({ locale, words }: DepositProps) {
           multiple
           onFiles={take}
         >
-          <Seal state={{ kind: 'idle' }} className="size-20" />
+          <Seal state={{ kind: 'idle' }} className="size-20" small />
         </DropZone>
         {phone && <p className="text-ink-soft text-sm">{t('deposit.phone')}</p>}
         <Unreadable names={unreadable} locale={locale} t={t} />
-        {turnedAway > 0 && (
+        {turnedAway && turnedAway.count > 0 && (
           <p role="alert" className="text-error">
-            {t('deposit.turnedAway', { count: turnedAway, limit: maxQueued })}
+            {t('deposit.turnedAway', { ...turnedAway })}
           </p>
         )}
       </div>
-      {deposits.length === 0 ? (
-        <Notes t={t} />
-      ) : (
-        <DepositList
+      {Desk ? (
+        <Desk
           t={t}
           locale={locale}
-          deposits={deposits}
+          files={held}
+          category={chosen}
+          onTaken={onTaken}
           onAnother={() => root.current?.querySelector<HTMLElement>('input[type=file]')?.click()}
-        />
+        >
+          <Notes t={t} />
+        </Desk>
+      ) : (
+        <Notes t={t} />
       )}
-      <Announcements t={t} locale={locale} />
     </div>
   )
+}
+
+/** The queue and its list weigh as much as the page itself: they follow once it can be used. */
+async function getDesk() {
+  return (await import('./parts/DepositDesk.tsx')).DepositDesk
 }
 
 /** Hidden where there is nothing to choose from. */
@@ -116,13 +128,9 @@ function CategoryChoice({ t, locale, held }: { t: T; locale: Locale; held: numbe
   const waiting = held > 0 && <p role="status">{t('deposit.categories.held', { count: held })}</p>
   if (state.status === 'failed') {
     return (
-      <div role="alert" className="flex flex-wrap items-center gap-3">
-        <p className="text-error">{t('deposit.categories.failed')}</p>
-        <button type="button" className="btn btn-sm" onClick={() => void loadCategories()}>
-          {t('deposit.action.retry')}
-        </button>
+      <Failure text={t('deposit.categories.failed')} t={t} onRetry={() => void loadCategories()}>
         {waiting}
-      </div>
+      </Failure>
     )
   }
   if (state.status !== 'ready') return waiting || null
@@ -143,6 +151,25 @@ function CategoryChoice({ t, locale, held }: { t: T; locale: Locale; held: numbe
         ))}
       </select>
     </label>
+  )
+}
+
+interface FailureProps {
+  text: string
+  t: T
+  onRetry: () => void
+  children?: ReactNode
+}
+
+function Failure({ text, t, onRetry, children }: FailureProps) {
+  return (
+    <div role="alert" className="flex flex-wrap items-center gap-3">
+      <p className="text-error">{text}</p>
+      <button type="button" className="btn btn-sm" onClick={onRetry}>
+        {t('deposit.action.retry')}
+      </button>
+      {children}
+    </div>
   )
 }
 
@@ -175,34 +202,6 @@ function Notes({ t }: { t: T }) {
         ))}
       </ul>
     </section>
-  )
-}
-
-/** Speaks at each quarter and at the end, and shows the percentage where the window's title is seen. */
-function Announcements({ t, locale }: { t: T; locale: Locale }) {
-  const summary = useStore($depositSummary, { ssr: 'initial' })
-  const quarter = Math.floor(summary.percent / 25) * 25
-  const running = summary.active > 0
-  const percent = formatPercent(summary.percent / 100, locale)
-
-  useEffect(() => {
-    if (!running) return
-    const { title } = document
-    const shown = t('deposit.windowTitle', { percent, title })
-    document.title = shown
-    return () => {
-      // after a navigation the title is another page's
-      if (document.title === shown) document.title = title
-    }
-  }, [running, percent, t])
-
-  return (
-    <p role="status" className="sr-only">
-      {running &&
-        quarter > 0 &&
-        t('deposit.announce', { percent: formatPercent(quarter / 100, locale) })}
-      {!running && summary.total > 0 && sentence(summary, t, locale)}
-    </p>
   )
 }
 

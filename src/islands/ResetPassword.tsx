@@ -2,7 +2,7 @@ import { navigate } from 'astro:transitions/client'
 import { type FormEvent, useEffect, useState } from 'react'
 import type { AppError } from '../contract/errors.ts'
 import { type Locale, type T, translator, type Words } from '../i18n/index.ts'
-import { type MailLink, requestReset, resetPassword } from '../stores/accounts.ts'
+import { type MailLink, requestReset, resetPassword } from '../stores/mail-links.ts'
 import { afterSignIn } from '../stores/users.ts'
 import {
   asAppError,
@@ -11,12 +11,11 @@ import {
   prefill,
   useReadiness
 } from './parts/account-form.ts'
-import { ErrorNote } from './parts/ErrorNote.tsx'
+import { AccountError } from './parts/ErrorNote.tsx'
 import { Field } from './parts/Field.tsx'
 import { LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
 import { useMailLink } from './parts/mail-link.ts'
-import { NewKeyForm } from './parts/NewKeyForm.tsx'
-import { retryTime } from './parts/time.ts'
+import { NewKey } from './parts/NewKey.tsx'
 import { useForm } from './parts/use-form.ts'
 import { WorkButton } from './parts/WorkButton.tsx'
 
@@ -77,7 +76,6 @@ function Ask({ locale, t, note }: { locale: Locale; t: T; note: string }) {
     )
   }
   const failure = typeof state === 'object' ? state : undefined
-  const until = failure && retryTime(failure, locale)
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
       <p role="status">{note}</p>
@@ -88,14 +86,7 @@ function Ask({ locale, t, note }: { locale: Locale; t: T; note: string }) {
         autoComplete="username"
         error={fieldSentence(form.errors, 'email', t)}
       />
-      {failure && (
-        <ErrorNote
-          error={failure}
-          locale={locale}
-          t={t}
-          text={until && t('account.tryAgainAt', { time: until })}
-        />
-      )}
+      {failure && <AccountError error={failure} locale={locale} t={t} />}
       <WorkButton
         label={t('links.reset.submit')}
         isWorking={state === 'working'}
@@ -117,13 +108,13 @@ function Choose({ locale, t, company, link, heed }: ChooseProps) {
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p>{t('links.reset.for', { email: link.email })}</p>
-      <NewKeyForm
+      <NewKey
         {...{ locale, t, company, heed }}
         email={link.email}
         submit={t('links.reset.submitPassword')}
         send={async ({ password }) => {
           await resetPassword(link, password)
-          await navigate(afterSignIn(), { history: 'replace' })
+          await navigate(await afterSignIn(), { history: 'replace' })
         }}
       />
     </section>

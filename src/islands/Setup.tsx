@@ -7,17 +7,16 @@ import {
   asAppError,
   emailErrors,
   fieldSentence,
-  newPasswordErrors,
   useReadiness,
-  usernameErrors,
-  weaknessErrors
+  usernameErrors
 } from './parts/account-form.ts'
-import { ErrorNote } from './parts/ErrorNote.tsx'
+import { AccountError, ErrorNote } from './parts/ErrorNote.tsx'
 import { Field } from './parts/Field.tsx'
 import { NewPasswordField } from './parts/NewPasswordField.tsx'
+import { newPasswordErrors, weaknessErrors } from './parts/new-password.ts'
 import { PasswordField } from './parts/PasswordField.tsx'
-import { retryTime } from './parts/time.ts'
 import { useForm, type Values } from './parts/use-form.ts'
+import { WorkButton } from './parts/WorkButton.tsx'
 
 interface SetupProps {
   locale: Locale
@@ -119,12 +118,17 @@ function Form({ locale, t, code, company, demo, finish }: FormProps) {
   }
 
   const note = obstacle && t(`account.${obstacle}`)
-  const until = failure && retryTime(failure, locale)
+  const bad = Object.keys(form.errors).length
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-8" data-state="ready">
       {note && (
         <p role="alert" className="alert alert-outline alert-warning">
           {note}
+        </p>
+      )}
+      {bad > 3 && (
+        <p role="alert" className="alert alert-error alert-outline">
+          {t('account.attention', { count: bad })}
         </p>
       )}
       <fieldset className="flex flex-col gap-4">
@@ -175,6 +179,7 @@ function Form({ locale, t, code, company, demo, finish }: FormProps) {
           initial={company}
           error={fieldSentence(form.errors, 'company', t)}
         />
+        <Address t={t} />
       </fieldset>
       {demo && <DemoChoice t={t} demo={demo} />}
       {asksForCode && (
@@ -188,23 +193,12 @@ function Form({ locale, t, code, company, demo, finish }: FormProps) {
           error={fieldSentence(form.errors, 'code', t)}
         />
       )}
-      {failure && (
-        <ErrorNote
-          error={failure}
-          locale={locale}
-          t={t}
-          text={until && t('account.tryAgainAt', { time: until })}
-        />
-      )}
-      <button
-        type="submit"
-        className="btn btn-primary"
-        disabled={!isReady || obstacle !== undefined}
-        aria-disabled={isWorking}
-      >
-        {isWorking && <span className="loading loading-spinner loading-sm" aria-hidden="true" />}
-        {t('setup.submit')}
-      </button>
+      {failure && <AccountError error={failure} locale={locale} t={t} />}
+      <WorkButton
+        label={t('setup.submit')}
+        isWorking={isWorking}
+        isOff={!isReady || obstacle !== undefined}
+      />
       <p role="status" className="text-ink-soft text-sm empty:hidden">
         {isWorking ? t('account.securing') : ''}
       </p>
@@ -212,11 +206,44 @@ function Form({ locale, t, code, company, demo, finish }: FormProps) {
   )
 }
 
+/** In parts that no line break may tear. */
+const initCommand = ['npm run vidimus -- init', '--domain docs.example.com', '--name Orchard']
+
+/** Which names lead to the company, and what they need so that other people reach it. */
+function Address({ t }: { t: T }) {
+  const { host, hostname } = location
+  const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost')
+  return (
+    <div className="flex flex-col gap-1.5">
+      <p className="label-text">{t('setup.address')}</p>
+      <p className="fingerprint">{host}</p>
+      <p className="text-ink-soft text-sm">
+        {t('setup.addressText', { host, api: `api.${host}` })}
+      </p>
+      <p className="text-ink-soft text-sm">
+        {t(isLocal ? 'setup.addressLocal' : 'setup.addressPublic')}
+      </p>
+      {isLocal && (
+        <p className="fingerprint flex flex-wrap gap-x-2 text-ink-soft">
+          {initCommand.map(part => (
+            <span key={part}>{`${part} `}</span>
+          ))}
+        </p>
+      )}
+    </div>
+  )
+}
+
 function DemoChoice({ t, demo: { address, account } }: { t: T; demo: Demo }) {
   return (
     <fieldset className="flex flex-col gap-3">
       <legend className="mb-2 font-serif text-xl">{t('setup.demo')}</legend>
-      <p className="wrap-anywhere text-ink-soft">{t('setup.demoText', { address })}</p>
+      <p className="wrap-anywhere text-ink-soft">
+        {t('setup.demoText')}{' '}
+        <a className="link link-secondary" href={address} target="_blank" rel="noreferrer">
+          {address}
+        </a>
+      </p>
       {account && (
         <p className="wrap-anywhere text-ink-soft text-sm">
           {t('setup.demoAccount', { email: account.email, password: account.password })}
@@ -256,6 +283,8 @@ function Over({ locale, t }: { locale: Locale; t: T }) {
 }
 
 function Done({ locale, t, stays }: { locale: Locale; t: T; stays: boolean }) {
+  // the bar shows who is signed in now
+  useEffect(() => void document.dispatchEvent(new Event('vidimus:changed')), [])
   return (
     <section className="sheet flex flex-col gap-4" data-state="done">
       <p className="verdict" role="status">

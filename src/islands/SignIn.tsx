@@ -1,8 +1,8 @@
 import { navigate } from 'astro:transitions/client'
-import { type FormEvent, useEffect, useMemo, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import type { AppError } from '../contract/errors.ts'
 import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
-import { signIn } from '../stores/sessions.ts'
+import { signIn } from '../stores/accounts.ts'
 import { afterSignIn } from '../stores/users.ts'
 import {
   asAppError,
@@ -12,11 +12,11 @@ import {
   useCarried,
   useReadiness
 } from './parts/account-form.ts'
-import { ErrorNote } from './parts/ErrorNote.tsx'
+import { AccountError } from './parts/ErrorNote.tsx'
 import { Field } from './parts/Field.tsx'
 import { PasswordField } from './parts/PasswordField.tsx'
-import { retryTime } from './parts/time.ts'
 import { useForm, type Values } from './parts/use-form.ts'
+import { WorkButton } from './parts/WorkButton.tsx'
 
 interface SignInProps {
   locale: Locale
@@ -48,7 +48,7 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
     try {
       const { email = '', password = '' } = values
       await signIn({ email, password })
-      await navigate(afterSignIn(), { history: 'replace' })
+      await navigate(await afterSignIn(), { history: 'replace' })
     } catch (cause) {
       setError(asAppError(cause, 'Signing in failed'))
       setWorking(false)
@@ -56,7 +56,6 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
     }
   }
 
-  const until = useMemo(() => error && retryTime(error, locale), [error, locale])
   const note = obstacle && t(`account.${obstacle}`)
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
@@ -84,23 +83,12 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
         autoComplete="current-password"
         error={fieldSentence(form.errors, 'password', t)}
       />
-      {error && (
-        <ErrorNote
-          error={error}
-          locale={locale}
-          t={t}
-          text={until && t('account.tryAgainAt', { time: until })}
-        />
-      )}
-      <button
-        type="submit"
-        className="btn btn-primary"
-        disabled={!isReady || obstacle !== undefined}
-        aria-disabled={isWorking}
-      >
-        {isWorking && <span className="loading loading-spinner loading-sm" aria-hidden="true" />}
-        {t('account.signIn.submit')}
-      </button>
+      {error && <AccountError error={error} locale={locale} t={t} />}
+      <WorkButton
+        label={t('account.signIn.submit')}
+        isWorking={isWorking}
+        isOff={!isReady || obstacle !== undefined}
+      />
       <p role="status" className="text-ink-soft text-sm empty:hidden">
         {isWorking ? t('account.securing') : ''}
       </p>

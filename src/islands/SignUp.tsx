@@ -1,26 +1,25 @@
 import { navigate } from 'astro:transitions/client'
-import { type FormEvent, useEffect, useMemo, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import type { AppError, FieldErrors } from '../contract/errors.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
-import { signUp } from '../stores/sessions.ts'
+import { signUp } from '../stores/accounts.ts'
 import { afterSignIn } from '../stores/users.ts'
 import {
   asAppError,
   emailErrors,
   fieldSentence,
-  newPasswordErrors,
   prefill,
   useCarried,
   useReadiness,
-  usernameErrors,
-  weaknessErrors
+  usernameErrors
 } from './parts/account-form.ts'
-import { ErrorNote } from './parts/ErrorNote.tsx'
+import { AccountError, ErrorNote } from './parts/ErrorNote.tsx'
 import { Field } from './parts/Field.tsx'
 import { NewPasswordField } from './parts/NewPasswordField.tsx'
+import { newPasswordErrors, weaknessErrors } from './parts/new-password.ts'
 import { PasswordField } from './parts/PasswordField.tsx'
-import { retryTime } from './parts/time.ts'
 import { useForm, type Values } from './parts/use-form.ts'
+import { WorkButton } from './parts/WorkButton.tsx'
 
 interface SignUpProps {
   locale: Locale
@@ -65,7 +64,7 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
         return
       }
       await signUp({ email, username, password, locale })
-      await navigate(afterSignIn(), { history: 'replace' })
+      await navigate(await afterSignIn(), { history: 'replace' })
     } catch (cause) {
       const error = asAppError(cause, 'Signing up failed')
       setFailure({ error, email })
@@ -75,7 +74,6 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
   }
 
   const bad = Object.keys(form.errors).length
-  const until = useMemo(() => failure && retryTime(failure.error, locale), [failure, locale])
   const note = obstacle && t(`account.${obstacle}`)
   const signInPath = localizedPath(locale, '/sign-in')
   return (
@@ -133,24 +131,13 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
           </a>
         </ErrorNote>
       ) : (
-        failure && (
-          <ErrorNote
-            error={failure.error}
-            locale={locale}
-            t={t}
-            text={until && t('account.tryAgainAt', { time: until })}
-          />
-        )
+        failure && <AccountError error={failure.error} locale={locale} t={t} />
       )}
-      <button
-        type="submit"
-        className="btn btn-primary"
-        disabled={!isReady || obstacle !== undefined}
-        aria-disabled={isWorking}
-      >
-        {isWorking && <span className="loading loading-spinner loading-sm" aria-hidden="true" />}
-        {t('account.signUp.submit')}
-      </button>
+      <WorkButton
+        label={t('account.signUp.submit')}
+        isWorking={isWorking}
+        isOff={!isReady || obstacle !== undefined}
+      />
       <p role="status" className="text-ink-soft text-sm empty:hidden">
         {isWorking ? t('account.securing') : ''}
       </p>

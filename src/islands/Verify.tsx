@@ -52,7 +52,7 @@ export function Verify({ locale, words, company }: VerifyProps) {
         multiple
         onFiles={files => void checkFiles(files)}
       >
-        <Seal state={{ kind: 'idle' }} label={t('verify.seal.none')} className="size-16" />
+        <Seal state={{ kind: 'idle' }} className="size-20" small />
       </DropZone>
       <Unreadable names={unreadable} locale={locale} t={t} />
       <Paste t={t} />
@@ -79,7 +79,7 @@ export function Verify({ locale, words, company }: VerifyProps) {
         <section className="sheet flex flex-col gap-2">
           <div className="flex flex-wrap items-center justify-between gap-4">
             <h2 className="font-semibold text-lg">{t('verify.earlier')}</h2>
-            <button type="button" className="btn btn-ghost btn-sm" onClick={forgetChecks}>
+            <button type="button" className="btn btn-outline btn-sm" onClick={forgetChecks}>
               {t('verify.forget')}
             </button>
           </div>
@@ -102,8 +102,8 @@ function Paste({ t }: { t: T }) {
     else input.current.focus()
   }
   return (
-    <form onSubmit={send} noValidate className="flex flex-wrap items-start gap-x-4 gap-y-2">
-      <div className="min-w-0 grow basis-64">
+    <form onSubmit={send} noValidate className="flex flex-col gap-x-4 gap-y-3 sm:flex-row">
+      <div className="min-w-0 grow">
         <Field
           ref={input}
           label={t('verify.paste.label')}
@@ -115,7 +115,7 @@ function Paste({ t }: { t: T }) {
           mono
         />
       </div>
-      <button type="submit" className="btn btn-outline mt-5.25">
+      <button type="submit" className="btn btn-outline self-start sm:mt-5.75">
         {t('verify.paste.submit')}
       </button>
     </form>
@@ -155,11 +155,11 @@ function Steps({
 
 function Step({ state, text }: { state: 'todo' | 'doing' | 'done'; text: string }) {
   return (
-    <li className={`flex items-center gap-3 ${state === 'doing' ? 'text-base-content' : ''}`}>
+    <li className={`flex items-start gap-3 ${state === 'doing' ? 'text-base-content' : ''}`}>
       <svg
         viewBox="0 0 16 16"
         aria-hidden="true"
-        className="size-4 shrink-0"
+        className="mt-0.5 size-4 shrink-0"
         fill="none"
         stroke="currentColor"
         strokeWidth="1.5"

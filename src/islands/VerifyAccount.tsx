@@ -8,15 +8,14 @@ import {
   confirmWithPassword,
   type MailLink,
   sendVerification
-} from '../stores/accounts.ts'
+} from '../stores/mail-links.ts'
 import { signOut } from '../stores/sessions.ts'
 import { $user, afterSignIn, refresh } from '../stores/users.ts'
 import { asAppError, useReadiness } from './parts/account-form.ts'
-import { ErrorNote } from './parts/ErrorNote.tsx'
+import { AccountError } from './parts/ErrorNote.tsx'
 import { LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
 import { useMailLink } from './parts/mail-link.ts'
-import { NewKeyForm } from './parts/NewKeyForm.tsx'
-import { retryTime } from './parts/time.ts'
+import { NewKey } from './parts/NewKey.tsx'
 import { WorkButton } from './parts/WorkButton.tsx'
 
 interface VerifyAccountProps {
@@ -66,7 +65,7 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
     setState('working')
     try {
       await confirmSignUp(link)
-      await navigate(afterSignIn(), { history: 'replace' })
+      await goOn()
     } catch (cause) {
       const error = asAppError(cause, 'Confirming the e-mail failed')
       if (error.code === 'proof_required') setState('elsewhere')
@@ -90,13 +89,13 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
       <section className="sheet flex flex-col gap-4" data-state="ready">
         <p className="font-medium">{link.email}</p>
         <p role="status">{t('links.verify.elsewhere')}</p>
-        <NewKeyForm
+        <NewKey
           {...{ locale, t, company, heed }}
           email={link.email}
           submit={t('links.verify.submitPassword')}
           send={async ({ password }) => {
             await confirmWithPassword(link, password)
-            await navigate(afterSignIn(), { history: 'replace' })
+            await goOn()
           }}
         />
       </section>
@@ -105,7 +104,7 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p>{t('links.verify.ready', { email: link.email })}</p>
-      {typeof state === 'object' && <Failure error={state} locale={locale} t={t} />}
+      {typeof state === 'object' && <AccountError error={state} locale={locale} t={t} />}
       <WorkButton
         label={t('links.verify.submit')}
         isWorking={state === 'working'}
@@ -128,7 +127,7 @@ function Waiting({ locale, t, email }: { locale: Locale; t: T; email: string }) 
     const ask = setInterval(() => void refresh(), askEveryMs)
     const count = setInterval(() => setLeft(seconds => Math.max(0, seconds - 1)), 1000)
     const stop = $user.listen(user => {
-      if (user && !user.pending) void navigate(afterSignIn(), { history: 'replace' })
+      if (user && !user.pending) void goOn()
     })
     return () => {
       clearInterval(ask)
@@ -160,7 +159,7 @@ function Waiting({ locale, t, email }: { locale: Locale; t: T; email: string }) 
       <h2 className="section-title">{t('links.verify.waitTitle')}</h2>
       <p>{t('links.verify.wait', { email })}</p>
       <p className="text-ink-soft">{t('links.verify.waitNote')}</p>
-      {typeof state === 'object' && <Failure error={state} locale={locale} t={t} />}
+      {typeof state === 'object' && <AccountError error={state} locale={locale} t={t} />}
       <button
         type="button"
         className="btn btn-outline"
@@ -179,8 +178,6 @@ function Waiting({ locale, t, email }: { locale: Locale; t: T; email: string }) 
   )
 }
 
-function Failure({ error, locale, t }: { error: AppError; locale: Locale; t: T }) {
-  const until = retryTime(error, locale)
-  const text = until && t('account.tryAgainAt', { time: until })
-  return <ErrorNote error={error} locale={locale} t={t} text={text} />
+async function goOn(): Promise<void> {
+  await navigate(await afterSignIn(), { history: 'replace' })
 }

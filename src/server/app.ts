@@ -8,6 +8,7 @@ import type { Api, ApiContext, ApiEnv } from './api/context.ts'
 import { mountDeposits } from './api/deposits.ts'
 import { mountDocs } from './api/docs.ts'
 import { mountDomains } from './api/domains.ts'
+import { mountExports } from './api/exports.ts'
 import { mountMembers } from './api/members.ts'
 import { mountReports } from './api/reports.ts'
 import { mountRequests } from './api/requests.ts'
@@ -78,6 +79,7 @@ export function createApp(
   mountSessions(app)
   mountAccounts(app)
   mountMembers(app)
+  mountExports(app)
   mountCategories(app)
   mountDeposits(app)
   mountRequests(app)

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
-import { maxFileBytes } from '../contract/deposits.ts'
+import { maxFileBytes } from '../contract/limits.ts'
 import { canonicalEmail } from '../core/email.ts'
 
 const count = (least: number) => z.coerce.number().check(z.int(), z.gte(least))
@@ -47,7 +47,11 @@ const settings = {
   LIMIT_VERIFY_PER_ADDRESS_DAY: z._default(count(1), 600),
   LIMIT_VERIFY_PER_COMPANY_DAY: z._default(count(1), 20_000),
   LIMIT_VERIFY_PER_USER_MINUTE: z._default(count(1), 600),
-  LIMIT_REPORTS_PER_ADDRESS_MINUTE: z._default(count(1), 10)
+  LIMIT_REPORTS_PER_ADDRESS_MINUTE: z._default(count(1), 10),
+  LIMIT_STREAMS_PER_USER: z._default(count(1), 5),
+  LIMIT_STREAMS_PER_COMPANY: z._default(count(1), 500),
+  LIMIT_STREAMS_PER_PROCESS: z._default(count(1), 5000),
+  LIMIT_CONNECTIONS_PER_PROCESS: z._default(count(1), 8000)
 } as const
 
 /** Names of all settings, for the test that compares them with `.env.example`. */
@@ -84,6 +88,10 @@ export interface Config {
     verifyPerCompanyDay: number
     verifyPerUserMinute: number
     reportsPerAddressMinute: number
+    streamsPerUser: number
+    streamsPerCompany: number
+    streamsPerProcess: number
+    connectionsPerProcess: number
   }
 }
 
@@ -137,7 +145,11 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       verifyPerAddressDay: value.LIMIT_VERIFY_PER_ADDRESS_DAY,
       verifyPerCompanyDay: value.LIMIT_VERIFY_PER_COMPANY_DAY,
       verifyPerUserMinute: value.LIMIT_VERIFY_PER_USER_MINUTE,
-      reportsPerAddressMinute: value.LIMIT_REPORTS_PER_ADDRESS_MINUTE
+      reportsPerAddressMinute: value.LIMIT_REPORTS_PER_ADDRESS_MINUTE,
+      streamsPerUser: value.LIMIT_STREAMS_PER_USER,
+      streamsPerCompany: value.LIMIT_STREAMS_PER_COMPANY,
+      streamsPerProcess: value.LIMIT_STREAMS_PER_PROCESS,
+      connectionsPerProcess: value.LIMIT_CONNECTIONS_PER_PROCESS
     }
   }
 }

@@ -7,13 +7,28 @@ import { HostName } from '../contract/domains.ts'
  * Host header, an absolute or otherwise odd target, or a name or port that cannot be one.
  * `'Docs.Acme.fr:443'` → `'docs.acme.fr'`
  */
-export function hostOf(request: IncomingMessage): string | undefined {
-  const names = request.rawHeaders.filter((_each, index) => index % 2 === 0)
-  if (names.filter(name => name.toLowerCase() === 'host').length !== 1) return undefined
-  if (!request.url?.startsWith('/')) return undefined
-  const match = /^([a-z0-9.-]{1,253}?)\.?(?::(\d{1,5}))?$/.exec(
-    (request.headers.host ?? '').toLowerCase()
-  )
+export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined {
+  let said: string | undefined
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length !== 4 || name.toLowerCase() !== 'host') continue
+    if (said !== undefined) return undefined
+    said = rawHeaders[at + 1]
+  }
+  if (said === undefined || !url?.startsWith('/')) return undefined
+  if (!read.has(said)) {
+    if (read.size >= maxRead) read.clear()
+    read.set(said, hostIn(said))
+  }
+  return read.get(said)
+}
+
+/** Headers read before: a service has few hosts and each is asked for again and again. */
+const read = new Map<string, string | undefined>()
+const maxRead = 1000
+
+function hostIn(header: string): string | undefined {
+  const match = /^([a-z0-9.-]{1,253}?)\.?(?::(\d{1,5}))?$/.exec(header.toLowerCase())
   const [, host, port = '0'] = match ?? []
   if (Number(port) > 65_535 || !HostName.safeParse(host).success) return undefined
   return host

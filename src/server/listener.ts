@@ -17,6 +17,8 @@ export interface Halves {
   uploads: Uploads
   addressOf: AddressReader
   log: Log
+  /** Connections held at a time; more are closed unheard. */
+  maxConnections?: number
   /** The slowest body that is waited for. */
   slowest?: Pace
 }
@@ -70,7 +72,7 @@ export function createListener(halves: Halves): Server {
     if (!isDirectUpload(request)) response.writeContinue()
     serve(request, response)
   })
-  server.maxConnections = 8000
+  if (halves.maxConnections !== undefined) server.maxConnections = halves.maxConnections
   return server
 }
 

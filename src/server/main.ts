@@ -123,6 +123,7 @@ async function start(): Promise<void> {
     app,
     uploads: createUploads(deps),
     addressOf: createAddressReader(config.trustedProxies),
+    maxConnections: config.limits.connectionsPerProcess,
     log
   })
 

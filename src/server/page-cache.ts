@@ -6,10 +6,10 @@ export interface Page {
   body: Encoded
 }
 
-/** The page as `src/middleware.ts` hands it over. */
+/** A page as it is to be answered. */
 export interface RenderedPage {
   status: number
-  headers: [string, string][]
+  headers: Record<string, string>
   body: string
 }
 
@@ -68,7 +68,7 @@ export class PageCache {
   async #render(key: string, version: string, render: () => Promise<RenderedPage>): Promise<Page> {
     const rendered = await render()
     this.#rendered++
-    const headers = Object.fromEntries(rendered.headers)
+    const { headers } = rendered
     const type = headers['content-type'] ?? 'text/html'
     const entry: Entry = {
       version,

@@ -48,11 +48,9 @@ export function createSite(options: SiteOptions): Site {
     response: ServerResponse,
     host: string
   ): Promise<void> {
-    for (const [name, value] of Object.entries(security)) response.setHeader(name, value)
     const { path, query } = target(request)
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      response.setHeader('allow', 'GET, HEAD')
-      return plain(response, 405, 'Method Not Allowed')
+      return plain(response, 405, 'Method Not Allowed', { allow: 'GET, HEAD' })
     }
     const file = build.files.get(path)
     if (file) return sendFile(request, response, path, query, file)
@@ -81,7 +79,7 @@ export function createSite(options: SiteOptions): Site {
       config && wellKnown(path, { origin: originOf(host), contact: config.contact, locale })
     if (!found) plain(response, 404, 'Not Found')
     else {
-      response.writeHead(found.status, found.headers)
+      response.writeHead(found.status, { ...security, ...found.headers })
       response.end(request.method === 'HEAD' ? undefined : found.body)
     }
     return true
@@ -107,6 +105,7 @@ export function createSite(options: SiteOptions): Site {
       response,
       200,
       {
+        ...security,
         'content-type': file.type,
         'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
         vary: 'Accept-Encoding',
@@ -118,7 +117,11 @@ export function createSite(options: SiteOptions): Site {
 
   function sendBuildId(request: IncomingMessage, response: ServerResponse): void {
     const body = Buffer.from(JSON.stringify({ id: build.id }))
-    const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' }
+    const headers = {
+      ...security,
+      'content-type': 'application/json',
+      'cache-control': 'no-store'
+    }
     send(request, response, 200, headers, encode(body, 'application/json', { quality: 1 }))
   }
 
@@ -133,6 +136,7 @@ export function createSite(options: SiteOptions): Site {
       response,
       200,
       {
+        ...security,
         'content-type': 'application/json',
         'cache-control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache',
         vary: 'Accept-Encoding'
@@ -158,11 +162,10 @@ export function createSite(options: SiteOptions): Site {
     const locale = prefix ?? detectLocale(request)
     const local = prefix ? `/${rest.join('/')}` : path
     const vary = prefix ? 'Accept-Encoding' : 'Accept-Encoding, Cookie, Accept-Language'
-    response.setHeader('cache-control', 'no-cache')
-    response.setHeader('vary', vary)
     // The home page is shown in place; every other page has one address a language.
     if (!prefix && local !== '/' && known.has(local)) {
-      response.writeHead(302, { location: `/${locale}${local}${query}` }).end()
+      const location = `/${locale}${local}${query}`
+      response.writeHead(302, { ...security, 'cache-control': 'no-cache', vary, location }).end()
       return
     }
     const isKnown = known.has(local)
@@ -175,11 +178,10 @@ export function createSite(options: SiteOptions): Site {
       )
       if (page.status >= 400 && isCrawler(request)) {
         log.warn({ host, path: address, status: page.status }, 'a crawler met an error page')
-        response.writeHead(page.status).end()
+        response.writeHead(page.status, { ...security, 'cache-control': 'no-cache', vary }).end()
         return
       }
-      const headers = { ...page.headers, vary, 'content-type': 'text/html; charset=utf-8' }
-      send(request, response, page.status, headers, page.body)
+      send(request, response, page.status, { ...page.headers, vary }, page.body)
     } catch (cause) {
       fail(request, response, locale, { host, path: address, cause })
     }
@@ -211,7 +213,15 @@ export function createSite(options: SiteOptions): Site {
         failure = cause
       }
     })
-    if (rendered?.status === status) return rendered
+    if (rendered?.status === status) {
+      const headers = {
+        ...security,
+        'cache-control': 'no-cache',
+        ...rendered.headers,
+        'content-type': 'text/html; charset=utf-8'
+      }
+      return { ...rendered, headers }
+    }
     const reason = rendered ? `answered ${rendered.status}` : 'answered nothing'
     throw new Error(`${path} ${reason} in place of ${status}`, { cause: failure })
   }
@@ -225,14 +235,32 @@ export function createSite(options: SiteOptions): Site {
   ): void {
     const id = randomBytes(9).toString('base64url')
     log.error({ ...facts, request: id, err: cause }, 'a page failed')
-    response.setHeader('cache-control', 'no-store')
+    const headers = { ...security, 'cache-control': 'no-store' }
     if (isCrawler(request)) {
-      response.writeHead(500).end()
+      response.writeHead(500, headers).end()
       return
     }
-    response.setHeader('content-security-policy', failurePolicy)
-    response.writeHead(500, { 'content-type': 'text/html; charset=utf-8' })
+    response.writeHead(500, {
+      ...headers,
+      'content-security-policy': failurePolicy,
+      'content-type': 'text/html; charset=utf-8'
+    })
     response.end(request.method === 'HEAD' ? undefined : failurePage(build, locale, id))
+  }
+
+  function plain(
+    response: ServerResponse,
+    status: number,
+    text: string,
+    headers: Record<string, string> = {}
+  ): void {
+    response.writeHead(status, {
+      ...security,
+      ...headers,
+      'cache-control': 'no-store',
+      'content-type': 'text/plain; charset=utf-8'
+    })
+    response.end(`${text}\n`)
   }
 }
 
@@ -241,14 +269,9 @@ function target(request: IncomingMessage): { path: string; query: string } {
   const mark = raw.indexOf('?')
   const path = mark < 0 ? raw : raw.slice(0, mark)
   // `//host/` would be read as another origin by whoever gets it back in a redirect.
-  const clean = `/${path.split('/').filter(Boolean).join('/')}`
+  const isClean = path === '/' || !(path.includes('//') || path.endsWith('/'))
+  const clean = isClean ? path : `/${path.split('/').filter(Boolean).join('/')}`
   return { path: clean, query: mark < 0 ? '' : raw.slice(mark) }
-}
-
-function plain(response: ServerResponse, status: number, text: string): void {
-  response.setHeader('cache-control', 'no-store')
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' })
-  response.end(`${text}\n`)
 }
 
 /** Cookie, then the browser's languages, then English. */

@@ -24,6 +24,8 @@ export function guardAgainstLostFiles(): void {
 }
 
 function reloadOnce(): void {
+  // without a connection a reload would lose the page as well
+  if (!navigator.onLine) return
   if (!mayReload(location.pathname, Date.now(), sessionStorage)) return
   const reload = () => location.reload()
   const t = pageWords()

@@ -3,7 +3,6 @@ import type { UserInfo } from '../contract/users.ts'
 import { formatBytes, shortInitials } from '../core/format.ts'
 import { buildRedirect, parseRedirect } from '../core/redirect.ts'
 import { localizedPath } from '../i18n/index.ts'
-import { isReturnable } from '../stores/routes.ts'
 import { ask } from './ask.ts'
 import { isUploading, uploadsEnd } from './dock.ts'
 import { onClick, onPage, pageLocale, pageWords } from './page.ts'
@@ -14,10 +13,14 @@ let started = false
 /** Who is signed in, what they see of themselves, and which pages are theirs. */
 export function startSessions(): void {
   onPage(() => {
-    guard()
+    void guard()
     leadPending()
     draw()
     // A visitor without a session needs none of the code that keeps one.
+    if (isSignedIn()) void start()
+  })
+  // a sign-in that leaves the page where it is, as that of the first operator
+  document.addEventListener('vidimus:changed', () => {
     if (isSignedIn()) void start()
   })
   onClick('[data-act=sign-out]', () => void leave())
@@ -39,7 +42,7 @@ async function start(): Promise<void> {
   sessions.onSignIn(tell)
   sessions.onSignOut(departure => {
     tell()
-    if (departure === 'ended') guard('ended')
+    if (departure === 'ended') void guard('ended')
   })
   sessions.startSession()
   tell()
@@ -51,7 +54,7 @@ function tell(): void {
 }
 
 /** The server knows no pages of persons: its API keeps what is theirs, this keeps the way short. */
-function guard(reason?: 'ended'): void {
+async function guard(reason?: 'ended'): Promise<void> {
   const { guard } = document.body.dataset
   if (guard === 'signed-in' && !isSignedIn()) {
     const redirect = redirectHere()
@@ -61,6 +64,7 @@ function guard(reason?: 'ended'): void {
   }
   if (guard === 'signed-out' && isSignedIn()) {
     const wanted = new URLSearchParams(location.search).get('redirect') ?? ''
+    const { isReturnable } = await import('../stores/routes.ts')
     const target = parseRedirect(wanted, location.origin, isReturnable)
     void navigate(target ?? localizedPath(pageLocale(), '/'), { history: 'replace' })
   }

@@ -1,3 +1,4 @@
+import { loadCallsAhead } from './calls.ts'
 import { carryLinks } from './carry.ts'
 import { guardAgainstLostFiles } from './chunks.ts'
 import { startDock } from './dock.ts'
@@ -25,6 +26,7 @@ export function startShell(): void {
   startDropZone()
   startDock()
   startSessions()
+  loadCallsAhead()
   carryLinks()
   fillNotFound()
   focusHeading()

@@ -1,5 +1,5 @@
 import { atom } from 'nanostores'
-import { type Category, listCategories } from '../contract/categories.ts'
+import type { Category } from '../contract/categories.ts'
 import { AppError } from '../contract/errors.ts'
 import { environment } from './environment.ts'
 import { api, onSignOut } from './sessions.ts'
@@ -28,7 +28,7 @@ export async function loadCategories(): Promise<void> {
   if ($categories.get().status !== 'ready') $categories.set({ status: 'loading' })
   const mine = visit
   try {
-    const categories = await api(listCategories, {})
+    const categories = await api('listCategories', {})
     if (mine !== visit) return
     const remembered = environment().readStored(chosenKey)
     const chosen = categories.find(({ id }) => id === remembered) ?? categories[0]

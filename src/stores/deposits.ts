@@ -1,6 +1,4 @@
-import { createDeposit } from '../contract/deposits.ts'
 import { AppError } from '../contract/errors.ts'
-import { getRequest } from '../contract/requests.ts'
 import { readPayload } from '../core/token.ts'
 import { hashFile } from '../workers/hash-client.ts'
 import { reducePicture } from '../workers/image-client.ts'
@@ -19,8 +17,8 @@ const uploads = createUploads({ http: httpUpload, token: sessionToken })
 const queue = createDepositQueue({
   hash: hashFile,
   reduce: reducePicture,
-  reserve: (input, idempotencyKey) => renewable(api(createDeposit, input, { idempotencyKey })),
-  look: id => renewable(api(getRequest, { id })),
+  reserve: (input, idempotencyKey) => renewable(api('createDeposit', input, { idempotencyKey })),
+  look: id => renewable(api('getRequest', { id })),
   send: (address, bytes, options) => heeding(uploads.send(urlOf(address), bytes, options)),
   held: address => heeding(uploads.held(urlOf(address))),
   release: address => heeding(uploads.release(urlOf(address))),

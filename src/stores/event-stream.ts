@@ -11,7 +11,7 @@ import type { Environment } from './environment.ts'
 export const StreamState = z.enum(['connecting', 'live', 'polling', 'offline', 'unreachable'])
 export type StreamState = z.infer<typeof StreamState>
 
-interface EventStreamOptions {
+export interface EventStreamOptions {
   url: string
   environment: Pick<Environment, 'fetch' | 'now' | 'random' | 'after' | 'onWake' | 'onOffline'>
   /** Sequence up to which everything has been seen before. */

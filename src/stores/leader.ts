@@ -1,4 +1,3 @@
-import * as z from 'zod/mini'
 import type { Environment } from './environment.ts'
 
 /** Tabs of one browser, of which one works for all. */
@@ -28,10 +27,7 @@ interface TeamOptions {
 /** A leader speaks every 15 to 30 seconds: one that is silent for longer is frozen or lost. */
 const silenceMs = 40_000
 
-const Message = z.union([
-  z.object({ from: z.literal('leader'), news: z.unknown() }),
-  z.object({ from: z.literal('follower') })
-])
+type Message = { from: 'leader'; news: unknown } | { from: 'follower' }
 
 /**
  * Joins the tabs of this browser under `name`. The one with the lock leads; a visible follower takes
@@ -46,13 +42,12 @@ export function joinTeam({ name, environment, lead, follow, hear, greeting }: Te
   let isAway = false
 
   const channel = environment.openChannel(name, message => {
-    const read = Message.safeParse(message)
-    if (!read.success || isAway) return
-    if (read.data.from === 'follower') {
+    if (!isMessage(message) || isAway) return
+    if (message.from === 'follower') {
       say(greeting())
     } else if (!stopWork) {
       heardAt = now()
-      hear(read.data.news)
+      hear(message.news)
     }
   })
 
@@ -125,4 +120,10 @@ export function joinTeam({ name, environment, lead, follow, hear, greeting }: Te
       channel.close()
     }
   }
+}
+
+/** The other tab may show the page of another release. */
+function isMessage(value: unknown): value is Message {
+  if (typeof value !== 'object' || value === null || !('from' in value)) return false
+  return value.from === 'follower' || (value.from === 'leader' && 'news' in value)
 }

@@ -1,10 +1,10 @@
 import { atom } from 'nanostores'
-import * as z from 'zod/mini'
 import { AppError } from '../contract/errors.ts'
-import { listRequests, ProcessedRequest, streamRequests } from '../contract/requests.ts'
+import type { ProcessedRequest } from '../contract/requests.ts'
 import { environment } from './environment.ts'
-import { openEventStream, StreamState } from './event-stream.ts'
+import type { StreamState } from './event-stream.ts'
 import { joinTeam, type Team } from './leader.ts'
+import type { News } from './request-stream.ts'
 import { $session, api, apiOrigin, heed, onSignOut, sessionToken, sharedName } from './sessions.ts'
 
 /** The person's history, newest first, each request once. */
@@ -35,6 +35,8 @@ let seen: string | undefined
 /** Counts the teams, so that an answer for an earlier one is dropped. */
 let visit = 0
 let isCatchingUp = false
+/** The visit whose team has been joined, or is being. */
+let joined: number | undefined
 
 onSignOut(reset)
 
@@ -44,41 +46,48 @@ export function onRequest(run: (request: ProcessedRequest) => void): () => void 
   return () => listeners.delete(run)
 }
 
-/** What the tab with the stream tells the others. */
-const News = z.object({
-  state: StreamState,
-  /** Sequence up to which the leader has seen everything, now and before these news. */
-  at: z.optional(z.string()),
-  before: z.optional(z.string()),
-  request: z.optional(ProcessedRequest),
-  /** The list has to be loaded anew. */
-  reload: z.optional(z.boolean())
-})
-type News = z.infer<typeof News>
-
 /**
  * Follows the requests: by the one stream of this browser, which this or another tab has open. The
  * list is loaded once that is on, so that nothing falls between.
  */
 export function loadRequests(): void {
-  if (team || $session.get().status === 'out') return
+  if (joined === visit || $session.get().status === 'out') return
+  joined = visit
   $historyStatus.set({ status: 'loading' })
+  void join()
+}
+
+async function join(): Promise<void> {
+  const mine = visit
+  const loading = import('./request-stream.ts')
+  const stream = await loading.catch((cause: unknown) => {
+    return new AppError('offline', 'The stream could not be loaded', { cause })
+  })
+  if (mine !== visit) return
+  if (stream instanceof AppError) {
+    joined = undefined
+    $historyStatus.set({ status: 'failed', error: stream })
+    return
+  }
   team = joinTeam({
     name: sharedName('stream'),
     environment: environment(),
-    lead: openStream,
+    lead: () => lead(stream),
     follow: () => {
       if ($historyStatus.get().status === 'loading') void reload()
     },
-    hear,
+    hear(message) {
+      const news = stream.readNews(message)
+      if (news) hear(news)
+    },
     greeting: () => newsOf({ at: seen, before: seen })
   })
 }
 
-/** The work of the leader. */
-function openStream(): () => void {
-  return openEventStream({
-    url: `${apiOrigin()}${streamRequests.path}`,
+/** Has the one stream of this browser open, and passes on what it brings. */
+function lead({ openRequestStream }: typeof import('./request-stream.ts')): () => void {
+  return openRequestStream({
+    origin: apiOrigin(),
     environment: environment(),
     after: seen,
     token: sessionToken,
@@ -87,9 +96,7 @@ function openStream(): () => void {
       $streamState.set(state)
       team?.say(newsOf({}))
     },
-    onMessage(data) {
-      const request = parse(data)
-      if (!request) return
+    onRequest(request) {
       addRequests([request])
       team?.say(newsOf({ request }))
     },
@@ -114,10 +121,7 @@ function newsOf(news: Omit<News, 'state'>): News {
 }
 
 /** What a follower makes of the leader's words. */
-function hear(message: unknown): void {
-  const read = News.safeParse(message)
-  if (!read.success) return
-  const { state, at, before, request, reload: isStale } = read.data
+function hear({ state, at, before, request, reload: isStale }: News): void {
   $streamState.set(state)
   if (request) addRequests([request])
   if (isStale) void reload()
@@ -137,6 +141,7 @@ async function catchUp(at: string): Promise<void> {
 
 /** Tries the first page again after a failure. */
 export async function retryRequests(): Promise<void> {
+  if (!team) return loadRequests()
   $historyStatus.set({ status: 'loading' })
   await reload()
 }
@@ -148,7 +153,7 @@ export async function loadMoreRequests(): Promise<void> {
   const mine = visit
   const from = cursor
   try {
-    const page = await api(listRequests, { limit: pageSize, ...(from ? { cursor: from } : {}) })
+    const page = await api('listRequests', { limit: pageSize, ...(from ? { cursor: from } : {}) })
     if (mine !== visit) return
     // a reload has found a gap meanwhile: this page lies behind it, and is asked for again in its turn
     if (from === cursor) takePage(page, true)
@@ -198,7 +203,7 @@ export function newestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
 async function reload(): Promise<boolean> {
   const mine = visit
   try {
-    const page = await api(listRequests, { limit: pageSize })
+    const page = await api('listRequests', { limit: pageSize })
     if (mine !== visit) return false
     takePage(page, false)
     return true
@@ -221,15 +226,6 @@ function takePage(page: ProcessedRequest[], isNext: boolean): void {
   if (!isNext && before.status === 'ready' && !isGap) return
   if (last) cursor = last.id
   $historyStatus.set({ status: 'ready', hasMore: page.length === pageSize, more: 'idle' })
-}
-
-function parse(data: string): ProcessedRequest | undefined {
-  try {
-    return ProcessedRequest.parse(JSON.parse(data))
-  } catch {
-    // A page may be a release older than the API; what it cannot read waits for the next load.
-    return undefined
-  }
 }
 
 function reset(): void {

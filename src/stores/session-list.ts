@@ -1,6 +1,6 @@
 import { atom } from 'nanostores'
 import { AppError } from '../contract/errors.ts'
-import { endSession as endOne, listSessions, type Session } from '../contract/sessions.ts'
+import type { Session } from '../contract/sessions.ts'
 import { $session, api, onSignOut } from './sessions.ts'
 
 export type SessionList =
@@ -26,7 +26,7 @@ export async function loadSessions(): Promise<void> {
   const mine = load
   if ($sessionList.get().status === 'failed') $sessionList.set({ status: 'loading' })
   try {
-    const sessions = await api(listSessions, {})
+    const sessions = await api('listSessions', {})
     if (mine === load) $sessionList.set({ status: 'ready', sessions })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
@@ -37,7 +37,7 @@ export async function loadSessions(): Promise<void> {
 /** Signs another browser of the person out; one that is over already is as good. */
 export async function endSession(id: string): Promise<void> {
   try {
-    await api(endOne, { id })
+    await api('endSession', { id })
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'not_found') throw error
   }

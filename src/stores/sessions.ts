@@ -1,13 +1,10 @@
 import { atom } from 'nanostores'
 import type * as z from 'zod/mini'
-import { type CallOptions, call } from '../contract/call.ts'
+import type { CallOptions } from '../contract/call.ts'
+import type { calls } from '../contract/calls.ts'
 import type { Endpoint } from '../contract/endpoint.ts'
 import { AppError } from '../contract/errors.ts'
-import { getChallenge, logIn, logOut } from '../contract/sessions.ts'
-import { changeKey, createUser } from '../contract/users.ts'
 import { clockAhead, expiryOf, isUsable, readPayload } from '../core/token.ts'
-import type { Locale } from '../i18n/index.ts'
-import type { Keys } from '../workers/kdf-client.ts'
 import { environment, pageLocale } from './environment.ts'
 
 /** `exp` in seconds since the epoch, as the token says. */
@@ -18,7 +15,6 @@ export const $session = atom<Session>({ status: 'out' })
 const cookieName = '__Host-vidimus'
 /** Browsers refuse a longer cookie without a word. */
 const maxCookieBytes = 4096
-const deviceKey = 'vidimus:device'
 /** Seconds by which this device's clock is ahead of the server's; `boot.js` reads it as well. */
 const clockKey = 'vidimus:clock'
 
@@ -61,19 +57,54 @@ export function apiOrigin(): string {
   return `${protocol}//api.${host}`
 }
 
+type Calls = typeof calls
+type CallName = keyof Calls
+type InputOf<Name extends CallName> = z.input<Calls[Name]['input']>
+type OutputOf<Name extends CallName> = z.output<Calls[Name]['output']>
+
+type ApiOptions = Pick<CallOptions, 'idempotencyKey' | 'signal'>
+
 /** The browser's only caller of the API: adds base and token, and heeds what every call may answer. */
-export async function api<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
-  endpoint: Endpoint<Input, Output>,
-  input: z.input<Input>,
-  options: Pick<CallOptions, 'idempotencyKey' | 'signal'> = {}
-): Promise<z.output<Output>> {
+export async function api<Name extends CallName>(
+  name: Name,
+  input: InputOf<Name>,
+  options: ApiOptions = {}
+): Promise<OutputOf<Name>> {
   const token = sessionToken()
   try {
-    const { fetch } = environment()
-    return await call(endpoint, input, { ...options, base: apiOrigin(), token, fetch })
+    return await callAs(token, name, input, options)
   } catch (error) {
     if (error instanceof AppError) heed(error, token)
     throw error
+  }
+}
+
+async function callAs<Name extends CallName>(
+  token: string | undefined,
+  name: Name,
+  input: InputOf<Name>,
+  options: ApiOptions
+): Promise<OutputOf<Name>> {
+  const { call, calls } = await loadCalls()
+  const { fetch } = environment()
+  const endpoint: Endpoint = calls[name]
+  const answer = await call(endpoint, input, { ...options, base: apiOrigin(), token, fetch })
+  return answer as OutputOf<Name> // as: parsed by the very schema that names the type
+}
+
+/**
+ * The list of calls brings the parser of answers, a tenth of a page, which no page needs before its
+ * first call. The shell asks for it as soon as the page rests.
+ */
+export async function loadCalls() {
+  try {
+    const [{ call }, { calls }] = await Promise.all([
+      import('../contract/call.ts'),
+      import('../contract/calls.ts')
+    ])
+    return { call, calls }
+  } catch (cause) {
+    throw new AppError('offline', 'The calls of the API could not be loaded', { cause })
   }
 }
 
@@ -98,59 +129,19 @@ export function heed(error: AppError, token: string | undefined): void {
   }
 }
 
-export async function signIn(input: { email: string; password: string }): Promise<void> {
-  const keys = await environment().openKeys(input.email, input.password)
-  try {
-    await logInWith(keys, input.email)
-  } finally {
-    keys.close()
-  }
-}
-
-/** Registers the key of e-mail and password, then signs in with it. */
-export async function signUp(input: {
-  email: string
-  username: string
-  password: string
-  locale: Locale
-}): Promise<void> {
-  const { email, username, password, locale } = input
-  await signUpWith({ email, password }, public_key_jwt =>
-    api(createUser, { email, username, public_key_jwt, locale })
-  )
-}
-
-/** Hands the new key's proof to the call that makes its person, then signs in with the key. */
-export async function signUpWith<Made>(
-  { email, password }: { email: string; password: string },
-  register: (public_key_jwt: string) => Promise<Made>
-): Promise<Made> {
-  const keys = await environment().openKeys(email, password)
-  try {
-    const { challenge } = await api(getChallenge, { email, purpose: 'signup' })
-    const aud = environment().place().hostname
-    const made = await register(await keys.publicKeyJwt({ challenge, aud, purpose: 'signup' }))
-    await logInWith(keys, email)
-    return made
-  } finally {
-    keys.close()
-  }
-}
-
 /** Ends the session here and in other tabs at once, then on the server as far as it can be reached. */
 export async function signOut(): Promise<void> {
   const token = sessionToken()
   leave('signed-out')
   if (!token) return
-  const { fetch } = environment()
-  await call(logOut, {}, { base: apiOrigin(), token, fetch }).catch(() => {
+  await callAs(token, 'logOut', {}, {}).catch(() => {
     // The token ends by itself within the hour, and nobody holds it any more.
   })
 }
 
 /** Ends every session of the person, in all browsers; unlike `signOut` it fails where the server does. */
 export async function signOutEverywhere(): Promise<void> {
-  await api(logOut, { all: true })
+  await api('logOut', { all: true })
   leave('signed-out')
 }
 
@@ -159,31 +150,12 @@ export function forgetSession(): void {
   leave('signed-out')
 }
 
-/** Both keys are derived here; the present one answers for the change, the next one proves itself. */
-export async function changePassword(input: {
-  email: string
-  password: string
-  next: string
-}): Promise<void> {
-  const { openKeys, place } = environment()
-  const present = await openKeys(input.email, input.password)
-  try {
-    const next = await openKeys(input.email, input.next)
-    try {
-      const purpose = 'rekey'
-      const aud = place().hostname
-      const { challenge } = await api(getChallenge, { email: input.email, purpose })
-      const [challenge_response, public_key_jwt] = await Promise.all([
-        present.respond(challenge, purpose, aud),
-        next.publicKeyJwt({ challenge, aud, purpose })
-      ])
-      await api(changeKey, { challenge_response, public_key_jwt })
-    } finally {
-      next.close()
-    }
-  } finally {
-    present.close()
-  }
+/** Begins the session of a token that a login has just answered. */
+export async function beginSession(token: string): Promise<void> {
+  if ($session.get().status === 'in') depart('ended')
+  keep(token)
+  tellTabs('changed')
+  await arrive('signed-in')
 }
 
 /** The fresh token that the server sends before the old one ends. */
@@ -191,24 +163,6 @@ export function renewToken(token: string): void {
   if ($session.get().status === 'out') return
   keep(token)
   tellTabs('changed')
-}
-
-/** Signs in with keys that are open already. */
-export async function logInWith(keys: Keys, email: string): Promise<void> {
-  const { challenge } = await api(getChallenge, { email, purpose: 'login' })
-  const host = environment().place().hostname
-  const challenge_response = await keys.respond(challenge, 'login', host)
-  const known = environment().readStored(deviceKey)
-  const { access_token, device } = await api(logIn, {
-    email,
-    challenge_response,
-    ...(known === undefined || known.length > 128 ? {} : { device: known })
-  })
-  environment().store(deviceKey, device)
-  if ($session.get().status === 'in') depart('ended')
-  keep(access_token)
-  tellTabs('changed')
-  await arrive('signed-in')
 }
 
 /** Follows the cookie: another tab may have signed in or out, or the token may have ended. */

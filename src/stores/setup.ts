@@ -1,10 +1,10 @@
 import { atom } from 'nanostores'
 import { AppError } from '../contract/errors.ts'
-import { createOperator, getSetup } from '../contract/setup.ts'
 import type { Locale } from '../i18n/index.ts'
+import { signInWithNewKey } from './accounts.ts'
 import { environment } from './environment.ts'
 import { createRetrying } from './retrying.ts'
-import { api, signUpWith } from './sessions.ts'
+import { api } from './sessions.ts'
 
 export interface Demo {
   address: string
@@ -26,7 +26,7 @@ export async function loadSetup(): Promise<void> {
   try {
     // a server that has just started may be busy for a moment
     const { signal } = new AbortController()
-    const { company, demo } = await retrying().run(() => api(getSetup, {}), { signal })
+    const { company, demo } = await retrying().run(() => api('getSetup', {}), { signal })
     $setup.set({ status: 'open', company, demo })
   } catch (cause) {
     $setup.set(failureOf(cause))
@@ -46,8 +46,9 @@ interface FirstOperator {
 /** Makes the first operator and signs them in; answers what has become of the demonstration. */
 export async function finishSetup(input: FirstOperator): Promise<'none' | 'kept' | 'removed'> {
   const { password, ...operator } = input
-  const made = await signUpWith({ email: input.email, password }, public_key_jwt =>
-    api(createOperator, { ...operator, public_key_jwt })
+  const key = { email: input.email, password, purpose: 'signup' } as const
+  const made = await signInWithNewKey(key, public_key_jwt =>
+    api('createOperator', { ...operator, public_key_jwt })
   )
   return made.demo
 }

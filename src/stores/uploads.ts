@@ -1,6 +1,6 @@
 import type { DetailedError, HttpResponse } from 'tus-js-client'
-import { uploadChunkBytes } from '../contract/deposits.ts'
 import { AppError, type ErrorCode, fromProblem } from '../contract/errors.ts'
+import { uploadChunkBytes } from '../contract/limits.ts'
 import { type HttpAnswer, httpStack, type httpUpload } from './http-upload.ts'
 
 export interface SendOptions {

@@ -1,11 +1,10 @@
 import { atom } from 'nanostores'
-import { getUser, UserInfo, updateUser } from '../contract/users.ts'
+import type { UserInfo } from '../contract/users.ts'
 import { parseRedirect } from '../core/redirect.ts'
 import { isLocale, type Locale, localizedPath } from '../i18n/index.ts'
 import { environment, pageLocale } from './environment.ts'
 import { joinTeam, type Team } from './leader.ts'
 import { rememberLanguage } from './locale.ts'
-import { isReturnable } from './routes.ts'
 import {
   $session,
   type Arrival,
@@ -44,19 +43,20 @@ export function can(name: string): boolean {
 
 /** Saves the language of a signed-in person; signed out there is nobody to save it for. */
 export async function changeLocale(locale: Locale): Promise<void> {
-  if ($session.get().status === 'in') take(await api(updateUser, { locale }))
+  if ($session.get().status === 'in') take(await api('updateUser', { locale }))
 }
 
 /** Gives the person another name. */
 export async function rename(username: string): Promise<void> {
-  take(await api(updateUser, { username }))
+  take(await api('updateUser', { username }))
 }
 
 /**
  * Where a sign-in leads: back to where the person came from, else home; in the person's language. A
  * sign-up whose e-mail is not confirmed leads to where that is waited for, and from there on.
  */
-export function afterSignIn(): string {
+export async function afterSignIn(): Promise<string> {
+  const { isReturnable } = await import('./routes.ts')
   const { protocol, host, search } = environment().place()
   const origin = `${protocol}//${host}`
   const redirect = new URLSearchParams(search).get('redirect') ?? ''
@@ -78,10 +78,7 @@ async function begin(arrival: Arrival): Promise<void> {
     environment: environment(),
     lead,
     follow: () => {},
-    hear(news) {
-      const user = UserInfo.safeParse(news)
-      if (user.success) show(user.data)
-    },
+    hear: news => void hear(news),
     greeting: () => $user.get()
   })
   stopWake = environment().onWake(() => {
@@ -90,13 +87,21 @@ async function begin(arrival: Arrival): Promise<void> {
   await refresh()
 }
 
+/** What the leader has learned. */
+async function hear(news: unknown): Promise<void> {
+  const mine = visit
+  const { UserInfo } = await import('../contract/users.ts')
+  const user = UserInfo.safeParse(news)
+  if (user.success && mine === visit) show(user.data)
+}
+
 function end(): void {
   visit += 1
   team?.leave()
   team = undefined
   stopWake()
-  $user.set(undefined)
   environment().store(snapshotKey, undefined)
+  $user.set(undefined)
 }
 
 /** Once per session: the person's language replaces the page's, or becomes it. */
@@ -137,7 +142,7 @@ function refreshNow(): void {
 export async function refresh(): Promise<void> {
   if (isLeading) beat()
   const mine = visit
-  const user = await api(getUser, {}).catch(() => undefined)
+  const user = await api('getUser', {}).catch(() => undefined)
   if (!user || mine !== visit) return
   take(user)
   await settleLocale(user)
@@ -150,8 +155,9 @@ function take({ access_token, ...user }: UserInfo): void {
   if (access_token) renewToken(access_token)
 }
 
+/** The snapshot first: `boot.js` reads it as soon as the person is told. */
 function show(user: UserInfo): void {
-  $user.set(user)
   const { features, permissions } = user
   environment().store(snapshotKey, JSON.stringify({ features, permissions }))
+  $user.set(user)
 }

@@ -1,6 +1,7 @@
 import { atom } from 'nanostores'
 import { AppError } from '../contract/errors.ts'
-import { type Answer, maxItemsSignedOut, verify } from '../contract/verifications.ts'
+import { maxItemsSignedOut } from '../contract/limits.ts'
+import type { Answer } from '../contract/verifications.ts'
 import { parseFingerprint } from '../core/fingerprint.ts'
 import { readPayload } from '../core/token.ts'
 import { environment } from './environment.ts'
@@ -155,7 +156,7 @@ async function ask(group: readonly Question[]): Promise<AppError | undefined> {
   if (questions.length === 0) return undefined
   for (const { id } of questions) change(id, { state: { step: 'asking' } })
   try {
-    const { items } = await api(verify, { items: questions.map(({ sha256 }) => ({ sha256 })) })
+    const { items } = await api('verify', { items: questions.map(({ sha256 }) => ({ sha256 })) })
     for (const { id, sha256 } of questions) {
       const answer = items.find(item => item.sha256 === sha256)
       if (answer) settle(id, answer)

@@ -10,28 +10,43 @@ interface Hasher {
   digest(): string
 }
 
-/**
- * SHA-256 of a file in hex, by one streaming path for every size: the next piece is read while the
- * current one is hashed, so memory stays at two pieces.
- */
+/** The bytes of a file in order; a piece is the caller's until the next one is asked for. */
+export type Pieces = AsyncIterable<Uint8Array>
+
+interface FingerprintOptions {
+  onProgress?: (bytesDone: number) => void
+  startHasher?: () => Promise<Hasher>
+  read?: (file: Blob) => Pieces
+}
+
+/** SHA-256 of a file in hex, by one streaming path for every size. */
 export async function fingerprint(
   file: Blob,
-  onProgress: (bytesDone: number) => void = () => undefined,
-  startHasher: () => Promise<Hasher> = createHasher
+  { onProgress, startHasher = createHasher, read = readHere }: FingerprintOptions = {}
 ): Promise<string> {
   const hasher = await startHasher()
-  let reading = read(file, 0)
+  let done = 0
+  for await (const bytes of read(file)) {
+    hasher.update(bytes)
+    done += bytes.length
+    onProgress?.(done)
+  }
+  if (done < file.size) throw new Error('The file became shorter while it was read')
+  return hasher.digest()
+}
+
+/** The next piece is read while the current one is hashed, so memory stays at two pieces. */
+export async function* readHere(file: Blob): AsyncGenerator<Uint8Array> {
+  let reading = readPiece(file, 0)
   let done = 0
   while (done < file.size) {
     const bytes = await reading
-    if (bytes.length === 0) throw new Error('The file became shorter while it was read')
+    if (bytes.length === 0) return
     done += bytes.length
-    reading = read(file, done)
-    hasher.update(bytes)
-    onProgress(done)
+    reading = readPiece(file, done)
+    yield bytes
   }
   await reading
-  return hasher.digest()
 }
 
 /** WASM where the policy lets it run, else the same algorithm in JavaScript (about five times slower). */
@@ -50,7 +65,7 @@ export function createPlainHasher(): Hasher {
   return { update: bytes => hasher.update(bytes), digest: () => bytesToHex(hasher.digest()) }
 }
 
-async function read(file: Blob, start: number): Promise<Uint8Array> {
+async function readPiece(file: Blob, start: number): Promise<Uint8Array> {
   if (start >= file.size) return new Uint8Array(0)
   return new Uint8Array(await file.slice(start, start + readBytes).arrayBuffer())
 }

@@ -1,7 +1,9 @@
 import { fingerprint } from './fingerprint.ts'
 import type { WorkerAnswer } from './pool.ts'
+import { createReader } from './read-client.ts'
 
 const progressMilliseconds = 100
+const read = createReader()
 
 /** One file at a time: the pool sends the next one after the answer. */
 addEventListener('message', (event: MessageEvent<Blob>) => {
@@ -11,12 +13,13 @@ addEventListener('message', (event: MessageEvent<Blob>) => {
 async function run(file: Blob): Promise<WorkerAnswer<string>> {
   let told = performance.now()
   try {
-    const result = await fingerprint(file, bytesDone => {
+    const onProgress = (bytesDone: number) => {
       const now = performance.now()
       if (now - told < progressMilliseconds) return
       told = now
       answer({ kind: 'progress', bytesDone })
-    })
+    }
+    const result = await fingerprint(file, { onProgress, read })
     return { kind: 'done', result }
   } catch (error) {
     return { kind: 'failed', detail: String(error) }

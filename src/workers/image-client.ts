@@ -1,4 +1,5 @@
-import { reduceAboveBytes, type Transform } from '../contract/deposits.ts'
+import type { Transform } from '../contract/deposits.ts'
+import { reduceAboveBytes } from '../contract/limits.ts'
 import type { ReducedPicture } from './image.ts'
 import { type AskOptions, createPool } from './pool.ts'
 

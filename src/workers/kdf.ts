@@ -1,36 +1,19 @@
 import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js'
 import { argon2id as wasmArgon2id } from 'hash-wasm'
-import * as z from 'zod/mini'
 import { AppError, type ErrorCode } from '../contract/errors.ts'
-import { ChallengeError, challengePurposes } from '../core/challenge.ts'
+import { ChallengeError, type ChallengePurpose } from '../core/challenge.ts'
 import { type Argon2id, deriveKey } from '../core/kdf.ts'
-import { publicKeyPurposes } from '../core/public-key-jwt.ts'
-import { createSigner, importSigningKey, type Signer } from './signer.ts'
+import { createSigner, importSigningKey, type PublicKeyRequest, type Signer } from './signer.ts'
 
 /** A key is kept for the calls of one form, sign-up followed by sign-in, and no longer. */
 const keepMilliseconds = 60_000
 
-const KdfRequest = z.discriminatedUnion('kind', [
+/** From the page of this very build: what it asks to sign is checked where it is signed. */
+export type KdfRequest =
   // e-mail and password in canonical form
-  z.object({ kind: z.literal('open'), email: z.string(), password: z.string() }),
-  z.object({
-    kind: z.literal('respond'),
-    id: z.int(),
-    challenge: z.string(),
-    purpose: z.enum(challengePurposes),
-    host: z.string()
-  }),
-  z.object({
-    kind: z.literal('publicKeyJwt'),
-    id: z.int(),
-    challenge: z.string(),
-    purpose: z.enum(publicKeyPurposes),
-    aud: z.string(),
-    token: z.optional(z.string()),
-    present: z.optional(z.string())
-  })
-])
-export type KdfRequest = z.infer<typeof KdfRequest>
+  | { kind: 'open'; email: string; password: string }
+  | { kind: 'respond'; id: number; challenge: string; purpose: ChallengePurpose; host: string }
+  | ({ kind: 'publicKeyJwt'; id: number } & PublicKeyRequest)
 
 export type KdfReply =
   | { kind: 'signed'; id: number; text: string }
@@ -40,9 +23,7 @@ export type KdfReply =
 let signer: Signer | undefined
 let closing: ReturnType<typeof setTimeout> | undefined
 
-addEventListener('message', (event: MessageEvent<unknown>) => {
-  void serve(KdfRequest.parse(event.data))
-})
+addEventListener('message', (event: MessageEvent<KdfRequest>) => void serve(event.data))
 
 async function serve(request: KdfRequest): Promise<void> {
   if (request.kind === 'open') {

@@ -9,7 +9,7 @@ import {
   type PublicKeyPurpose,
   publicJwk,
   publicKeyJwtInput
-} from '../core/public-key-jwt.ts'
+} from '../core/public-key-proof.ts'
 
 export interface SigningKey {
   x: Uint8Array

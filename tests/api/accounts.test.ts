@@ -15,7 +15,7 @@ import { disableUser, enableUser, resendInvitation } from '../../src/contract/me
 import { getChallenge } from '../../src/contract/sessions.ts'
 import { changeKey, createUser, getUser, updateUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
-import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/public-key-jwt.ts'
+import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/public-key-proof.ts'
 import { readPayload } from '../../src/core/token.ts'
 import type { Letter } from '../../src/server/domain/mails.ts'
 import { forgetSignUps } from '../../src/server/domain/signups.ts'

@@ -54,7 +54,8 @@ describe('the routes', () => {
     const listed = Object.values(routes)
       .filter(route => !isUpload(route))
       .map(({ method, path }) => `${method} ${honoPath(path)}`)
-    expect(mounted.toSorted()).toEqual(listed.toSorted())
+    const where = 'mounted in src/server/api and app.ts, as src/contract/index.ts lists'
+    expect(mounted.toSorted(), where).toEqual(listed.toSorted())
     expect(new Set(listed).size).toBe(listed.length)
     expect(mounted.at(-1), 'the path of any one segment').toBe('GET /:domain')
   })
@@ -106,7 +107,8 @@ describe('the routes', () => {
         .map(part => RegExp.escape(part))
         .join('(\\{\\w+\\}|\\$\\{[^}]+\\})')
       const isKnown = new RegExp(`\\b${name}\\b`).test(texts) || new RegExp(written).test(texts)
-      expect(isKnown || isUpload(routeOf(name)), name).toBe(true)
+      const isTested = isKnown || isUpload(routeOf(name))
+      expect(isTested, `${name}: no file of tests/api calls it; say there what it does`).toBe(true)
     }
   })
 
@@ -410,11 +412,14 @@ describe('the error codes', () => {
   const pairs = names.flatMap(name => routeOf(name).errors.map(code => [name, code] as const))
 
   test.each(pairs)('%s answers %s', async (name, code) => {
-    const response = await makers[`${name} ${code}`]?.()
-    expect(response?.status).toBe(errorCodes[code])
+    const make = makers[`${name} ${code}`]
+    if (!make)
+      throw new Error(`makers of this file lack '${name} ${code}': how does it come about?`)
+    const response = await make()
+    expect(response.status).toBe(errorCodes[code])
     // an answer to HEAD has no body
-    if (routeOf(name).method !== 'HEAD') expect(response && codeOf(response)).toBe(code)
-    if (response?.status === 429) {
+    if (routeOf(name).method !== 'HEAD') expect(codeOf(response)).toBe(code)
+    if (response.status === 429) {
       const isForGood = code === 'request_limit_reached' // the limit of these groups never starts anew
       expect(response.headers['retry-after'] ?? '').toMatch(isForGood ? /^$/ : /^[1-9]\d*$/)
     }

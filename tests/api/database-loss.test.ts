@@ -6,43 +6,48 @@ import { expect, test } from 'vitest'
 import { audit, rehash } from '../../bench/soak/audit.ts'
 import { startDepositors } from '../../bench/soak/depositors.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
+import { patience, seed, times } from '../helpers/counts.ts'
 import { createRandom } from '../helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000)
-const rounds = Number(process.env.ROUNDS ?? 3)
+/** Of three faults each. */
+const rounds = times(1, 67)
 const pauseSeconds = 10
 
 // security.md C-05
-test(`loses and doubles nothing when its database stops, loses a backend or stalls (SEED=${seed})`, async () => {
-  const random = createRandom(seed)
-  await using service = await makeServiceProcess({ DEMO: 'false' })
-  await service.start()
-  const crowd = await startDepositors({
-    port: service.port,
-    hosts: Array.from({ length: 8 }, () => 'localhost'),
-    random: random.fork(),
-    patienceSeconds: 90
-  })
-  for (let round = 0; round < rounds; round += 1) {
-    await sleep(random.integer(200, 1500))
-    await service.killDatabase('SIGQUIT') // immediate shutdown: what a crash leaves
-    await isBack(service)
-    await sleep(random.integer(200, 1500))
-    process.kill(await backendOf(service), 'SIGKILL')
-    await isBack(service)
-    await sleep(random.integer(200, 1500))
-    await pause(service)
-    await isBack(service)
-  }
-  await crowd.finish()
-  const { figures, faults } = await audit(service, crowd.remembered)
-  expect([...faults, ...(await rehash(service, crowd.remembered))]).toEqual([])
-  const acknowledged = crowd.remembered.filter(({ end }) => end === 'acknowledged').length
-  expect(figures).toMatchObject({ deposits: acknowledged, leaves: acknowledged })
-  expect(acknowledged).toBeGreaterThan(8)
-  expect(await service.stop()).toBe(0)
-}, 300_000)
+test(
+  `loses and doubles nothing when its database stops, loses a backend and stalls (SEED=${seed})`,
+  async () => {
+    const random = createRandom(seed)
+    await using service = await makeServiceProcess({ DEMO: 'false' })
+    await service.start()
+    const crowd = await startDepositors({
+      port: service.port,
+      hosts: Array.from({ length: 8 }, () => 'localhost'),
+      random: random.fork(),
+      patienceSeconds: 90
+    })
+    for (let round = 0; round < rounds; round += 1) {
+      await sleep(random.integer(200, 1500))
+      await service.killDatabase('SIGQUIT') // immediate shutdown: what a crash leaves
+      await isBack(service)
+      await sleep(random.integer(200, 1500))
+      process.kill(await backendOf(service), 'SIGKILL')
+      await isBack(service)
+      await sleep(random.integer(200, 1500))
+      await pause(service)
+      await isBack(service)
+    }
+    await crowd.finish()
+    const { figures, faults } = await audit(service, crowd.remembered)
+    expect([...faults, ...(await rehash(service, crowd.remembered))]).toEqual([])
+    const acknowledged = crowd.remembered.filter(({ end }) => end === 'acknowledged').length
+    expect(figures).toMatchObject({ deposits: acknowledged, leaves: acknowledged })
+    expect(acknowledged).toBeGreaterThan(8)
+    expect(await service.stop()).toBe(0)
+  },
+  patience(300_000)
+)
 
 async function isBack(service: ServiceProcess): Promise<void> {
   await insist(async () => {

@@ -9,7 +9,9 @@ import { type companyId, inCompany } from '../../src/server/db/scope.ts'
 import { removeCompany } from '../../src/server/domain/companies.ts'
 import { createDemo, demoHost, fillDemo, findDemo } from '../../src/server/domain/demo.ts'
 import { demoActs, sha256Hex } from '../../src/server/domain/demo-documents.ts'
-import { lapseNextUpload } from '../../src/server/domain/uploads.ts'
+import type { CompanyId } from '../../src/server/domain/deps.ts'
+import { lapseNextUpload, settleNextUpload } from '../../src/server/domain/uploads.ts'
+import { lapseStaleUploads } from '../../src/server/jobs/settle-uploads.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 import { tablesOf } from '../helpers/matrix.ts'
 
@@ -127,6 +129,39 @@ test('goes on where a stop left it', async () => {
     { state: 'lapsed', count: 2 },
     { state: 'uploading', count: 2 }
   ])
+})
+
+test.each([
+  ['before the bytes', 'stage'],
+  ['between the bytes and the record', 'keep']
+] as const)('leaves nothing to other jobs when it is killed %s', async (_title, step) => {
+  await using other = await makeApp()
+  await createDemo(other.deps)
+  const { stage, keep } = other.deps.blobs
+  let steps = 0
+  const dieOnce = () => {
+    if (steps++ === 8) throw new Error('killed')
+  }
+  other.deps.blobs[step] = async (...document: [CompanyId, string, Uint8Array]) => {
+    dieOnce()
+    await (step === 'stage' ? stage(...document) : keep(...document))
+  }
+  await expect(fillDemo(other.deps, () => false)).rejects.toThrow('killed')
+  other.wait(60)
+  const found = await findDemo(other.deps)
+  if (!found) throw new Error('no demonstration')
+  // as other jobs do at the next start
+  expect(await settleNextUpload(other.deps, found.company_id)).toBe(false)
+  await lapseStaleUploads(other.deps).run(() => false, true)
+  expect(await fillDemo(other.deps, () => false)).toBe(true)
+  const { rows } = await other.owner.query(
+    `select r.state, abs(extract(epoch from d.recorded_at - r.created_at))::int as late
+       from request r left join deposit d on (d.company_id, d.request_id) = (r.company_id, r.id)
+      where r.kind = 'deposit' order by r.created_at`
+  )
+  const outcomes = demoActs().flatMap(act => (act.kind === 'deposit' ? [act.outcome] : []))
+  expect(rows.map(row => row.state)).toEqual(outcomes)
+  expect(rows.filter(row => row.late > 1)).toEqual([])
 })
 
 test('removes no company that is none', async () => {

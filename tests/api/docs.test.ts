@@ -63,9 +63,11 @@ test('holds every call once, with a sentence, and every reference leads somewher
   const operations = Object.values(pathsOf(document)).flatMap(Object.values<Operation>)
   expect(operations.map(({ operationId }) => operationId).sort()).toEqual(names.toSorted())
   for (const { operationId, summary } of operations) {
+    for (const [locale, { calls }] of Object.entries({ en, fr })) {
+      const place = `a sentence under calls in src/i18n/${locale}/docs.json`
+      expect(Object.keys(calls), place).toContain(operationId)
+    }
     expect(summary, operationId).not.toContain('calls.')
-    expect(en.calls, operationId).toHaveProperty(operationId)
-    expect(fr.calls, operationId).toHaveProperty(operationId)
   }
   for (const [, reference] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)) {
     expect(document).toHaveProperty((reference ?? '').split('/'))
@@ -74,7 +76,8 @@ test('holds every call once, with a sentence, and every reference leads somewher
 
 test('says what the bytes and headers of each stream are', () => {
   const described = names.filter(name => routeOf(name).kind === 'stream')
-  expect(Object.keys(streamFacts).sort()).toEqual(described.sort())
+  const place = 'streamFacts in src/contract/openapi.ts'
+  expect(Object.keys(streamFacts).sort(), place).toEqual(described.sort())
 })
 
 test('lists for each call the codes it may answer, by their status', () => {

@@ -5,20 +5,9 @@ import { AppError } from '../../src/contract/errors.ts'
 import { reportPolicy } from '../../src/contract/reports.ts'
 import { getChallenge } from '../../src/contract/sessions.ts'
 import { verify } from '../../src/contract/verifications.ts'
-import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
+import { generousLimits, makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 
-const generous = 100_000
-const limits = {
-  signInPerAddressMinute: generous,
-  signUpPerAddressHour: generous,
-  mailsPerAddressHour: 100_000,
-  mailTokensPerAddress: 100_000,
-  verifyPerAddressMinute: generous,
-  verifyPerAddressDay: generous,
-  verifyPerCompanyDay: generous,
-  verifyPerUserMinute: generous,
-  reportsPerAddressMinute: 10
-}
+const limits = { ...generousLimits, reportsPerAddressMinute: 10 }
 const item = () => ({ sha256: randomBytes(32).toString('hex') })
 
 describe('a limited call', () => {

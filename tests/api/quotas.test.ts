@@ -5,6 +5,7 @@ import { inCompany } from '../../src/server/db/scope.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
 import { type Reservation, release, reserve, settle } from '../../src/server/domain/usage.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
+import { patience, times } from '../helpers/counts.ts'
 
 // D-02
 
@@ -57,86 +58,91 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }
 )
 
-test('keeps to the figures of a plain model through returns, crashes, new limits and midnights', async () => {
-  const granted = new Set<string>()
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async steps => {
-      await app.owner.query('delete from usage')
-      let limits: { requests: number | null; storage: number | null } = {
-        requests: 3,
-        storage: 100
-      }
-      await setLimits(limits)
-      let now = start
-      let stored = 0
-      const taken = new Map<number, number>()
-      const held: { bytes: number; day: number; reservation: Reservation }[] = []
-
-      for (const each of steps) {
-        const today = Math.floor(now / day)
-        if (each.do === 'wait') now += each.ms
-        else if (each.do === 'limit') {
-          limits = each
-          await setLimits(each)
-        } else if (each.do === 'reserve') {
-          const bytes = each.bytes
-          const requestsLeft = limits.requests === null || (taken.get(today) ?? 0) < limits.requests
-          const inUse = stored + held.reduce((sum, one) => sum + one.bytes, 0)
-          const fits = bytes === 0 || limits.storage === null || inUse + bytes <= limits.storage
-          const outcome = await tryReserve(bytes, new Date(now))
-          const expected = requestsLeft
-            ? fits
-              ? 'held'
-              : 'storage_limit_reached'
-            : 'request_limit_reached'
-          granted.add(expected)
-          if (outcome instanceof AppError) {
-            expect(outcome.code).toBe(expected)
-            const resets = new Date((today + 1) * day).toISOString()
-            expect(outcome.figures).toEqual(
-              expected === 'request_limit_reached'
-                ? { used: taken.get(today) ?? 0, limit: limits.requests, resets_at: resets }
-                : { used: inUse, limit: limits.storage, resets_at: null }
-            )
-          } else {
-            expect(expected).toBe('held')
-            taken.set(today, (taken.get(today) ?? 0) + 1)
-            held.push({ bytes, day: today, reservation: outcome })
-          }
-        } else {
-          const [one] = held.splice(each.which % Math.max(1, held.length), 1)
-          if (!one) continue
-          const act = each.do === 'settle' ? settle : release
-          if (each.crashes) {
-            // undone with its transaction, and done again
-            const crash = inCompany(app.deps.db, company, async tx => {
-              await act(tx, company, one.reservation)
-              throw new Error('crash')
-            })
-            await expect(crash).rejects.toThrow('crash')
-          }
-          await inCompany(app.deps.db, company, tx => act(tx, company, one.reservation))
-          if (each.do === 'settle') stored += one.bytes
-          else taken.set(one.day, (taken.get(one.day) ?? 1) - 1)
+test(
+  'keeps to the figures of a plain model through returns, crashes, new limits and midnights',
+  async () => {
+    const granted = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async steps => {
+        await app.owner.query('delete from usage')
+        let limits: { requests: number | null; storage: number | null } = {
+          requests: 3,
+          storage: 100
         }
-      }
+        await setLimits(limits)
+        let now = start
+        let stored = 0
+        const taken = new Map<number, number>()
+        const held: { bytes: number; day: number; reservation: Reservation }[] = []
 
-      const waiting = held.reduce((sum, one) => sum + one.bytes, 0)
-      const { rows } = await app.owner.query(
-        `select kind, coalesce(sum(used), 0)::int as used, coalesce(sum(reserved), 0)::int as reserved
+        for (const each of steps) {
+          const today = Math.floor(now / day)
+          if (each.do === 'wait') now += each.ms
+          else if (each.do === 'limit') {
+            limits = each
+            await setLimits(each)
+          } else if (each.do === 'reserve') {
+            const bytes = each.bytes
+            const requestsLeft =
+              limits.requests === null || (taken.get(today) ?? 0) < limits.requests
+            const inUse = stored + held.reduce((sum, one) => sum + one.bytes, 0)
+            const fits = bytes === 0 || limits.storage === null || inUse + bytes <= limits.storage
+            const outcome = await tryReserve(bytes, new Date(now))
+            const expected = requestsLeft
+              ? fits
+                ? 'held'
+                : 'storage_limit_reached'
+              : 'request_limit_reached'
+            granted.add(expected)
+            if (outcome instanceof AppError) {
+              expect(outcome.code).toBe(expected)
+              const resets = new Date((today + 1) * day).toISOString()
+              expect(outcome.figures).toEqual(
+                expected === 'request_limit_reached'
+                  ? { used: taken.get(today) ?? 0, limit: limits.requests, resets_at: resets }
+                  : { used: inUse, limit: limits.storage, resets_at: null }
+              )
+            } else {
+              expect(expected).toBe('held')
+              taken.set(today, (taken.get(today) ?? 0) + 1)
+              held.push({ bytes, day: today, reservation: outcome })
+            }
+          } else {
+            const [one] = held.splice(each.which % Math.max(1, held.length), 1)
+            if (!one) continue
+            const act = each.do === 'settle' ? settle : release
+            if (each.crashes) {
+              // undone with its transaction, and done again
+              const crash = inCompany(app.deps.db, company, async tx => {
+                await act(tx, company, one.reservation)
+                throw new Error('crash')
+              })
+              await expect(crash).rejects.toThrow('crash')
+            }
+            await inCompany(app.deps.db, company, tx => act(tx, company, one.reservation))
+            if (each.do === 'settle') stored += one.bytes
+            else taken.set(one.day, (taken.get(one.day) ?? 1) - 1)
+          }
+        }
+
+        const waiting = held.reduce((sum, one) => sum + one.bytes, 0)
+        const { rows } = await app.owner.query(
+          `select kind, coalesce(sum(used), 0)::int as used, coalesce(sum(reserved), 0)::int as reserved
            from usage group by kind order by kind`
-      )
-      const requests = [...taken.values()].reduce((sum, one) => sum + one, 0)
-      if (rows.length === 0) return
-      expect(rows).toEqual([
-        { kind: 'requests', used: requests - held.length, reserved: held.length },
-        { kind: 'storage', used: stored, reserved: waiting }
-      ])
-    }),
-    { numRuns: 200 }
-  )
-  expect([...granted].sort()).toEqual(['held', 'request_limit_reached', 'storage_limit_reached'])
-}, 240_000)
+        )
+        const requests = [...taken.values()].reduce((sum, one) => sum + one, 0)
+        if (rows.length === 0) return
+        expect(rows).toEqual([
+          { kind: 'requests', used: requests - held.length, reserved: held.length },
+          { kind: 'storage', used: stored, reserved: waiting }
+        ])
+      }),
+      { numRuns: times(200, 10_000) }
+    )
+    expect([...granted].sort()).toEqual(['held', 'request_limit_reached', 'storage_limit_reached'])
+  },
+  patience(240_000)
+)
 
 async function tryReserve(bytes: number, now: Date): Promise<Reservation | AppError> {
   try {

@@ -7,9 +7,10 @@ import { openDatabase } from '../../src/server/db/open.ts'
 import { sharesLogin } from '../../src/server/db/place.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
 import { companyId, inCompany, inPlatform } from '../../src/server/db/scope.ts'
+import { patience, times } from '../helpers/counts.ts'
 import { makeDb } from '../helpers/database.ts'
 
-const rounds = Number(process.env.ROUNDS ?? 1000)
+const rounds = times(1000, 100_000)
 // The test server saves its syncs, which is a fault of its own.
 const ofTests = /^The database setting/
 
@@ -157,40 +158,44 @@ describe('the catalogue', () => {
   })
 })
 
-test(`a connection never carries a company over, in ${rounds} transactions of which half abort`, async () => {
-  const companies = Array.from({ length: 5 }, () => companyId(randomUUID()))
-  for (const id of companies) {
-    await database.owner.query(
-      'insert into company (id, name, created_at) values ($1::uuid, $1::text, now())',
-      [id]
-    )
-  }
-  let aborted = 0
-  const one = async (nr: number) => {
-    const company = companies[nr % companies.length] ?? companyId(randomUUID())
-    const how = nr % 4
-    const work = inCompany(database.db, company, async tx => {
-      const rows = await tx.selectFrom('company').select('id').execute()
-      expect(rows).toEqual([{ id: company }])
-      if (how === 1) throw new Error('given up')
-      if (how === 2) await tx.raw({ name: 'zero', text: 'select 1 / 0', values: [] })
-    })
-    if (how === 1 || how === 2) {
-      await expect(work).rejects.toThrow(/given up|division by zero/)
-      aborted += 1
-    } else await work
-    // between two companies there is none
-    if (how === 3) {
-      await inPlatform(database.db, async tx => {
-        expect(await tx.selectFrom('company').select('id').execute()).toEqual([])
-      })
+test(
+  `a connection never carries a company over, in ${rounds} transactions of which half abort`,
+  async () => {
+    const companies = Array.from({ length: 5 }, () => companyId(randomUUID()))
+    for (const id of companies) {
+      await database.owner.query(
+        'insert into company (id, name, created_at) values ($1::uuid, $1::text, now())',
+        [id]
+      )
     }
-  }
-  for (let nr = 0; nr < rounds; nr += 20) {
-    await Promise.all(Array.from({ length: 20 }, (_, index) => one(nr + index)))
-  }
-  expect(aborted).toBe(rounds / 2)
-}, 120_000)
+    let aborted = 0
+    const one = async (nr: number) => {
+      const company = companies[nr % companies.length] ?? companyId(randomUUID())
+      const how = nr % 4
+      const work = inCompany(database.db, company, async tx => {
+        const rows = await tx.selectFrom('company').select('id').execute()
+        expect(rows).toEqual([{ id: company }])
+        if (how === 1) throw new Error('given up')
+        if (how === 2) await tx.raw({ name: 'zero', text: 'select 1 / 0', values: [] })
+      })
+      if (how === 1 || how === 2) {
+        await expect(work).rejects.toThrow(/given up|division by zero/)
+        aborted += 1
+      } else await work
+      // between two companies there is none
+      if (how === 3) {
+        await inPlatform(database.db, async tx => {
+          expect(await tx.selectFrom('company').select('id').execute()).toEqual([])
+        })
+      }
+    }
+    for (let nr = 0; nr < rounds; nr += 20) {
+      await Promise.all(Array.from({ length: 20 }, (_, index) => one(nr + index)))
+    }
+    expect(aborted).toBe(rounds / 2)
+  },
+  patience(120_000)
+)
 
 /** An empty database whose owner is an ordinary login of this server. */
 async function makeExternal(may: 'createrole' | 'nocreaterole' = 'createrole') {

@@ -115,6 +115,29 @@ test('outlives a server clock that is set back by five minutes', async () => {
   expect(status).toBe(200)
 })
 
+test('a token that has been good ends with its time', async () => {
+  const { access_token } = await service.signIn(account)
+  expect(await statusOf(getUser, access_token)).toBe(200)
+  service.wait(3599)
+  const before = await statusOf(getUser, access_token)
+  service.wait(1)
+  const after = await statusOf(getUser, access_token)
+  service.wait(-3600)
+  expect([before, after]).toEqual([200, 401])
+})
+
+test('a token that has been good ends with the key it was signed with', async () => {
+  const { access_token } = await service.signIn(account)
+  expect(await statusOf(getUser, access_token)).toBe(200)
+  const { keys } = service.deps
+  const { verifyingKey } = keys
+  keys.verifyingKey = () => undefined
+  const without = await statusOf(getUser, access_token)
+  keys.verifyingKey = verifyingKey
+  expect(without).toBe(401)
+  expect(await statusOf(getUser, access_token)).toBe(200)
+})
+
 test('refuses a token of one host on every other', async () => {
   const hosts = ['localhost', 'second.localhost', 'closed.localhost', 'demo.localhost']
   const tokens = {

@@ -166,7 +166,7 @@ test('a person moves to another e-mail and then deletes the account', async ({ b
   const link = await linkOf(next, 'email_confirm')
   const elsewhere = await fresh(browser)
   await elsewhere.goto(link)
-  await expect(elsewhere.getByText('Sign in first with your present e-mail')).toBeVisible()
+  await expect(elsewhere.getByText('Sign in first with your current e-mail')).toBeVisible()
   await inspect(elsewhere, 'confirm-elsewhere')
   await page.goto(link)
   await page.getByRole('button', { name: 'Confirm my new e-mail' }).click()

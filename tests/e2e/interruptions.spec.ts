@@ -88,10 +88,10 @@ test('a worker that cannot be loaded is a lost connection, and the deposit goes 
 }) => {
   await signUp(page, 'en')
   await page.goto('/en/deposit')
-  await page.route(/\/_astro\/.*hash/, route => route.abort())
+  await page.route(/\/_astro\/worker-hash/, route => route.abort())
   await choose(page, [fileOf('lease.txt', 'a lease')])
   await expect(page.getByText(/could not be reached/)).toBeVisible()
-  await page.unroute(/\/_astro\/.*hash/)
+  await page.unroute(/\/_astro\/worker-hash/)
   await page.evaluate(() => dispatchEvent(new Event('online')))
   await expect(page.getByText('Recorded', { exact: true })).toBeVisible()
 })

@@ -1,5 +1,6 @@
 import AxeBuilder from '@axe-core/playwright'
 import { type BrowserContext, expect, type Locator, type Page, test } from '@playwright/test'
+import { expectArrival, nextPassword, password, signUp, watchFaults } from '../helpers/page.ts'
 
 const locales = ['en', 'fr'] as const
 const schemes = ['light', 'dark'] as const
@@ -21,29 +22,29 @@ const publicPages = [
 const ownPages = ['/deposit', '/history']
 
 for (const host of ['localhost', 'demo.localhost']) {
-  test(`every page of ${host} is accessible, keeps its policy and fits its window`, async ({
-    browser
-  }) => {
-    test.setTimeout(360_000)
-    const site = address().replace('localhost', host)
-    for (const locale of locales) {
+  for (const locale of locales) {
+    test(`every page of ${host} in ${locale} is accessible, keeps its policy and fits its window`, async ({
+      browser
+    }) => {
+      test.setTimeout(360_000)
+      const site = address().replace('localhost', host)
       const stranger = await browser.newContext()
       await visitAll(stranger, `${site}/${locale}`, publicPages)
       await stranger.close()
 
       // the interface follows the language a person has chosen, so each language has its own
       const person = await browser.newContext()
-      await signUp(await person.newPage(), site, locale)
+      await signUp(await person.newPage(), `${site}/${locale}`)
       await visitAll(person, `${site}/${locale}`, ownPages)
       await fillScreens(await person.newPage(), site, locale)
       await person.close()
-    }
-  })
+    })
+  }
 }
 
 test('a page that needs a person leads through sign-in and back', async ({ page, browser }) => {
   const site = address()
-  const email = await signUp(page, site)
+  const email = await signUp(page, `${site}/en`)
   const other = await (await browser.newContext()).newPage()
   await other.goto(`${site}/fr/history?kind=deposit`)
   await expect(other).toHaveURL(/\/fr\/sign-in\?redirect=/)
@@ -51,12 +52,12 @@ test('a page that needs a person leads through sign-in and back', async ({ page,
   await other.locator('input[type=password]').fill(password)
   await other.keyboard.press('Enter')
   // their own language is English
-  await expect(other).toHaveURL(/\/en\/history\?kind=deposit$/)
+  await expectArrival(other, `${site}/en/history?kind=deposit`)
 })
 
 test('a wrong password says so in words and keeps the e-mail', async ({ page, browser }) => {
   const site = address()
-  const email = await signUp(page, site)
+  const email = await signUp(page, `${site}/en`)
   const other = await (await browser.newContext()).newPage()
   await other.goto(`${site}/en/sign-in`)
   await other.getByLabel('E-mail').fill(email)
@@ -100,8 +101,7 @@ test('main journey with the keyboard alone', async ({ page }) => {
   await tabTo(page, 'textbox', 'Password, once more')
   await page.keyboard.type(password)
   await page.keyboard.press('Enter')
-  await expect(page.locator('html')).toHaveAttribute('data-session', 'in')
-  await expect(page).toHaveURL(/\/en$/)
+  await expectArrival(page, `${site}/en`)
   await tabTo(page, 'link', 'History')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1, name: 'History' })).toBeFocused()
@@ -120,7 +120,100 @@ test('main journey with the keyboard alone', async ({ page }) => {
   await expect(page.getByRole('heading', { name: /recorded this exact file/ })).toBeFocused()
 })
 
-const password = 'a long sentence to keep'
+test('account, password and sign-out everywhere with the keyboard alone', async ({ page }) => {
+  const site = address()
+  const email = await signUp(page, `${site}/en`)
+  await tabTo(page, 'link', 'Account')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name: 'Account' })).toBeFocused()
+  await expect(page.getByText('This browser')).toBeVisible()
+
+  await tabTo(page, 'textbox', 'Username')
+  await page.keyboard.press('ControlOrMeta+A')
+  await page.keyboard.type('Keyboard Only')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Saved.')).toBeVisible()
+
+  const dark = page.getByRole('main').getByRole('radio', { name: 'Dark' })
+  await tabToTarget(page, page.getByRole('main').getByRole('radio', { name: 'System' }), 'System')
+  await page.keyboard.press('ArrowLeft')
+  await expect(dark).toBeChecked()
+  await page.keyboard.press('ArrowRight')
+
+  const present = page.getByLabel('Current password')
+  await tabToTarget(page, present, 'the current password')
+  await page.keyboard.type(password)
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('button', { name: 'Show the password' }).first()).toBeFocused()
+  await page.keyboard.press('Space')
+  await expect(present).toHaveAttribute('type', 'text')
+  await tabTo(page, 'textbox', 'New password')
+  await page.keyboard.type(nextPassword)
+  await tabTo(page, 'textbox', 'New password, once more')
+  await page.keyboard.type(nextPassword)
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Your password is changed.')).toBeVisible({ timeout: 60_000 })
+
+  await tabTo(page, 'button', 'Sign out everywhere')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('button', { name: 'Yes, sign out everywhere' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(`${site}/en`)
+  await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
+
+  await tabTo(page, 'link', 'Sign in')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/sign-in/)
+  await tabTo(page, 'textbox', 'E-mail')
+  await page.keyboard.type(email)
+  await tabTo(page, 'textbox', 'Password')
+  await page.keyboard.type(nextPassword)
+  await page.keyboard.press('Enter')
+  await expectArrival(page, `${site}/en`)
+})
+
+test('drawer and menu of a narrow window with the keyboard alone', async ({ page }) => {
+  await signUp(page, `${address()}/en`)
+  await page.setViewportSize({ width: 320, height: 700 })
+  await page.reload()
+  await tabTo(page, 'button', 'Menu')
+  await page.keyboard.press('Enter')
+  const drawer = page.getByRole('navigation')
+  await expect(drawer.getByRole('link', { name: 'History' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(drawer).toBeHidden()
+  await expect(page.getByRole('button', { name: 'Menu' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await tabTo(page, 'link', 'Deposit')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name: 'Deposit' })).toBeFocused()
+
+  const person = page.locator('.bar-user')
+  await page.keyboard.press('Shift+Tab')
+  await tabToTarget(page, person, 'the menu of the person')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('menuitem', { name: 'Sign out' })).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(person).toBeFocused()
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Enter')
+  await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
+})
+
+test('a document deposited twice is met with the keyboard alone', async ({ page }) => {
+  await signUp(page, `${address()}/en`)
+  await page.goto('/en/deposit')
+  const file = { name: 'twice.txt', mimeType: 'text/plain', buffer: Buffer.from('twice') }
+  const input = page.locator('input[type=file]').first()
+  await input.setInputFiles(file)
+  await expect(page.getByText('Recorded', { exact: true })).toBeVisible()
+  await input.setInputFiles(file)
+  await expect(page.getByText(/You deposited exactly this file on/)).toBeVisible()
+  const again = page.getByRole('button', { name: /^Deposit again/ })
+  await tabToTarget(page, again, 'the button “Deposit again”')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Recorded', { exact: true })).toHaveCount(2)
+})
 
 function address(): string {
   return test.info().project.use.baseURL ?? ''
@@ -128,15 +221,15 @@ function address(): string {
 
 async function visitAll(context: BrowserContext, site: string, paths: string[]): Promise<void> {
   const page = await context.newPage()
-  const faults = watch(page)
+  const faults = watchFaults(page)
   const policies = new Set<string>()
   for (const path of paths) {
+    const answer = await page.goto(`${site}${path}`)
+    policies.add((await answer?.headerValue('content-security-policy')) ?? '')
     for (const colorScheme of schemes) {
       await page.emulateMedia({ colorScheme })
       for (const width of widths) {
         await page.setViewportSize({ width, height: 800 })
-        const answer = await page.goto(`${site}${path}`)
-        policies.add((await answer?.headerValue('content-security-policy')) ?? '')
         await inspect(page)
       }
     }
@@ -149,7 +242,7 @@ async function visitAll(context: BrowserContext, site: string, paths: string[]):
 
 /** The states that only use brings: a recorded deposit, a history with rows, both verdicts. */
 async function fillScreens(page: Page, site: string, locale: 'en' | 'fr'): Promise<void> {
-  const faults = watch(page)
+  const faults = watchFaults(page)
   const words = {
     en: { recorded: 'Recorded', unchanged: 'Unchanged', unknown: 'No record' },
     fr: { recorded: 'Enregistré', unchanged: 'Inchangé', unknown: 'Aucune trace' }
@@ -198,19 +291,7 @@ async function inspect(page: Page): Promise<void> {
   expect(violations.map(each => `${page.url()}: ${each.id} ${each.nodes[0]?.html}`)).toEqual([])
 }
 
-async function signUp(page: Page, site: string, locale: 'en' | 'fr' = 'en'): Promise<string> {
-  const email = `person-${Date.now()}-${Math.random().toString(36).slice(2)}@example.com`
-  await page.goto(`${site}/${locale}/sign-up`)
-  await page.locator('input[type=email]').fill(email)
-  await page.locator('input[autocomplete=username], input[name=username]').first().fill('Camille')
-  for (const field of await page.locator('input[type=password]').all()) await field.fill(password)
-  await page.locator('main form [type=submit]').click()
-  await expect(page.locator('html')).toHaveAttribute('data-session', 'in')
-  await expect(page).toHaveURL(new RegExp(`/${locale}$`))
-  return email
-}
-
-async function tabTo(page: Page, role: 'link' | 'textbox', name: string): Promise<void> {
+async function tabTo(page: Page, role: 'button' | 'link' | 'textbox', name: string): Promise<void> {
   await tabToTarget(page, page.getByRole(role, { name, exact: true }).first(), `${role} "${name}"`)
 }
 
@@ -220,14 +301,4 @@ async function tabToTarget(page: Page, target: Locator, words: string): Promise<
     await page.keyboard.press('Tab')
   }
   throw new Error(`${words} is not reached by the Tab key`)
-}
-
-function watch(page: Page): string[] {
-  const faults: string[] = []
-  page.on('console', message => {
-    const isMissingPage = /status of 404/.test(message.text())
-    if (message.type() === 'error' && !isMissingPage) faults.push(message.text())
-  })
-  page.on('pageerror', error => faults.push(error.message))
-  return faults
 }

@@ -24,6 +24,8 @@ test('the link of the log makes the first operator, once', async ({ browser }) =
   const faults = await new AxeBuilder({ page }).analyze()
   expect(faults.violations.map(each => each.id)).toEqual([])
 
+  await expect(page.getByText(`People open localhost:${service.port}`)).toBeVisible()
+  await expect(page.getByText(/Names that end in localhost lead to this very/)).toBeVisible()
   await page.getByLabel('E-mail').fill('operator@example.com')
   await page.getByLabel('Username').fill('Olive Operator')
   await page.getByLabel('Password', { exact: true }).fill(password)
@@ -38,9 +40,11 @@ test('the link of the log makes the first operator, once', async ({ browser }) =
   await page.screenshot({ path: '.cache/setup-1280.png', fullPage: true })
   await page.getByRole('button', { name: 'Become the operator' }).click()
   await expect(page.getByText('You are the operator.')).toBeVisible({ timeout: 60_000 })
+  await expect(page.getByRole('button', { name: /Olive Operator/ })).toBeVisible()
   await page.getByRole('link', { name: 'Go to the home page' }).click()
   await expect(page).toHaveTitle(/Orchard/)
   await expect(page.getByRole('button', { name: /Olive Operator/ })).toBeVisible()
+  await expect(page.getByRole('main').getByRole('link', { name: 'Deposit' })).toBeVisible()
 
   const stranger = await browser.newPage()
   await stranger.goto(link.replace('/en/', '/fr/'))

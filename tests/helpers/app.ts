@@ -55,6 +55,22 @@ export interface TestPerson {
 }
 export type TestApp = Awaited<ReturnType<typeof makeApp>>
 
+/** Limits that no test meets by accident. */
+export const generousLimits: Settings['limits'] = {
+  signInPerAddressMinute: 100_000,
+  signUpPerAddressHour: 100_000,
+  mailsPerAddressHour: 100_000,
+  mailTokensPerAddress: 100_000,
+  verifyPerAddressMinute: 100_000,
+  verifyPerAddressDay: 100_000,
+  verifyPerCompanyDay: 100_000,
+  verifyPerUserMinute: 100_000,
+  reportsPerAddressMinute: 100_000,
+  streamsPerUser: 5,
+  streamsPerCompany: 500,
+  streamsPerProcess: 5000
+}
+
 const unlimited: Limits = { max_requests: null, max_requests_interval: null, max_storage: null }
 
 /**
@@ -104,17 +120,7 @@ export async function makeApp(
       loopback: true,
       mailServer: false,
       maxUploadBytes: 5_000_000_000,
-      limits: {
-        signInPerAddressMinute: 100_000,
-        signUpPerAddressHour: 100_000,
-        mailsPerAddressHour: 100_000,
-        mailTokensPerAddress: 100_000,
-        verifyPerAddressMinute: 100_000,
-        verifyPerAddressDay: 100_000,
-        verifyPerCompanyDay: 100_000,
-        verifyPerUserMinute: 100_000,
-        reportsPerAddressMinute: 100_000
-      },
+      limits: { ...generousLimits },
       ...options.settings
     },
     stopping: stopping.signal

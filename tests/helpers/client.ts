@@ -110,6 +110,8 @@ export async function signUpAt(port: number, host: string) {
   return {
     id,
     host,
+    email,
+    keys,
     call: callAt,
     token: () => token,
     async renew() {

@@ -1,11 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { challengeResponse } from '../../src/core/challenge.ts'
-import {
-  formatPublicKeyJwt,
-  PublicKeyJwk,
-  type PublicKeyPayload,
-  publicKeyJwtInput
-} from '../../src/core/public-key-jwt.ts'
+import { PublicKeyJwk, type PublicKeyPayload } from '../../src/core/public-key-jwt.ts'
+import { formatPublicKeyJwt, publicKeyJwtInput } from '../../src/core/public-key-proof.ts'
 
 export interface TestKeys {
   jwk: PublicKeyJwk

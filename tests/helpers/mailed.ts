@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { getChallenge } from '../../src/contract/sessions.ts'
-import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/public-key-jwt.ts'
+import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/public-key-proof.ts'
 import { companyId, inCompany } from '../../src/server/db/scope.ts'
 import { provenKey, sealedKey } from '../../src/server/domain/key-proofs.ts'
 import { createMailToken, type MailPurpose } from '../../src/server/domain/mail-tokens.ts'

@@ -90,6 +90,7 @@ export const rows: Record<string, Row> = {
   logOut: { input: () => ({ all: false }), spends: 'session' },
   listSessions: {},
   endSession: { ids: { id: 'session' }, spends: 'another session' },
+  getExport: { ids: { cursor: 'request' } },
   listCategories: {},
   createDeposit: {
     input: depositInput,
@@ -262,6 +263,15 @@ export function idFieldsOf(route: Endpoint | Stream): string[] {
     .filter(([, field]) => typeof field === 'object' && field.format === 'uuid')
     .map(([name]) => name)
   return [...new Set([...pathParameters(route.path), ...named])].sort()
+}
+
+/** Fields that a good call may leave out. */
+export function optionalFieldsOf(route: Endpoint | Stream): string[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(route.input, {
+    io: 'input',
+    unrepresentable: 'any'
+  })
+  return Object.keys(properties).filter(name => !required.includes(name))
 }
 
 async function signUpInput(app: TestApp): Promise<object> {

@@ -85,6 +85,12 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
   return {
     folder,
     dataDir,
+    /** Of the running process. */
+    pid(): number {
+      const pid = running?.child.pid
+      if (pid === undefined) throw new Error('the service is not running')
+      return pid
+    },
     port,
     /** Where documents lie: `staging/…` and `blobs/…`. */
     documents: join(dataDir, 'documents'),

@@ -1,4 +1,3 @@
-import { ChevronRight } from 'lucide-react'
 import { memo, type ReactNode, useMemo, useState } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import { formatPercent } from '../../core/format.ts'
@@ -7,6 +6,7 @@ import { tell } from '../../core/verdict.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { type Check, cancelCheck, mayRetry } from '../../stores/verifications.ts'
 import { ErrorNote } from './ErrorNote.tsx'
+import { Icon } from './Icon.tsx'
 import { keepFocus } from './keep-focus.ts'
 import { Seal } from './Seal.tsx'
 import { retryTime } from './time.ts'
@@ -59,9 +59,9 @@ const CheckLine = memo(function CheckLine({
     return (
       <details className="group">
         <summary className="flex cursor-pointer list-none items-center gap-3">
-          <ChevronRight
-            aria-hidden="true"
-            className="size-4 shrink-0 text-ink-soft transition-transform group-open:rotate-90"
+          <Icon
+            name="chevron"
+            className="size-4 text-ink-soft transition-transform group-open:rotate-90"
           />
           <VerdictSeal telling={telling} t={t} small className="size-8" />
           <div className="flex min-w-0 grow flex-wrap items-center gap-x-3">
@@ -85,8 +85,8 @@ const CheckLine = memo(function CheckLine({
   }
   if (state.step === 'failed') {
     return (
-      <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
-        <p className="min-w-0 grow truncate font-medium" title={name}>
+      <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1 ps-18">
+        <p className="min-w-0 grow basis-40 truncate font-medium" title={name}>
           {name}
         </p>
         <p className="text-error text-sm">

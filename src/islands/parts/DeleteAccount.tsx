@@ -2,11 +2,10 @@ import { type FormEvent, useEffect, useRef, useState } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
-import { deleteAccount } from '../../stores/accounts.ts'
+import { deleteAccount } from '../../stores/account-changes.ts'
 import { asAppError, fieldSentence } from './account-form.ts'
-import { ErrorNote } from './ErrorNote.tsx'
+import { AccountError } from './ErrorNote.tsx'
 import { PasswordField } from './PasswordField.tsx'
-import { retryTime } from './time.ts'
 import { useForm, type Values } from './use-form.ts'
 
 interface DeleteAccountProps {
@@ -72,7 +71,6 @@ function Question({ user, locale, t, stay }: DeleteAccountProps & { stay: () => 
   }
 
   const failure = typeof state === 'object' ? state : undefined
-  const until = failure && retryTime(failure, locale)
   return (
     <form {...form.props} onSubmit={send} className="flex flex-col gap-4">
       <p className="alert alert-error alert-outline">
@@ -86,14 +84,7 @@ function Question({ user, locale, t, stay }: DeleteAccountProps & { stay: () => 
         autoComplete="current-password"
         error={fieldSentence(form.errors, 'deletePassword', t)}
       />
-      {failure && (
-        <ErrorNote
-          error={failure}
-          locale={locale}
-          t={t}
-          text={until && t('account.tryAgainAt', { time: until })}
-        />
-      )}
+      {failure && <AccountError error={failure} locale={locale} t={t} />}
       <div className="flex flex-wrap gap-4">
         <button type="submit" className="btn btn-error" aria-disabled={state === 'working'}>
           {t('me.delete.confirm')}

@@ -2,12 +2,11 @@ import { type FormEvent, useState } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
 import type { Locale, T } from '../../i18n/index.ts'
-import { changeEmail } from '../../stores/accounts.ts'
+import { changeEmail } from '../../stores/account-changes.ts'
 import { asAppError, emailErrors, fieldSentence } from './account-form.ts'
-import { ErrorNote } from './ErrorNote.tsx'
+import { AccountError } from './ErrorNote.tsx'
 import { Field } from './Field.tsx'
 import { PasswordField } from './PasswordField.tsx'
-import { retryTime } from './time.ts'
 import { useForm, type Values } from './use-form.ts'
 import { WorkButton } from './WorkButton.tsx'
 
@@ -41,7 +40,6 @@ export function EmailForm({ user, locale, t }: EmailFormProps) {
   }
 
   const failure = state instanceof Error ? state : undefined
-  const until = failure && retryTime(failure, locale)
   const sentTo = typeof state === 'object' && 'sentTo' in state ? state.sentTo : undefined
   return (
     <section className="sheet flex flex-col gap-4" aria-labelledby="change-email">
@@ -66,14 +64,7 @@ export function EmailForm({ user, locale, t }: EmailFormProps) {
           autoComplete="current-password"
           error={fieldSentence(form.errors, 'emailPassword', t)}
         />
-        {failure && (
-          <ErrorNote
-            error={failure}
-            locale={locale}
-            t={t}
-            text={until && t('account.tryAgainAt', { time: until })}
-          />
-        )}
+        {failure && <AccountError error={failure} locale={locale} t={t} />}
         <WorkButton label={t('me.email.submit')} isWorking={state === 'working'} />
         <p role="status" className="text-sm empty:hidden">
           {state === 'working' ? t('account.securing') : ''}

@@ -1,9 +1,10 @@
-import { CircleAlert } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import { formatBytes, formatDateTime } from '../../core/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
+import { Icon } from './Icon.tsx'
+import { retryTime } from './time.ts'
 
 interface ErrorNoteProps {
   error: AppError
@@ -20,7 +21,7 @@ interface ErrorNoteProps {
 export function ErrorNote({ error, locale, t, text, children }: ErrorNoteProps) {
   return (
     <div role="alert" className="alert alert-error alert-outline items-start">
-      <CircleAlert aria-hidden="true" className="mt-0.5 size-5 shrink-0" />
+      <Icon name="alert" className="mt-0.5 size-5" />
       <div className="flex min-w-0 flex-col gap-2">
         <p>{text ?? sentenceFor(error, locale, t)}</p>
         {children}
@@ -28,6 +29,13 @@ export function ErrorNote({ error, locale, t, text, children }: ErrorNoteProps) 
       </div>
     </div>
   )
+}
+
+/** The same where people sign in or change their account: says when to try again. Words: `account`, too. */
+export function AccountError({ error, locale, t }: Pick<ErrorNoteProps, 'error' | 'locale' | 't'>) {
+  const until = useMemo(() => retryTime(error, locale), [error, locale])
+  const text = until && t('account.tryAgainAt', { time: until })
+  return <ErrorNote error={error} locale={locale} t={t} text={text} />
 }
 
 /** The sentence of a code, with the figures of a limit that was met and the time at which it starts again. */

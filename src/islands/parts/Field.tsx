@@ -13,6 +13,7 @@ interface FieldProps extends Events {
   /** A sentence; the element exists only while there is one. */
   error?: string | undefined
   autoComplete?: string
+  inputMode?: 'numeric' | 'decimal'
   spellCheck?: boolean
   mono?: boolean
   /** What the field holds at first. */
@@ -32,6 +33,7 @@ export function Field({
   hint,
   error,
   autoComplete,
+  inputMode,
   spellCheck,
   mono = false,
   initial,
@@ -43,7 +45,7 @@ export function Field({
   const id = useId()
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
-    <div className="flex flex-col gap-1">
+    <div className="flex flex-col gap-1.5">
       <label htmlFor={id} className="label-text">
         {label}
       </label>
@@ -55,6 +57,7 @@ export function Field({
           type={type}
           className={`input w-full ${mono ? 'font-mono' : ''} ${action ? 'pe-20' : ''} ${error ? 'border-error' : ''}`}
           autoComplete={autoComplete}
+          inputMode={inputMode}
           spellCheck={spellCheck}
           autoCapitalize={type === 'text' ? undefined : 'none'}
           aria-invalid={error !== undefined}

@@ -1,19 +1,12 @@
 import { type FormEvent, useState } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import type { Locale, T } from '../../i18n/index.ts'
-import {
-  asAppError,
-  fieldSentence,
-  newPasswordErrors,
-  useReadiness,
-  usernameErrors,
-  weaknessErrors
-} from './account-form.ts'
-import { ErrorNote } from './ErrorNote.tsx'
+import { asAppError, fieldSentence, useReadiness, usernameErrors } from './account-form.ts'
+import { AccountError } from './ErrorNote.tsx'
 import { Field } from './Field.tsx'
 import { NewPasswordField } from './NewPasswordField.tsx'
+import { newPasswordErrors, weaknessErrors } from './new-password.ts'
 import { PasswordField } from './PasswordField.tsx'
-import { retryTime } from './time.ts'
 import { useForm, type Values } from './use-form.ts'
 import { WorkButton } from './WorkButton.tsx'
 
@@ -59,7 +52,6 @@ export function NewKeyForm(props: NewKeyFormProps) {
   }
 
   const failure = typeof state === 'object' ? state : undefined
-  const until = failure && retryTime(failure, locale)
   return (
     <form {...form.props} onSubmit={go} className="flex flex-col gap-4">
       {obstacle && (
@@ -103,14 +95,7 @@ export function NewKeyForm(props: NewKeyFormProps) {
         error={fieldSentence(form.errors, 'repeat', t)}
       />
       <p className="font-serif text-lg">{t('account.stays')}</p>
-      {failure && (
-        <ErrorNote
-          error={failure}
-          locale={locale}
-          t={t}
-          text={until && t('account.tryAgainAt', { time: until })}
-        />
-      )}
+      {failure && <AccountError error={failure} locale={locale} t={t} />}
       <WorkButton
         label={submit}
         isWorking={state === 'working'}

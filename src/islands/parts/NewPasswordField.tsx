@@ -58,7 +58,7 @@ export function NewPasswordField({ t, label, name, error, chooser }: NewPassword
     >
       {strength !== undefined && (
         <progress
-          className={`progress w-full ${toneOf(strength)}`}
+          className={`progress mt-1 w-full ${toneOf(strength)}`}
           aria-hidden="true"
           max={4}
           value={Math.max(strength, 0.4)}

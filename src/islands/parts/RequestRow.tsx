@@ -1,10 +1,10 @@
-import { Download } from 'lucide-react'
 import { memo } from 'react'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes, formatDateTime } from '../../core/format.ts'
 import type { SealState } from '../../core/seal.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { ErrorNote } from './ErrorNote.tsx'
+import { Icon } from './Icon.tsx'
 import { Seal } from './Seal.tsx'
 import { relativeTime } from './time.ts'
 import { useSave } from './use-save.ts'
@@ -79,7 +79,7 @@ function Save({
         aria-disabled={isSaving}
         onClick={() => void save()}
       >
-        <Download aria-hidden="true" className="size-4" />
+        <Icon name="save" className="size-4" />
         <span className="max-lg:hidden">{t('history.save')}</span>
       </button>
       <span role="status" className="sr-only">

@@ -1,4 +1,3 @@
-import { CircleCheck, CircleDashed } from 'lucide-react'
 import type { Ref } from 'react'
 import type { Answer } from '../../contract/verifications.ts'
 import { formatBytes, formatDateTime } from '../../core/format.ts'
@@ -6,6 +5,7 @@ import { type Telling, tell } from '../../core/verdict.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import type { Check } from '../../stores/verifications.ts'
 import { CopyButton } from './CopyButton.tsx'
+import { Icon } from './Icon.tsx'
 import { Seal } from './Seal.tsx'
 
 interface VerdictProps {
@@ -103,12 +103,11 @@ export function VerdictSeal({
 
 export function Word({ telling, t }: { telling: Telling; t: T }) {
   const isGood = telling.tone === 'success'
-  const Icon = isGood ? CircleCheck : CircleDashed
   return (
     <p
       className={`flex shrink-0 items-center gap-2 whitespace-nowrap font-semibold ${isGood ? 'text-success' : 'text-ink-soft'}`}
     >
-      <Icon aria-hidden="true" className="size-5 shrink-0" />
+      <Icon name={isGood ? 'check' : 'dashed'} className="size-5" />
       {t(`verify.word.${telling.key}`)}
     </p>
   )

@@ -1,9 +1,8 @@
 import { useEffect, useState } from 'react'
-import { AppError, type FieldErrors, fieldErrors } from '../../contract/errors.ts'
-import { Email, Username } from '../../contract/users.ts'
-import { minStrength, newPasswordFault } from '../../core/password.ts'
+import { AppError, type FieldErrors } from '../../contract/errors.ts'
+import { canonicalEmail } from '../../core/email.ts'
+import { usernameFault } from '../../core/username.ts'
 import type { T } from '../../i18n/index.ts'
-import { type Chooser, strengthOf } from '../../stores/passwords.ts'
 
 /** Whether the script runs, and what keeps this browser from signing in. */
 export function useReadiness(): { isReady: boolean; obstacle: 'insecure' | 'cookies' | undefined } {
@@ -35,8 +34,7 @@ export function prefill(form: HTMLFormElement | null, names: readonly string[]):
 
 export function emailErrors(email: string | undefined): FieldErrors {
   if (!email) return { email: { rule: 'required' } }
-  const parsed = Email.safeParse(email)
-  return parsed.success ? {} : { email: fieldErrors(parsed.error)['(body)'] ?? { rule: 'email' } }
+  return canonicalEmail(email) === undefined ? { email: { rule: 'email' } } : {}
 }
 
 /** `{ rule: 'min', limit: 12 }` → its sentence. */
@@ -47,32 +45,8 @@ export function fieldSentence(errors: FieldErrors, name: string, t: T): string |
 }
 
 export function usernameErrors(username = ''): FieldErrors {
-  const parsed = Username.safeParse(username)
-  if (parsed.success) return {}
-  return { username: fieldErrors(parsed.error)['(body)'] ?? { rule: 'format' } }
-}
-
-/** What can be said at once of a chosen password and its repetition, under the names of their fields. */
-export function newPasswordErrors(
-  name: string,
-  { [name]: password = '', repeat = '' }: Record<string, string>
-): FieldErrors {
-  const fault = password ? newPasswordFault(password) : { rule: 'required' }
-  const isSame = repeat !== '' && repeat === password
-  return {
-    ...(fault ? { [name]: fault } : {}),
-    ...(isSame ? {} : { repeat: { rule: repeat ? 'same' : 'required' } })
-  }
-}
-
-/** What only the judge in its worker can say of it. */
-export async function weaknessErrors(
-  name: string,
-  password: string,
-  chooser: Chooser
-): Promise<FieldErrors | undefined> {
-  const strength = await strengthOf(password, chooser)
-  return strength < minStrength ? { [name]: { rule: 'weak' } } : undefined
+  const fault = usernameFault(username)
+  return fault ? { username: fault } : {}
 }
 
 /** Anything that failed, as what `ErrorNote` shows. */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { type MailLink, readMailLink } from '../../stores/accounts.ts'
+import { type MailLink, readMailLink } from '../../stores/mail-links.ts'
 
 /**
  * The link that led here, taken out of the address at once: what stands there is copied into other links

@@ -26,6 +26,8 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
   const pool = new pg.Pool({
     ...requestLogin(options),
     max: poolSize,
+    // a statement may be sent before the one ahead of it is answered
+    pipeline: true,
     connectionTimeoutMillis: acquireMillis,
     statement_timeout: statementMillis,
     lock_timeout: lockMillis,

@@ -37,10 +37,28 @@ export function companyId(text: string): CompanyId {
  */
 export function inCompany<T>(db: Db, company: CompanyId, run: (tx: Tx) => Promise<T>): Promise<T> {
   const id = companyId(company)
-  // One query without parameters is one round trip, and the policies see the setting from the next
-  // statement on; set within a statement it would come too late for that statement's own tables.
-  const begin = `begin; select set_config('app.company_id', '${id}', true)`
-  return inTransaction(db, begin, unit => new Tx(unit, id), run)
+  return inTransaction(db, beginIn(id), unit => new Tx(unit, id), run)
+}
+
+/**
+ * One query without parameters is one message, and the policies see the setting from the next statement
+ * on; set within a statement it would come too late for that statement's own tables.
+ */
+function beginIn(id: CompanyId): string {
+  return `begin; select set_config('app.company_id', '${id}', true)`
+}
+
+/**
+ * As `inCompany` for one statement: begin, statement and commit are sent together and cost one round
+ * trip. A second statement is refused.
+ */
+export function inCompanyOnce<T>(
+  db: Db,
+  company: CompanyId,
+  run: (tx: Tx) => Promise<T>
+): Promise<T> {
+  const id = companyId(company)
+  return inTransaction(db, beginIn(id), unit => new Tx(unit, id), run, { isSingle: true })
 }
 
 /** As `inCompany` with no company: the platform's own tables and the two functions across tenants. */
@@ -101,11 +119,12 @@ async function inTransaction<X, T>(
   db: Db,
   begin: string,
   wrap: (unit: Unit) => X,
-  run: (tx: X) => Promise<T>
+  run: (tx: X) => Promise<T>,
+  how: { isSingle?: boolean } = {}
 ): Promise<T> {
   for (let retries = 0; ; retries++) {
     try {
-      return await tryOnce(poolOf(db), begin, wrap, run)
+      return await tryOnce(poolOf(db), begin, wrap, run, how)
     } catch (error) {
       const cause = error instanceof NotBegun ? error.cause : error
       if (retries === maxRetries) throw cause
@@ -119,27 +138,27 @@ async function tryOnce<X, T>(
   pool: pg.Pool,
   begin: string,
   wrap: (unit: Unit) => X,
-  run: (tx: X) => Promise<T>
+  run: (tx: X) => Promise<T>,
+  { isSingle = false }: { isSingle?: boolean }
 ): Promise<T> {
   const client = await pool.connect()
-  const unit = new Unit(client)
+  const unit = new Unit(client, begin, isSingle)
   // A connection goes back to the pool only with its transaction surely over.
   let reusable = false
   let result: T
   try {
-    await client.query(begin).catch(cause => {
-      throw new NotBegun('a connection of the pool was lost before it was used', { cause })
-    })
     try {
       result = await run(wrap(unit))
+      await unit.begun()
     } catch (error) {
+      await unit.begun()
       reusable = await unit.finish('rollback').then(
         () => true,
         () => false
       )
       throw error
     }
-    const { command } = await unit.finish('commit')
+    const command = await unit.finish('commit')
     reusable = true
     // A statement had failed and the caller went on; PostgreSQL then answers commit by rolling back.
     if (command !== 'COMMIT') throw new Error('a failed statement has undone this transaction')
@@ -155,10 +174,23 @@ class Unit implements DatabaseConnection {
   readonly afterCommit: (() => void)[] = []
   readonly #queue = new SingleConnectionProvider(this)
   readonly #client: pg.PoolClient
+  readonly #begin: string
+  readonly #isSingle: boolean
+  #begun: Promise<pg.QueryResult> | undefined
   #ended = false
+  #committed: Promise<pg.QueryResult> | undefined
 
-  constructor(client: pg.PoolClient) {
+  constructor(client: pg.PoolClient, begin: string, isSingle: boolean) {
     this.#client = client
+    this.#begin = begin
+    this.#isSingle = isSingle
+  }
+
+  /** Throws where the transaction could not begin, whatever its statements say of that. */
+  async begun(): Promise<void> {
+    await this.#begun?.catch(cause => {
+      throw new NotBegun('a connection of the pool was lost before it was used', { cause })
+    })
   }
 
   queued<T>(work: () => Promise<T>): Promise<T> {
@@ -169,12 +201,31 @@ class Unit implements DatabaseConnection {
     // A query that its caller forgot to await must not run in the connection's next transaction,
     // which may be another company's.
     if (this.#ended) throw new Error('this transaction has ended')
-    return this.#client.query<Row>(statement)
+    if (this.#begun && !this.#isSingle) return this.#client.query<Row>(statement)
+    // `begin` is not waited for: what follows goes out in one packet with it, and fails if it does
+    const { stream } = this.#client.connection
+    stream.cork()
+    try {
+      this.#begun = this.#client.query(this.#begin)
+      this.#begun.catch(() => undefined) // told by begun()
+      const result = this.#client.query<Row>(statement)
+      if (this.#isSingle) {
+        this.#ended = true
+        this.#committed = this.#client.query('commit')
+        this.#committed.catch(() => undefined) // told by finish()
+      }
+      return result
+    } finally {
+      stream.uncork()
+    }
   }
 
-  finish(how: 'commit' | 'rollback'): Promise<pg.QueryResult> {
+  /** Answers what the server did, which after a failed statement is a rollback. */
+  async finish(how: 'commit' | 'rollback'): Promise<string> {
     this.#ended = true
-    return this.queued(() => this.#client.query(how))
+    if (!this.#begun) return how.toUpperCase()
+    this.#committed ??= this.queued(() => this.#client.query(how))
+    return (await this.#committed).command
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {

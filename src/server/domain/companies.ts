@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Theme } from '../../contract/domains.ts'
+import type { Interval } from '../../core/period.ts'
 import { companyId, inCompany } from '../db/scope.ts'
 import { createCompanyKeys } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
@@ -23,7 +24,7 @@ export interface NewCompany {
   /** Of the default group, which every sign-up joins. `null` = unlimited. */
   limits: {
     max_requests: number | null
-    max_requests_interval: 'P1D' | 'P30D' | 'P1Y' | null
+    max_requests_interval: Interval
     max_storage: number | null
   }
 }

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/scope.ts'
+import { inCompanyOnce, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps, Keys } from './deps.ts'
 
 /** Current version of both keys; rotation adds the next one. */
@@ -29,14 +29,22 @@ export async function createCompanyKeys(
   await tx.insertInto('company_key').values(rows).execute()
 }
 
+/** As `companyKeys`, outside a transaction. */
+export async function openCompanyKeys(
+  deps: Pick<Deps, 'db' | 'keys'>,
+  company_id: CompanyId
+): Promise<CompanyKeys> {
+  const found = keysOf(deps).get(company_id)
+  return found ?? inCompanyOnce(deps.db, company_id, tx => companyKeys(tx, deps, company_id))
+}
+
 /** The company's keys, opened once per process. */
 export async function companyKeys(
   tx: Tx,
   deps: Pick<Deps, 'keys'>,
   company_id: CompanyId
 ): Promise<CompanyKeys> {
-  const known = unsealed.get(deps.keys) ?? new Map<CompanyId, CompanyKeys>()
-  unsealed.set(deps.keys, known)
+  const known = keysOf(deps)
   const found = known.get(company_id)
   if (found) return found
   const rows = await tx
@@ -53,6 +61,12 @@ export async function companyKeys(
   const keys = { lookup: open('lookup'), data: open('data') }
   known.set(company_id, keys)
   return keys
+}
+
+function keysOf({ keys }: Pick<Deps, 'keys'>): Map<CompanyId, CompanyKeys> {
+  const known = unsealed.get(keys) ?? new Map<CompanyId, CompanyKeys>()
+  unsealed.set(keys, known)
+  return known
 }
 
 function aadOf(company_id: CompanyId, kind: string): string {

@@ -3,7 +3,8 @@ import { promisify } from 'node:util'
 import type * as z from 'zod/mini'
 import type { createDeposit as createDepositCall } from '../../contract/deposits.ts'
 import { deriveKey } from '../../core/kdf.ts'
-import { type PublicKeyJwk, publicJwk } from '../../core/public-key-jwt.ts'
+import type { PublicKeyJwk } from '../../core/public-key-jwt.ts'
+import { publicJwk } from '../../core/public-key-proof.ts'
 import { inCompany } from '../db/scope.ts'
 import { createCompany } from './companies.ts'
 import {
@@ -44,8 +45,8 @@ const demoUsername = 'Claire Marchand'
 export const demoHost = 'demo.localhost'
 const gigabyte = 1_000_000_000
 const dayMs = 86_400_000
-const leaseMs = 20_000
-/** Open uploads of the demonstration never lapse. */
+const leaseMs = 10_000
+/** Open uploads of the demonstration never lapse, and nobody else settles any of it. */
 const farAway = new Date('9999-01-01T00:00:00Z')
 
 interface Demo {
@@ -127,8 +128,7 @@ async function playAll(deps: Deps, demo: Demo, stopping: () => boolean): Promise
     const at = new Date(demo.created_at.getTime() + act.day * dayMs)
     const then: Deps = { ...deps, clock: () => at }
     const made = stage.made[index]
-    const until = new Date(deps.clock().getTime() + leaseMs)
-    if (act.kind === 'deposit') await playDeposit(then, stage, act, made, until)
+    if (act.kind === 'deposit') await playDeposit(then, stage, act, made)
     else if (made === undefined) await playCheck(then, stage, act)
   }
   return true
@@ -191,15 +191,14 @@ async function playDeposit(
   deps: Deps,
   stage: Stage,
   document: DemoDocument,
-  made: string | undefined,
-  until: Date
+  made: string | undefined
 ): Promise<void> {
   const { company_id, user_id } = stage
   const id = made === undefined ? await open(deps, stage, document) : await idOf(deps, stage, made)
   const find = () => getUpload(deps, { company_id, user_id, id })
   const upload = await find()
-  // the company's own job would record it with the present time
-  await holdUpload(deps, upload, until)
+  // the company's own job would record it with the present time, were this process killed in between
+  await holdUpload(deps, upload, farAway)
   if (upload.state === 'uploading') await bring(deps, upload, document)
   const brought = await find()
   if (brought.state === 'received') await settleUpload(deps, brought)

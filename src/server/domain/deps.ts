@@ -34,7 +34,7 @@ export interface Settings {
   limits: Limits
 }
 
-/** Calls allowed to one address, and checks to one company; load tests raise them by configuration. */
+/** Calls allowed to one address, checks to one company, and streams held open; load tests raise them by configuration. */
 export interface Limits {
   signInPerAddressMinute: number
   signUpPerAddressHour: number
@@ -45,6 +45,9 @@ export interface Limits {
   verifyPerCompanyDay: number
   verifyPerUserMinute: number
   reportsPerAddressMinute: number
+  streamsPerUser: number
+  streamsPerCompany: number
+  streamsPerProcess: number
 }
 
 /** Who a host belongs to. The resolver is the only source of a request's company. */

@@ -48,6 +48,8 @@ function readersOf(deps: Deps): Map<CompanyId, Reader> {
 
 interface Member {
   user: string
+  /** How many had joined by then. */
+  joined: number
   ring: () => void
   held: ProcessedRequest[]
   bytes: number
@@ -56,7 +58,9 @@ interface Member {
 }
 
 function openReader(deps: Deps, company_id: CompanyId, onEmpty: () => void): Reader {
-  const members = new Set<Member>()
+  /** By person. */
+  const members = new Map<string, Set<Member>>()
+  let joined = 0
   /** Everything up to here has been handed out; unknown before the first page. */
   let seen: number | undefined
   let isReading = false
@@ -83,9 +87,9 @@ function openReader(deps: Deps, company_id: CompanyId, onEmpty: () => void): Rea
 
   /** Hands out one page and answers whether there is another. */
   async function readPage(): Promise<boolean> {
-    const asked = new Set(members)
     const isFirst = seen === undefined
-    const users = isFirst ? [] : [...new Set([...asked].map(({ user }) => user))]
+    const users = isFirst ? [] : [...members.keys()]
+    const asked = joined
     const page = await readCompanyEvents(deps, {
       company_id,
       user_ids: users,
@@ -93,27 +97,27 @@ function openReader(deps: Deps, company_id: CompanyId, onEmpty: () => void): Rea
       limit: pageEvents
     })
     seen = page.seen
-    for (const member of members) {
-      // Who joined while the page was read may have missed what is in it.
-      if (isFirst || !asked.has(member)) fallBehind(member, page.seen)
-      else hand(member, page)
+    const byUser = Map.groupBy(page.events, ({ user_id }) => user_id)
+    for (const [user, streams] of members) {
+      const events = byUser.get(user) ?? []
+      const bytes = events.reduce((sum, { size }) => sum + size, 0)
+      for (const member of streams) {
+        // Who joined while the page was read may have missed what is in it.
+        if (isFirst || member.joined > asked) fallBehind(member, page.seen)
+        else hand(member, events, bytes, page.seen)
+      }
     }
     return page.events.length === pageEvents
   }
 
-  function hand(
-    member: Member,
-    page: { events: { user_id: string; request: ProcessedRequest }[]; seen: number }
-  ): void {
-    const mine = page.events.filter(({ user_id }) => user_id === member.user)
-    for (const { request } of mine) {
-      member.held.push(request)
-      member.bytes += JSON.stringify(request).length
-    }
-    member.seen = page.seen
+  function hand(member: Member, events: CompanyEvent[], bytes: number, until: number): void {
+    member.seen = until
+    if (events.length === 0) return
+    member.bytes += bytes
+    for (const { request } of events) member.held.push(request)
     if (member.held.length > maxHeldEvents || member.bytes > maxHeldBytes) {
-      fallBehind(member, page.seen)
-    } else if (mine.length > 0) member.ring()
+      fallBehind(member, until)
+    } else member.ring()
   }
 
   function fallBehind(member: Member, until: number): void {
@@ -121,17 +125,18 @@ function openReader(deps: Deps, company_id: CompanyId, onEmpty: () => void): Rea
     member.ring()
   }
 
-  const isHere = (user: string) => [...members].some(member => member.user === user)
   const offEvents = deps.wakes.events.on(key => {
-    if (key.company === company_id && isHere(key.user)) void read()
+    if (key.company === company_id && members.has(key.user)) void read()
   })
   const offMissed = deps.wakes.missed.on(() => void read())
   const beat = setInterval(() => void read(), pollMs)
 
   return {
     join(user, ring) {
-      const member: Member = { user, ring, held: [], bytes: 0, seen: 0, behind: undefined }
-      members.add(member)
+      const none = { held: [], bytes: 0, seen: 0, behind: undefined }
+      const member: Member = { user, joined: ++joined, ring, ...none }
+      const streams = members.get(user) ?? new Set()
+      members.set(user, streams.add(member))
       if (seen === undefined) void read()
       return {
         take() {
@@ -140,7 +145,8 @@ function openReader(deps: Deps, company_id: CompanyId, onEmpty: () => void): Rea
           return { events, seen, behind }
         },
         [Symbol.dispose]() {
-          members.delete(member)
+          streams.delete(member)
+          if (streams.size === 0 && members.get(user) === streams) members.delete(user)
           if (members.size > 0) return
           offEvents()
           offMissed()
@@ -152,11 +158,18 @@ function openReader(deps: Deps, company_id: CompanyId, onEmpty: () => void): Rea
   }
 }
 
+interface CompanyEvent {
+  user_id: string
+  request: ProcessedRequest
+  /** Of its JSON, about. */
+  size: number
+}
+
 /** A page of the events of several people after `seq`; `seen` as with `readEvents`. */
 async function readCompanyEvents(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_ids: string[]; after: number; limit: number }
-): Promise<{ events: { user_id: string; request: ProcessedRequest }[]; seen: number }> {
+): Promise<{ events: CompanyEvent[]; seen: number }> {
   return inCompany(deps.db, input.company_id, async tx => {
     const head = await tx
       .selectFrom('log_head')
@@ -177,7 +190,8 @@ async function readCompanyEvents(
     const last = rows.at(-1)
     const events = rows.map(({ user_id, payload }) => ({
       user_id,
-      request: ProcessedRequest.parse(payload)
+      request: ProcessedRequest.parse(payload),
+      size: JSON.stringify(payload).length
     }))
     return { events, seen: last && rows.length === input.limit ? last.seq : head.event_seq }
   })

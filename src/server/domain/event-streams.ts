@@ -8,9 +8,6 @@ import { type Person, standing } from './sessions.ts'
 const tickMs = 15_000
 const recheckMs = 30_000
 const pageEvents = 500
-const maxPerPerson = 5
-const maxPerCompany = 500
-const maxPerProcess = 5000
 
 export type StreamItem =
   | { type: 'request'; seq: number; request: ProcessedRequest }
@@ -159,10 +156,11 @@ const seats = new WeakMap<Deps['wakes'], Map<string, number>>()
 function takeSeat(deps: Deps, person: Person): Disposable {
   const taken = seats.get(deps.wakes) ?? new Map<string, number>()
   seats.set(deps.wakes, taken)
+  const { limits: most } = deps.settings
   const limits: [string, number][] = [
-    ['process', maxPerProcess],
-    [`company ${person.company_id}`, maxPerCompany],
-    [`person ${person.company_id} ${person.id}`, maxPerPerson]
+    ['process', most.streamsPerProcess],
+    [`company ${person.company_id}`, most.streamsPerCompany],
+    [`person ${person.company_id} ${person.id}`, most.streamsPerUser]
   ]
   for (const [key, limit] of limits) {
     if ((taken.get(key) ?? 0) >= limit) {

@@ -1,11 +1,7 @@
 import { AppError } from '../../contract/errors.ts'
 import { isActiveKdf } from '../../core/kdf.ts'
-import {
-  noncePurpose,
-  type PublicKeyPayload,
-  type PublicKeyPurpose,
-  parsePublicKeyJwt
-} from '../../core/public-key-jwt.ts'
+import { type PublicKeyPayload, parsePublicKeyJwt } from '../../core/public-key-jwt.ts'
+import { noncePurpose, type PublicKeyPurpose } from '../../core/public-key-proof.ts'
 import type { Tx } from '../db/scope.ts'
 import { readChallenge, spendChallenge } from './challenges.ts'
 import type { Deps, Tenant } from './deps.ts'

@@ -1,6 +1,6 @@
 import { AppError } from '../../contract/errors.ts'
 import type { DisabledReason } from '../../contract/members.ts'
-import { mailTokenHash } from '../../core/public-key-jwt.ts'
+import { mailTokenHash } from '../../core/public-key-proof.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { originOf } from './domains.ts'

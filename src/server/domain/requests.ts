@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
 import { ProcessedRequest } from '../../contract/requests.ts'
-import { inCompany, type Tx } from '../db/scope.ts'
+import { inCompany, inCompanyOnce, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
 /** Events older than this are gone; a reader that asks for one reloads its list. */
@@ -116,40 +116,42 @@ export async function listRequests(
   deps: Pick<Deps, 'db'>,
   input: ListInput
 ): Promise<ProcessedRequest[]> {
-  return inCompany(deps.db, input.company_id, async tx => {
-    let query = tx
+  return inCompany(deps.db, input.company_id, tx => readRequests(tx, input))
+}
+
+export async function readRequests(tx: Tx, input: ListInput): Promise<ProcessedRequest[]> {
+  let query = tx
+    .selectFrom('request')
+    .selectAll()
+    .where('company_id', '=', input.company_id)
+    .where('user_id', '=', input.user_id)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(input.limit ?? 50)
+  if (input.kind !== undefined) query = query.where('kind', '=', input.kind)
+  if (input.state !== undefined) query = query.where('state', '=', input.state)
+  if (input.cursor !== undefined) {
+    const last = await tx
       .selectFrom('request')
-      .selectAll()
+      .select(['created_at', 'id'])
       .where('company_id', '=', input.company_id)
       .where('user_id', '=', input.user_id)
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(input.limit ?? 50)
-    if (input.kind !== undefined) query = query.where('kind', '=', input.kind)
-    if (input.state !== undefined) query = query.where('state', '=', input.state)
-    if (input.cursor !== undefined) {
-      const last = await tx
-        .selectFrom('request')
-        .select(['created_at', 'id'])
-        .where('company_id', '=', input.company_id)
-        .where('user_id', '=', input.user_id)
-        .where('id', '=', input.cursor)
-        .executeTakeFirst()
-      if (!last) throw new AppError('not_found', 'The cursor names no request of the caller')
-      query = query.where(
-        sql<boolean>`(created_at, id) < (${last.created_at}::timestamptz, ${last.id}::uuid)`
-      )
-    }
-    const rows = await query.execute()
-    return rows.map(row => ({ ...wireOf(row), seq: row.seq }))
-  })
+      .where('id', '=', input.cursor)
+      .executeTakeFirst()
+    if (!last) throw new AppError('not_found', 'The cursor names no request of the caller')
+    query = query.where(
+      sql<boolean>`(created_at, id) < (${last.created_at}::timestamptz, ${last.id}::uuid)`
+    )
+  }
+  const rows = await query.execute()
+  return rows.map(row => ({ ...wireOf(row), seq: row.seq }))
 }
 
 export async function getRequest(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
 ): Promise<ProcessedRequest> {
-  return inCompany(deps.db, input.company_id, tx => readRequest(tx, input))
+  return inCompanyOnce(deps.db, input.company_id, tx => readRequest(tx, input))
 }
 
 export async function readRequest(

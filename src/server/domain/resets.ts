@@ -1,5 +1,5 @@
 import { AppError } from '../../contract/errors.ts'
-import { mailTokenHash } from '../../core/public-key-jwt.ts'
+import { mailTokenHash } from '../../core/public-key-proof.ts'
 import { inCompany } from '../db/scope.ts'
 import type { Deps, Tenant } from './deps.ts'
 import { provenKey, replaceKey, sealedKey, spendProof } from './key-proofs.ts'

@@ -4,7 +4,7 @@ import type { Session } from '../../contract/sessions.ts'
 import { splitResponse } from '../../core/challenge.ts'
 import { PublicKeyJwk } from '../../core/public-key-jwt.ts'
 import type { DisabledMark } from '../db/schema.ts'
-import { inCompany, type Tx } from '../db/scope.ts'
+import { inCompany, inCompanyOnce, type Tx } from '../db/scope.ts'
 import { readChallenge, spendChallenge } from './challenges.ts'
 import type { CompanyId, Deps, Keys, Tenant } from './deps.ts'
 import { newId } from './ids.ts'
@@ -187,32 +187,38 @@ const maxListed = 100
 /** Where the person is signed in now; the session of the call first. */
 export async function listSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
+  person: Person
+): Promise<Session[]> {
+  return inCompany(deps.db, person.company_id, tx => readSessions(tx, deps, person))
+}
+
+export async function readSessions(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
   { company_id, id, session_id }: Person
 ): Promise<Session[]> {
   const now = deps.clock()
   // a token is renewed within the hour, or its session has no living one left
   const lastSeen = new Date(now.getTime() - tokenMinutes * 60_000)
-  const rows = await inCompany(deps.db, company_id, tx =>
-    tx
-      .selectFrom('session')
-      .innerJoin('user', join =>
-        join
-          .onRef('user.company_id', '=', 'session.company_id')
-          .onRef('user.id', '=', 'session.user_id')
-      )
-      .where('session.company_id', '=', company_id)
-      .where('session.user_id', '=', id)
-      .where('session.revoked_at', 'is', null)
-      .where('session.expires_at', '>', now)
-      .where('session.last_seen_at', '>', lastSeen)
-      .whereRef('session.created_at', '>=', 'user.tokens_valid_after')
-      .select(['session.id', 'session.agent', 'session.created_at', 'session.last_seen_at'])
-      .orderBy(query => query('session.id', '=', session_id), 'desc')
-      .orderBy('session.last_seen_at', 'desc')
-      .orderBy('session.id', 'desc')
-      .limit(maxListed)
-      .execute()
-  )
+  const rows = await tx
+    .selectFrom('session')
+    .innerJoin('user', join =>
+      join
+        .onRef('user.company_id', '=', 'session.company_id')
+        .onRef('user.id', '=', 'session.user_id')
+    )
+    .where('session.company_id', '=', company_id)
+    .where('session.user_id', '=', id)
+    .where('session.revoked_at', 'is', null)
+    .where('session.expires_at', '>', now)
+    .where('session.last_seen_at', '>', lastSeen)
+    .whereRef('session.created_at', '>=', 'user.tokens_valid_after')
+    .select(['session.id', 'session.agent', 'session.created_at', 'session.last_seen_at'])
+    .orderBy(query => query('session.id', '=', session_id), 'desc')
+    .orderBy('session.last_seen_at', 'desc')
+    .orderBy('session.id', 'desc')
+    .limit(maxListed)
+    .execute()
   return rows.map(row => ({
     id: row.id,
     agent: row.agent,
@@ -291,7 +297,7 @@ async function findSession(
     session_id
   }: { company_id: CompanyId; user_id: string; session_id: string }
 ): Promise<LiveSession | undefined> {
-  const found = await inCompany(deps.db, company_id, tx =>
+  const found = await inCompanyOnce(deps.db, company_id, tx =>
     tx
       .selectFrom('session')
       .leftJoin('user', join =>

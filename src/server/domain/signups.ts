@@ -1,5 +1,6 @@
 import { AppError } from '../../contract/errors.ts'
-import { mailTokenHash, type PublicKeyPayload } from '../../core/public-key-jwt.ts'
+import type { PublicKeyPayload } from '../../core/public-key-jwt.ts'
+import { mailTokenHash } from '../../core/public-key-proof.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { newId } from './ids.ts'

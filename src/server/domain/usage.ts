@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { AppError, type LimitFigures } from '../../contract/errors.ts'
 import type { Usage } from '../../contract/users.ts'
-import { periodOf } from '../../core/period.ts'
+import { type Interval, intervals, periodOf } from '../../core/period.ts'
 import type { Tx } from '../db/scope.ts'
 import type { CompanyId } from './deps.ts'
 
@@ -156,8 +156,8 @@ function left(limit: number | null, taken: number): number | null {
   return limit === null ? null : Math.max(0, limit - taken)
 }
 
-function intervalOf(text: string | null): 'P1D' | 'P30D' | 'P1Y' | null {
-  return text === 'P1D' || text === 'P30D' || text === 'P1Y' ? text : null
+function intervalOf(text: string | null): Interval {
+  return intervals.find(interval => interval === text) ?? null
 }
 
 function mostRequestsLeft(a: Meter, b: Meter): number {

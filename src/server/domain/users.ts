@@ -123,7 +123,8 @@ export async function insertUser(
   return { id }
 }
 
-async function readUser(
+/** What the screens show of a person, without a token. */
+export async function readUser(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   tenant: Tenant,

@@ -1,11 +1,13 @@
 import { sql } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
+import { maxItemsSignedIn, maxItemsSignedOut } from '../../contract/limits.ts'
 import type { Match } from '../../contract/requests.ts'
 import type { Answer, Finding } from '../../contract/verifications.ts'
-import { maxItemsSignedIn, maxItemsSignedOut } from '../../contract/verifications.ts'
-import { inCompany, type Tx } from '../db/scope.ts'
-import { companyKeys, keyVersion } from './company-keys.ts'
+import type { Db } from '../db/open.ts'
+import { inCompany, inCompanyOnce, type Tx } from '../db/scope.ts'
+import { keyVersion, openCompanyKeys } from './company-keys.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
+import { gather } from './gather.ts'
 import { newId } from './ids.ts'
 import { consume, networkOf } from './limits.ts'
 import { tagOf } from './records.ts'
@@ -38,22 +40,26 @@ export async function verify(
   }
   await spend(deps, input)
   const at = deps.clock()
-  return inCompany(deps.db, tenant.company_id, async tx => {
-    const company = tenant.config.company
-    const found = await lookUp(tx, deps, tenant.company_id, items, person !== undefined)
-    const answers = items.map(({ sha256 }, index): Answer => {
+  const { company_id, config } = tenant
+  const { lookup } = await openCompanyKeys(deps, company_id)
+  const tags = items.map(({ sha256 }) => tagOf(lookup, 'sha256', Buffer.from(sha256, 'hex')))
+  const answersFrom = (found: Finding[][]) =>
+    items.map(({ sha256 }, index): Answer => {
       const findings = found[index] ?? []
       return {
         sha256,
         verdict: findings.length > 0 ? 'authentic' : 'not_found',
-        company,
+        company: config.company,
         at: at.toISOString(),
         findings
       }
     })
-    if (!person) return { items: answers }
-    const request_id = await remember(tx, deps, person, answers, at)
-    return { items: answers, request_id }
+  if (!person) {
+    return { items: answersFrom(await publicLookUp(deps, company_id)(tags)) }
+  }
+  return inCompany(deps.db, company_id, async tx => {
+    const answers = answersFrom(await lookUp(tx, tags, 'any'))
+    return { items: answers, request_id: await remember(tx, deps, person, answers, at) }
   })
 }
 
@@ -70,19 +76,32 @@ async function spend(deps: Deps, { tenant, person, address, items }: VerifyInput
   await consume(deps, 'verify_company_day', [tenant.company_id], points)
 }
 
+/** Tags that the look-ups of several strangers may bring into one statement. */
+const maxTags = 500
+
+const publicLookUps = new WeakMap<Db, Map<CompanyId, ReturnType<typeof makePublicLookUp>>>()
+
+/** Strangers come in crowds and read only, so they share statements. */
+function publicLookUp({ db }: Pick<Deps, 'db'>, company_id: CompanyId) {
+  const known = publicLookUps.get(db) ?? new Map()
+  publicLookUps.set(db, known)
+  const found = known.get(company_id) ?? makePublicLookUp(db, company_id)
+  known.set(company_id, found)
+  return found
+}
+
+function makePublicLookUp(db: Db, company_id: CompanyId) {
+  return gather(
+    (tags: Buffer[]) => inCompanyOnce(db, company_id, tx => lookUp(tx, tags, 'public')),
+    maxTags
+  )
+}
+
 /**
  * The first record of each match: however often a file was deposited, the answer stays small.
  * Visibility is a condition of the one query, so a private hit and a miss take the same path.
  */
-async function lookUp(
-  tx: Tx,
-  deps: Deps,
-  company_id: CompanyId,
-  items: { sha256: string }[],
-  member: boolean
-): Promise<Finding[][]> {
-  const { lookup } = await companyKeys(tx, deps, company_id)
-  const tags = items.map(({ sha256 }) => tagOf(lookup, 'sha256', Buffer.from(sha256, 'hex')))
+async function lookUp(tx: Tx, tags: Buffer[], visibility: 'public' | 'any'): Promise<Finding[][]> {
   const rows = await tx
     .selectFrom('lookup_tag')
     .innerJoin('deposit', join =>
@@ -95,11 +114,11 @@ async function lookUp(
         .onRef('log_leaf.company_id', '=', 'deposit.company_id')
         .onRef('log_leaf.record_id', '=', 'deposit.id')
     )
-    .where('lookup_tag.company_id', '=', company_id)
+    .where('lookup_tag.company_id', '=', tx.companyId)
     .where('lookup_tag.scheme', '=', 1)
     .where('lookup_tag.key_version', '=', keyVersion)
     .where('lookup_tag.tag', '=', sql<Buffer>`any(${tags}::bytea[])`)
-    .where(sql<boolean>`(deposit.visibility = 'public' or ${member}::boolean)`)
+    .where(sql<boolean>`(deposit.visibility = 'public' or ${visibility === 'any'}::boolean)`)
     .distinctOn(['lookup_tag.tag', 'lookup_tag.which'])
     .orderBy('lookup_tag.tag')
     .orderBy('lookup_tag.which') // 'original' before 'stored_copy'

@@ -7,7 +7,7 @@ export function fillDemoDocuments(deps: Deps): Job {
   let isComplete = false
   return {
     name: 'fill-demo',
-    everyMs: 60_000,
+    everyMs: 5000,
     async run(stopping) {
       if (!isComplete) isComplete = await fillDemo(deps, stopping)
     }

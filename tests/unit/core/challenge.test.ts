@@ -13,6 +13,8 @@ import {
   splitResponse
 } from '../../../src/core/challenge.ts'
 import { fromUtf8, toBase64Url, toUtf8 } from '../../../src/core/evidence/bytes.ts'
+import { times } from '../../helpers/counts.ts'
+import { damaged } from '../../helpers/damaged.ts'
 
 const mac = (signed: Uint8Array) => createHmac('sha256', 'a key').update(signed).digest()
 
@@ -71,6 +73,24 @@ describe('challenge', () => {
     ['no JSON', '{']
   ])('refuses a payload with %s', (_, content) => {
     expect(parseChallenge(forge(content), 'login')).toBeUndefined()
+  })
+
+  test('is read as what its MAC is of, or not at all (E-02)', async () => {
+    let accepted = 0
+    const text = damaged(expected.challenge)
+    await fc.assert(
+      fc.property(text, fc.constantFrom(...challengePurposes), (challenge, purpose) => {
+        const read = parseChallenge(challenge, purpose)
+        if (!read) return
+        accepted++
+        expect(purpose).toBe('login')
+        expect(`${fromUtf8(read.signed)}.${toBase64Url(read.mac)}`).toBe(challenge)
+        const written = formatChallenge(purpose, read.payload, () => read.mac)
+        expect(parseChallenge(written, purpose)?.payload).toEqual(read.payload)
+      }),
+      { numRuns: times(10_000, 1_000_000) }
+    )
+    expect(accepted).toBeGreaterThan(100)
   })
 
   test('tells the e-mail only by its hash', () => {
@@ -159,7 +179,7 @@ describe('what a browser signs', () => {
           signatures++
         }).toThrow(/^challenge: wrong/)
       }),
-      { numRuns: 200 }
+      { numRuns: times(200, 10_000) }
     )
     expect(signatures).toBe(0)
   })
@@ -167,6 +187,22 @@ describe('what a browser signs', () => {
 
 describe('response', () => {
   const signature = new Uint8Array(64).fill(255)
+
+  test('has one spelling, whatever comes (E-02)', async () => {
+    let accepted = 0
+    const response = challengeResponse(expected.challenge, signature)
+    await fc.assert(
+      fc.property(damaged(response), text => {
+        const parts = splitResponse(text)
+        if (!parts) return
+        accepted++
+        expect(parts.signature).toHaveLength(64)
+        expect(challengeResponse(parts.challenge, parts.signature)).toBe(text)
+      }),
+      { numRuns: times(10_000, 1_000_000) }
+    )
+    expect(accepted).toBeGreaterThan(1000)
+  })
 
   test('is the challenge and a signature, and splits into them', () => {
     const response = challengeResponse(expected.challenge, signature)

@@ -1,13 +1,16 @@
 import { createPublicKey, verify } from 'node:crypto'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { toBase64Url, toUtf8 } from '../../../src/core/evidence/bytes.ts'
+import { fromUtf8, toBase64Url, toUtf8 } from '../../../src/core/evidence/bytes.ts'
+import { parsePublicKeyJwt } from '../../../src/core/public-key-jwt.ts'
 import {
+  formatPublicKeyJwt,
   noncePurpose,
-  parsePublicKeyJwt,
   publicJwk,
-  publicKeyJwtInput,
   publicKeyPurposes
-} from '../../../src/core/public-key-jwt.ts'
+} from '../../../src/core/public-key-proof.ts'
+import { times } from '../../helpers/counts.ts'
+import { damaged } from '../../helpers/damaged.ts'
 import { makeKeys } from '../../helpers/keys.ts'
 
 const keys = makeKeys()
@@ -47,7 +50,8 @@ describe('public_key_jwt', () => {
   test('writes coordinates of 32 bytes, leading zeros included', () => {
     const jwk = publicJwk({ x: new Uint8Array(32), y: new Uint8Array(32) })
     expect(jwk).toEqual({ kty: 'EC', crv: 'P-256', x: 'A'.repeat(43), y: 'A'.repeat(43) })
-    expect(() => publicKeyJwtInput({ ...payload, jwk: { ...jwk, x: 'AA' } })).toThrow()
+    const short = { x: new Uint8Array(31), y: new Uint8Array(32) }
+    expect(() => publicJwk(short)).toThrow('P-256')
   })
 
   test('is fresh by a challenge of its purpose', () => {
@@ -59,6 +63,33 @@ describe('public_key_jwt', () => {
       ['rekey', 'rekey'],
       ['email', 'rekey']
     ])
+  })
+
+  test('has one spelling of a key with four members, whatever comes (E-02)', () => {
+    let accepted = 0
+    const forged = fc
+      .record({
+        aud: fc.constantFrom(claims.aud, ''),
+        email: fc.constantFrom(claims.email, 1),
+        purpose: fc.constantFrom(...publicKeyPurposes, 'login'),
+        nonce: fc.string({ maxLength: 40 }),
+        kdf: fc.string({ maxLength: 3 }),
+        jwk: fc.oneof(fc.constant(keys.jwk), fc.jsonValue({ maxDepth: 1 }))
+      })
+      .map(withPayload)
+    fc.assert(
+      fc.property(fc.oneof(damaged(token), damaged(token), forged), text => {
+        const jwt = parsePublicKeyJwt(text)
+        if (!jwt) return
+        accepted++
+        expect(text.length).toBeLessThanOrEqual(4096)
+        expect(Object.keys(jwt.payload.jwk).sort()).toEqual(['crv', 'kty', 'x', 'y'])
+        expect(publicKeyPurposes).toContain(jwt.payload.purpose)
+        expect(formatPublicKeyJwt(fromUtf8(jwt.signed), jwt.signature)).toBe(text)
+      }),
+      { numRuns: times(10_000, 1_000_000) }
+    )
+    expect(accepted).toBeGreaterThan(100)
   })
 
   test.each([

@@ -1,5 +1,8 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { clockAhead, expiryOf, isUsable, readPayload } from '../../../src/core/token.ts'
+import { times } from '../../helpers/counts.ts'
+import { damaged } from '../../helpers/damaged.ts'
 
 const payload = Buffer.from('{"sub":"é","exp":1777809600}').toString('base64url')
 
@@ -48,4 +51,22 @@ test.for([
 test.for(['{}', '{"iat":"now"}', '{"iat":null}'])('a token that says %s tells no clock', text => {
   const token = `abc.${Buffer.from(text).toString('base64url')}.def`
   expect(clockAhead(token, 0)).toBe(0)
+})
+
+test('tells an object or nothing, and a time or nothing, whatever comes (E-02)', () => {
+  const forged = fc.json().map(text => `a.${Buffer.from(text).toString('base64url')}.b`)
+  const good = `abc.${payload}.def`
+  let told = 0
+  fc.assert(
+    fc.property(fc.oneof(damaged(good), forged), fc.maxSafeNat(), (text, now) => {
+      const found = readPayload(text)
+      if (found) told++
+      expect(found === undefined || (typeof found === 'object' && !Array.isArray(found))).toBe(true)
+      const exp = expiryOf(text)
+      expect(exp === undefined || Number.isFinite(exp)).toBe(true)
+      expect(Number.isFinite(clockAhead(text, now))).toBe(true)
+    }),
+    { numRuns: times(10_000, 1_000_000) }
+  )
+  expect(told).toBeGreaterThan(500)
 })

@@ -46,5 +46,5 @@ test('counts the compressed forms too', async () => {
 })
 
 function pageOf(bytes: number): RenderedPage {
-  return { status: 200, headers: [['content-type', 'text/html']], body: 'x'.repeat(bytes) }
+  return { status: 200, headers: { 'content-type': 'text/html' }, body: 'x'.repeat(bytes) }
 }

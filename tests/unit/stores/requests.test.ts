@@ -223,6 +223,8 @@ async function open() {
   setEnvironment(tab.environment)
   const sessions = await import('../../../src/stores/sessions.ts')
   const store = await import('../../../src/stores/requests.ts')
+  // loaded at the first use, which on a busy machine takes longer than a test waits
+  await Promise.all([sessions.loadCalls(), import('../../../src/stores/request-stream.ts')])
   sessions.startSession()
   const stream = {
     send(text: string) {

@@ -20,8 +20,8 @@ const ada: UserInfo = {
 
 test('signs in with a signed challenge, keeps the token in the cookie and loads the person', async () => {
   const token = makeToken({ sub: 'ada', exp })
-  const { browser, tab, sessions, users } = await open({ token })
-  await sessions.signIn({ email: 'ada@example.com', password: 'secret' })
+  const { browser, tab, sessions, users, accounts } = await open({ token })
+  await accounts.signIn({ email: 'ada@example.com', password: 'secret' })
   expect(tab.calls).toEqual([
     {
       method: 'GET',
@@ -48,10 +48,19 @@ test('signs in with a signed challenge, keeps the token in the cookie and loads 
   expect(tab.keys).toEqual({ opened: 1, closed: 1 })
 })
 
+test('has stored what a person may do by the time anybody hears of the person', async () => {
+  const { browser, accounts, sessions, users } = await open({})
+  const stored: unknown[] = []
+  users.$user.listen(() => stored.push(browser.storage.get('vidimus:user')))
+  await accounts.signIn({ email: 'ada@example.com', password: 'secret' })
+  await sessions.signOut()
+  expect(stored).toEqual(['{"features":["deposit"],"permissions":[]}', undefined])
+})
+
 test('signs up with the key of one derivation, which then signs in', async () => {
-  const { tab, sessions } = await open({})
+  const { tab, accounts } = await open({})
   const input = { email: 'ada@example.com', username: 'Ada', password: 'secret' }
-  await sessions.signUp({ ...input, locale: 'fr' })
+  await accounts.signUp({ ...input, locale: 'fr' })
   expect(tab.calls.map(({ method, path }) => `${method} ${path.split('?')[0]}`)).toEqual([
     'GET /user/login/challenge',
     'POST /user',
@@ -70,10 +79,10 @@ test('signs up with the key of one derivation, which then signs in', async () =>
 })
 
 test('stays signed out and closes the keys when the login fails', async () => {
-  const { browser, tab, sessions } = await open({
+  const { browser, tab, sessions, accounts } = await open({
     answers: { 'POST /user/login': () => problem('login_failed') }
   })
-  const attempt = sessions.signIn({ email: 'ada@example.com', password: 'wrong' })
+  const attempt = accounts.signIn({ email: 'ada@example.com', password: 'wrong' })
   await expect(attempt).rejects.toMatchObject({ code: 'login_failed' })
   expect(sessions.$session.get()).toEqual({ status: 'out' })
   expect(browser.cookies.size).toBe(0)
@@ -81,8 +90,8 @@ test('stays signed out and closes the keys when the login fails', async () => {
 })
 
 test('refuses a token that no cookie can hold', async () => {
-  const { browser, sessions } = await open({ token: makeToken({ exp, pad: 'x'.repeat(4096) }) })
-  const attempt = sessions.signIn({ email: 'ada@example.com', password: 'secret' })
+  const { browser, accounts } = await open({ token: makeToken({ exp, pad: 'x'.repeat(4096) }) })
+  const attempt = accounts.signIn({ email: 'ada@example.com', password: 'secret' })
   await expect(attempt).rejects.toMatchObject({ code: 'unexpected_answer' })
   expect(browser.cookies.size).toBe(0)
 })
@@ -223,7 +232,7 @@ test('follows a sign-in of another tab, and forgets the person before', async ()
   const token = makeToken({ sub: 'bob', exp })
   const there = await open({ browser: here.browser, token })
   there.sessions.startSession()
-  await there.sessions.signIn({ email: 'bob@example.com', password: 'secret' })
+  await there.accounts.signIn({ email: 'bob@example.com', password: 'secret' })
   expect(departed).toHaveBeenCalledOnce()
   expect(here.sessions.sessionToken()).toBe(token)
 })
@@ -277,16 +286,16 @@ test.for([
   ['?redirect=nonsense', '/en']
 ] as const)('leads back after signing in: %s → %s', async ([search, target]) => {
   const { users } = await open({ url: `https://docs.example/en/sign-in${search}` })
-  expect(users.afterSignIn()).toBe(`https://docs.example${target}`)
+  expect(await users.afterSignIn()).toBe(`https://docs.example${target}`)
 })
 
 test('leads back in the language of the person, without another change of page', async () => {
-  const { tab, sessions, users } = await open({
+  const { tab, accounts, users } = await open({
     url: `https://docs.example/en/sign-in${redirect('/en/history')}`,
     answers: { 'GET /user': () => Response.json({ ...ada, locale: 'fr' }) }
   })
-  await sessions.signIn({ email: 'ada@example.com', password: 'secret' })
-  expect(users.afterSignIn()).toBe('https://docs.example/fr/history')
+  await accounts.signIn({ email: 'ada@example.com', password: 'secret' })
+  expect(await users.afterSignIn()).toBe('https://docs.example/fr/history')
   expect(tab.replaced).toEqual([])
 })
 
@@ -296,8 +305,8 @@ test.for([-86_400, 86_400])(
   async ahead => {
     const iat = start / 1000 - ahead
     const token = makeToken({ sub: 'ada', iat, exp: iat + 3600 })
-    const { browser, sessions } = await open({ token })
-    await sessions.signIn({ email: 'ada@example.com', password: 'secret' })
+    const { browser, sessions, accounts } = await open({ token })
+    await accounts.signIn({ email: 'ada@example.com', password: 'secret' })
     expect(sessions.$session.get().status).toBe('in')
     expect(browser.cookies.get('__Host-vidimus')?.attributes).toContain('Max-Age=3600')
 
@@ -313,23 +322,23 @@ test.for([-86_400, 86_400])(
 )
 
 test('tells at the next login that this browser has signed in before', async () => {
-  const { tab, sessions } = await open({})
+  const { tab, accounts } = await open({})
   const input = { email: 'ada@example.com', password: 'secret' }
-  await sessions.signIn(input)
-  await sessions.signIn(input)
+  await accounts.signIn(input)
+  await accounts.signIn(input)
   const bodies = tab.calls.filter(call => call.path === '/user/login').map(call => call.body)
   expect(bodies[0]).not.toHaveProperty('device')
   expect(bodies[1]).toHaveProperty('device', 'device-mark')
 })
 
 test('changes the password: the old key answers, the new one proves itself', async () => {
-  const { tab, sessions } = await open({
+  const { tab, sessions, changes } = await open({
     cookie: makeToken({ sub: 'ada', exp }),
     answers: { 'POST /user/key': () => new Response(null, { status: 204 }) }
   })
   sessions.startSession()
   const input = { email: 'ada@example.com', password: 'secret', next: 'another secret' }
-  await sessions.changePassword(input)
+  await changes.changePassword(input)
   expect(tab.calls.at(-1)).toMatchObject({
     path: '/user/key',
     body: {
@@ -342,13 +351,13 @@ test('changes the password: the old key answers, the new one proves itself', asy
 })
 
 test('stays signed in and closes both keys when the present password is wrong', async () => {
-  const { tab, sessions } = await open({
+  const { tab, sessions, changes } = await open({
     cookie: makeToken({ sub: 'ada', exp }),
     answers: { 'POST /user/key': () => problem('password_wrong') }
   })
   sessions.startSession()
   const input = { email: 'ada@example.com', password: 'wrong', next: 'another secret' }
-  await expect(sessions.changePassword(input)).rejects.toMatchObject({ code: 'password_wrong' })
+  await expect(changes.changePassword(input)).rejects.toMatchObject({ code: 'password_wrong' })
   expect(tab.keys).toEqual({ opened: 2, closed: 2 })
   expect(sessions.$session.get().status).toBe('in')
 })
@@ -403,8 +412,10 @@ async function open(opening: Opening) {
   const { setEnvironment } = await import('../../../src/stores/environment.ts')
   setEnvironment(tab.environment)
   const sessions = await import('../../../src/stores/sessions.ts')
+  const accounts = await import('../../../src/stores/accounts.ts')
+  const changes = await import('../../../src/stores/account-changes.ts')
   const users = await import('../../../src/stores/users.ts')
-  return { browser, tab, sessions, users }
+  return { browser, tab, accounts, changes, sessions, users }
 }
 
 function redirect(path: string, query = '', hash = ''): string {

@@ -13,7 +13,7 @@ test.each([0, 1, 63, 64, 65, piece - 1, piece, piece + 1, 2 * piece, 2 * piece +
     const expected = createHash('sha256').update(bytes).digest('hex')
     const file = new Blob([bytes])
     expect(await fingerprint(file)).toBe(expected)
-    expect(await fingerprint(file, undefined, async () => createPlainHasher())).toBe(expected)
+    expect(await fingerprint(file, { startHasher: async () => createPlainHasher() })).toBe(expected)
   }
 )
 
@@ -23,7 +23,8 @@ test('knows the fingerprint of nothing', async () => {
 
 test('tells how many bytes are done, ending with all', async () => {
   const told: number[] = []
-  await fingerprint(new Blob([randomBytes(piece + 5)]), bytesDone => told.push(bytesDone))
+  const file = new Blob([randomBytes(piece + 5)])
+  await fingerprint(file, { onProgress: bytesDone => told.push(bytesDone) })
   expect(told).toEqual([piece, piece + 5])
 })
 
@@ -43,9 +44,18 @@ test('reads the next piece while one is hashed', async () => {
     order.push(`read ${Number(start) / piece}`)
     return slice(start, end)
   }
-  await fingerprint(file, undefined, async () => {
+  const startHasher = async () => {
     let next = 0
     return { update: () => order.push(`hash ${next++}`), digest: () => '' }
-  })
+  }
+  await fingerprint(file, { startHasher })
   expect(order).toEqual(['read 0', 'read 1', 'hash 0', 'read 2', 'hash 1', 'hash 2'])
+})
+
+test('refuses a file that turns out shorter than it was', async () => {
+  const file = new Blob([randomBytes(10)])
+  async function* read() {
+    yield new Uint8Array(7)
+  }
+  await expect(fingerprint(file, { read })).rejects.toThrow('shorter')
 })

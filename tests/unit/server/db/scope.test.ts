@@ -6,6 +6,7 @@ import {
   type CompanyId,
   companyId,
   inCompany,
+  inCompanyOnce,
   inPlatform,
   type Tx
 } from '../../../../src/server/db/scope.ts'
@@ -42,6 +43,38 @@ test('writes nothing into another company', async () => {
     tx.updateTable('company').set({ name: 'Mine' }).where('id', '=', globex).executeTakeFirst()
   )
   expect(renamed.numUpdatedRows).toBe(0n)
+})
+
+test('one statement at once sees one company, and its write is kept', async () => {
+  expect(await inCompanyOnce(made.db, acme, idsOf)).toEqual([acme])
+  const rename = (name: string, id: CompanyId) =>
+    inCompanyOnce(made.db, acme, tx =>
+      tx.updateTable('company').set({ name }).where('id', '=', id).executeTakeFirst()
+    )
+  expect((await rename('Renamed', acme)).numUpdatedRows).toBe(1n)
+  expect((await rename('Mine', globex)).numUpdatedRows).toBe(0n)
+  const { rows } = await made.owner.query('select name from company where id = $1', [acme])
+  expect(rows).toEqual([{ name: 'Renamed' }])
+})
+
+test('a second statement after the one at once is refused', async () => {
+  const twice = inCompanyOnce(made.db, acme, async tx => {
+    await idsOf(tx)
+    return idsOf(tx)
+  })
+  await expect(twice).rejects.toThrow('this transaction has ended')
+})
+
+test('the one statement’s failure is told, and its connection serves the next', async () => {
+  await using fresh = await makeDb()
+  const pid = (tx: { raw: Tx['raw'] }) =>
+    tx.raw<{ pid: number }>({ name: 'pid', text: 'select pg_backend_pid() as pid', values: [] })
+  const [before] = await inCompanyOnce(fresh.db, acme, pid)
+  await expect(
+    inCompanyOnce(fresh.db, acme, tx => insertCompany(tx, globex))
+  ).rejects.toMatchObject({ code: '42501' })
+  const [after] = await inCompanyOnce(fresh.db, acme, pid)
+  expect(after).toEqual(before)
 })
 
 test('a connection shows no company after it served one', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readMailLink } from '../../../src/stores/accounts.ts'
+import { readMailLink } from '../../../src/stores/mail-links.ts'
 
 test('reads token and e-mail of a mailed link', () => {
   const hash = new URLSearchParams({ t: 'abc', email: 'Ada+x@Example.com' })

@@ -1,0 +1,182 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Browser, chromium, type Page } from '@playwright/test'
+import { type Build, readBuild } from '../src/server/build.ts'
+import { median, type Options, type Row } from './table.ts'
+import { serveBuild } from './weight.ts'
+
+const run = promisify(execFile)
+
+/** How many bytes more than reading alone a fingerprint may take. */
+const spareMegabytes = 32
+
+/**
+ * Files fingerprinted on the built verify page, by the module that the page itself uses, beside
+ * `sha256sum` of the same files; four at once beside one; and what it takes in memory.
+ */
+export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'vidimus-hashing-'))
+  const build = await readBuild('dist')
+  const server = await serveBuild(build)
+  const { port } = server.address() as AddressInfo // as: it listens on TCP
+  const browser = await launch()
+  try {
+    const small = await makeFile(join(folder, 'small'), quick ? 20 : 100)
+    const large = await makeFile(join(folder, 'large'), quick ? 100 : 1000)
+    const address = `http://127.0.0.1:${port}/en/verify`
+    const openPage = () => openHashing(browser, build, address)
+    const page = await openPage()
+    await page.hash([small]) // loads the workers
+    const times = { small: pair(), large: pair(), four: pair() }
+    for (let turn = 1; turn <= runs; turn++) {
+      signal.throwIfAborted()
+      say(`hashing, ${turn} of ${runs}`)
+      for (const [name, file] of [['small', small] as const, ['large', large] as const]) {
+        times[name].ours.push(file.megabytes / (await page.hash([file])))
+        times[name].peer.push(file.megabytes / (await sha256sum(file)))
+      }
+      const four = [small, small, small, small]
+      times.four.ours.push((4 * small.megabytes) / (await page.hash(four)))
+      times.four.peer.push(small.megabytes / (await page.hash([small])))
+    }
+    await page.close()
+    const speed = (what: string, { ours, peer }: Pair, ratio: number): Row => {
+      return { what, ours: median(ours), peer: median(peer), unit: 'MB/s', aim: { ratio } }
+    }
+    return [
+      speed(`fingerprint of ${small.megabytes} MB, sha256sum`, times.small, 0.9),
+      speed(`fingerprint of ${large.megabytes} MB, sha256sum`, times.large, 0.9),
+      speed('four fingerprints at once, one', times.four, 1.3),
+      ...(await memoryOf(browser, openPage, large))
+    ]
+  } finally {
+    await browser.close()
+    server.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+interface Pair {
+  ours: number[]
+  peer: number[]
+}
+
+function pair(): Pair {
+  return { ours: [], peer: [] }
+}
+
+interface BenchFile {
+  path: string
+  megabytes: number
+}
+
+async function makeFile(path: string, megabytes: number): Promise<BenchFile> {
+  const file = await open(path, 'w')
+  for (let written = 0; written < megabytes; written++) await file.write(randomBytes(1_000_000))
+  await file.close()
+  return { path, megabytes }
+}
+
+async function sha256sum({ path }: BenchFile): Promise<number> {
+  const start = performance.now()
+  await run('sha256sum', [path])
+  return (performance.now() - start) / 1000
+}
+
+function launch(): Promise<Browser> {
+  const saved = '.cache/chromium'
+  const found = existsSync(saved) ? readFileSync(saved, 'utf8').trim() : undefined
+  const executablePath = process.env['CHROMIUM_PATH'] ?? found
+  return chromium.launch({
+    ...(executablePath ? { executablePath } : {}),
+    args: ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
+  })
+}
+
+/** What the built module gives, under the name that the build gave it. */
+type HashModule = Record<string, (file: File) => Promise<string>>
+
+async function openHashing(browser: Browser, build: Build, address: string) {
+  const module = [...build.files.keys()].find(path => /\/hash-client\.[^/]+\.js$/.test(path))
+  if (!module) throw new Error('the build holds no hash-client')
+  const page = await browser.newPage()
+  await page.goto(address)
+  await page.evaluate(() => {
+    const input = document.createElement('input')
+    input.type = 'file'
+    input.multiple = true
+    input.id = 'bench'
+    document.body.append(input)
+  })
+  return {
+    /** Seconds until all are done. */
+    async hash(files: BenchFile[]): Promise<number> {
+      await choose(page, files)
+      return page.evaluate(async path => {
+        const named: HashModule = await import(path)
+        const hashFile = Object.values(named).find(each => typeof each === 'function')
+        const input = document.querySelector<HTMLInputElement>('#bench')
+        const chosen = [...(input?.files ?? [])]
+        if (!hashFile || chosen.length === 0)
+          throw new Error('nothing to hash, or nothing to hash by')
+        const start = performance.now()
+        await Promise.all(chosen.map(file => hashFile(file)))
+        return (performance.now() - start) / 1000
+      }, module)
+    },
+    /** Reads the file and keeps nothing. */
+    async read(file: BenchFile): Promise<void> {
+      await choose(page, [file])
+      await page.evaluate(async () => {
+        const [file] = document.querySelector<HTMLInputElement>('#bench')?.files ?? []
+        const reader = file?.stream().getReader()
+        while (reader && !(await reader.read()).done);
+      })
+    },
+    close: () => page.close()
+  }
+}
+
+/** `hashFile` sees as many files as there are entries, also where they are the same. */
+async function choose(page: Page, files: BenchFile[]): Promise<void> {
+  await page.locator('#bench').setInputFiles(files.map(({ path }) => path))
+}
+
+type Hashing = Awaited<ReturnType<typeof openHashing>>
+
+/** By how much the pages' own processes grow at most; Linux alone tells. */
+async function memoryOf(
+  browser: Browser,
+  openPage: () => Promise<Hashing>,
+  file: BenchFile
+): Promise<Row[]> {
+  if (!existsSync('/proc/self/clear_refs')) return []
+  const client = await browser.newBrowserCDPSession()
+  const growth = async (work: (page: Hashing) => Promise<unknown>) => {
+    const page = await openPage()
+    const { processInfo } = await client.send('SystemInfo.getProcessInfo')
+    const pids = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id)
+    const before = pids.map(pid => statusOf(pid, 'VmRSS'))
+    for (const pid of pids) writeFileSync(`/proc/${pid}/clear_refs`, '5') // the peak counts from here
+    await work(page)
+    const grown = pids.map((pid, index) => statusOf(pid, 'VmHWM') - (before[index] ?? 0))
+    await page.close()
+    return Math.max(...grown)
+  }
+  const peer = await growth(page => page.read(file))
+  const ours = await growth(page => page.hash([file]))
+  const what = `memory for ${file.megabytes} MB, reading alone`
+  return [{ what, ours, peer, unit: 'MB', aim: { atMost: peer + spareMegabytes } }]
+}
+
+/** `VmHWM:  123456 kB` → 123.456 */
+function statusOf(pid: number, name: string): number {
+  const text = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) / 1000
+}

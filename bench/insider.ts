@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { createApp } from '../src/server/app.ts'
+import { readConfig } from '../src/server/config.ts'
+import { connectionTo } from '../src/server/db/postgres.ts'
+import { inCompany } from '../src/server/db/scope.ts'
+import { companyKeys } from '../src/server/domain/company-keys.ts'
+import { findTenant, openTenants } from '../src/server/domain/domains.ts'
+import { newId } from '../src/server/domain/ids.ts'
+import { tagOf } from '../src/server/domain/records.ts'
+import { issueToken } from '../src/server/domain/tokens.ts'
+import { openDeps } from '../src/server/open-deps.ts'
+import type { Service } from './processes.ts'
+
+/** A statement as the driver was given it. */
+export interface Captured {
+  name?: string | undefined
+  text: string
+  values: unknown[]
+}
+
+export type Insider = Awaited<ReturnType<typeof openInsider>>
+
+export const host = 'localhost'
+
+/**
+ * The same code on the same database and keys as a service that runs, in this process: it makes what
+ * people would need hours to make, and tells which SQL a call comes down to.
+ */
+export async function openInsider(service: Service) {
+  await using owned = new AsyncDisposableStack()
+  const quiet = { info() {}, warn: console.warn, error: console.error }
+  // hints are said beside a transaction and are no part of it
+  const config = readConfig({ DATA_DIR: service.dataDir, DATABASE_NOTIFY: 'false' })
+  const { deps } = owned.use(await openDeps(config, quiet))
+  const tenants = owned.use(openTenants(deps))
+  const app = createApp(deps, tenants)
+  const tenant = await findTenant(deps, host)
+  if (!tenant) throw new Error(`${host} belongs to nobody`)
+  const { company_id } = tenant
+  const socketDir = await service.socketDir()
+  const owner = owned.adopt(
+    new pg.Pool({ ...connectionTo(socketDir, 'vidimus', 'postgres'), max: 1 }),
+    pool => pool.end()
+  )
+  const kept = owned.move()
+
+  return {
+    company_id,
+    socketDir,
+    /** As the owner of the tables, past every policy. */
+    owner,
+
+    /** Keyed tags as the service would look them up. */
+    async tagsOf(digests: Buffer[]): Promise<Buffer[]> {
+      const keys = await inCompany(deps.db, company_id, tx => companyKeys(tx, deps, company_id))
+      return digests.map(digest => tagOf(keys.lookup, 'sha256', digest))
+    },
+
+    /** People of the company, each with a session. */
+    async addPeople(count: number): Promise<{ id: string; token: string }[]> {
+      const created_at = new Date()
+      const expires_at = new Date(created_at.getTime() + 3_600_000)
+      const people = Array.from({ length: count }, () => ({
+        id: newId(deps),
+        session: newId(deps)
+      }))
+      const ids = [people.map(({ id }) => id), people.map(({ session }) => session)]
+      await owner.query(
+        `with person as (
+          insert into "user" (company_id, id, email, username, tokens_valid_after, created_at)
+          select $1, id, id || '@example.com', 'Ada', $4, $4 from unnest($2::uuid[]) id
+          returning id
+        ), member as (
+          insert into group_user (company_id, group_id, user_id)
+          select $1, g.id, p.id from person p, "group" g where g.company_id = $1 and g.is_default
+        )
+        insert into session (company_id, id, user_id, agent, created_at, last_seen_at, expires_at)
+        select $1, session, id, 'Firefox', $4, $4, $5 from unnest($2::uuid[], $3::uuid[]) as t (id, session)`,
+        [company_id, ...ids, created_at, expires_at]
+      )
+      return Promise.all(
+        people.map(async ({ id, session }) => ({
+          id,
+          token: await issueToken(deps, tenant, {
+            user_id: id,
+            session_id: session,
+            pending: false,
+            signedIn: created_at,
+            expires: expires_at
+          })
+        }))
+      )
+    },
+
+    /** The statements of one API call, from its first `begin` to its last `commit`. */
+    async statementsOf(call: { path: string; token?: string; body: object }): Promise<Captured[]> {
+      const captured: Captured[] = []
+      const { query } = pg.Client.prototype
+      pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
+        const [statement] = given
+        if (typeof statement === 'string') captured.push({ text: statement, values: [] })
+        else captured.push(statement as Captured) // as: the only other form in use
+        return Reflect.apply(query, this, given)
+      } as typeof query
+      try {
+        const answer = await app.fetch(
+          new Request(`http://api.${host}${call.path}`, {
+            method: 'POST',
+            headers: {
+              'content-type': 'application/json',
+              'idempotency-key': randomUUID(),
+              ...(call.token === undefined ? {} : { authorization: `Bearer ${call.token}` })
+            },
+            body: JSON.stringify(call.body)
+          })
+        )
+        if (!answer.ok) throw new Error(await answer.text())
+      } finally {
+        pg.Client.prototype.query = query
+      }
+      return captured.map(({ name, text, values = [] }) => ({ name, text, values }))
+    },
+
+    [Symbol.asyncDispose]: () => kept.disposeAsync()
+  }
+}

@@ -1,0 +1,71 @@
+import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
+import { asClient, canPin } from './cores.ts'
+import { measure as deposits } from './deposits.ts'
+import { measure as hashing } from './hashing.ts'
+import { measure as pages } from './pages.ts'
+import { measure as signIn } from './sign-in.ts'
+import { measure as start } from './start.ts'
+import { measure as streams } from './streams.ts'
+import { isMet, type Options, type Row, render } from './table.ts'
+import { measure as verifications } from './verifications.ts'
+import { measure as weight } from './weight.ts'
+
+/**
+ * How fast the product is beside the barest thing that does the same work: `npm run bench`, or a part of
+ * it with `-- --only pages --runs 3`. `--quick` shows in a few minutes whether it runs; its figures mean
+ * little. Prints one table; 1 where an aim is missed.
+ */
+const measures: Record<string, (options: Options) => Promise<Row[]>> = {
+  weight,
+  hashing,
+  start: asClient(start),
+  pages: asClient(pages),
+  'sign-in': asClient(signIn),
+  deposits: asClient(deposits),
+  verifications: asClient(verifications),
+  streams: asClient(streams)
+}
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    runs: { type: 'string', default: '5' },
+    quick: { type: 'boolean', default: false }
+  }
+})
+const names = values.only ?? Object.keys(measures)
+const unknown = names.find(name => !measures[name])
+if (unknown !== undefined) throw new Error(`--only takes ${Object.keys(measures).join(', ')}`)
+const runs = Number(values.runs)
+if (!Number.isInteger(runs) || runs < 1) throw new Error('--runs takes a number above 0')
+
+// whatever was started is stopped on the way out
+const stopping = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => stopping.abort(new Error(`stopped by ${signal}`)))
+}
+
+const options: Options = { runs, quick: values.quick, say, signal: stopping.signal }
+say(`${cpus()[0]?.model}, ${cpus().length} cores, Node ${process.version}`)
+say(
+  canPin
+    ? 'server and database on core 0, client on core 1'
+    : 'nothing is pinned to a core here (taskset and two cores are needed), so ratios are rough'
+)
+const rows: Row[] = []
+try {
+  for (const name of names) {
+    stopping.signal.throwIfAborted()
+    say(name)
+    rows.push(...((await measures[name]?.(options)) ?? []))
+  }
+} finally {
+  if (rows.length > 0) process.stdout.write(`${render(rows)}\n`)
+}
+if (rows.some(row => isMet(row) === false)) process.exitCode = 1
+
+/** To the error stream, so that the table alone is on the other. */
+function say(text: string): void {
+  process.stderr.write(`${text}\n`)
+}

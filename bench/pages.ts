@@ -1,0 +1,88 @@
+import { Connection, requestText } from './connection.ts'
+import { interleave, load, microsNote, weighed } from './load.ts'
+import { coreSecondsOf, memoryOf, startPeer, startService } from './processes.ts'
+import type { Options, Row } from './table.ts'
+
+const path = '/en/verify'
+const callers = 32
+
+/**
+ * A page from memory as a browser asks for it, against `node:http` that answers the very same headers
+ * and brotli bytes without looking at the request. Connections stay open on both sides.
+ */
+export async function measure(options: Options): Promise<Row[]> {
+  await using service = await startService()
+  const request = requestText('GET', path, {
+    host: 'localhost',
+    accept: 'text/html',
+    'accept-encoding': 'gzip, deflate, br, zstd',
+    'accept-language': 'en',
+    'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0'
+  })
+  const page = await compressedPage(service.port, request)
+  await using peer = await startPeer('page', page)
+  const { port } = await peer.ask<{ port: number }>({})
+  const [ours, its] = await Promise.all([open(service.port), open(port)])
+
+  const seconds = options.quick ? 0.5 : 2
+  const run = (connections: Connection[], pid: number | undefined) => async () => {
+    const before = process.cpuUsage()
+    const work = async (caller: number) => {
+      const answer = await connections[caller]?.ask(request)
+      if (answer?.body.length !== page.body.length) throw new Error('another page was answered')
+    }
+    const figures = await weighed(
+      () => coreSecondsOf(pid, service),
+      () => load({ callers, seconds, signal: options.signal, work })
+    )
+    const { user, system } = process.cpuUsage(before)
+    return { ...figures, clientBusy: (user + system) / 1e6 / seconds }
+  }
+  const figures = await interleave(options, run(ours, service.pid()), run(its, peer.pid))
+  for (const connection of [...ours, ...its]) connection.close()
+  return [
+    {
+      what: 'cached page',
+      ours: figures.ours.perSecond,
+      peer: figures.peer.perSecond,
+      unit: '/s',
+      aim: { ratio: 0.8 },
+      note: `${page.body.length} bytes of brotli over ${callers} connections; ${microsNote(figures)}; the client's core was ${share(figures.ours.clientBusy)} busy with ours, ${share(figures.peer.clientBusy)} with the peer`
+    },
+    {
+      what: 'memory after the pages',
+      ours: memoryOf(service.pid()),
+      peer: memoryOf(peer.pid),
+      unit: 'MB',
+      aim: { atMost: 300 }
+    }
+  ]
+}
+
+function open(port: number): Promise<Connection[]> {
+  return Promise.all(Array.from({ length: callers }, () => Connection.open(port)))
+}
+
+/** The page once its brotli form is there; the first readers get plain bytes. */
+async function compressedPage(port: number, request: string) {
+  const connection = await Connection.open(port)
+  for (;;) {
+    const { status, head, body } = await connection.ask(request)
+    if (status !== 200) throw new Error(`the page answered ${status}`)
+    if (!/\r\ncontent-encoding: br/i.test(head)) continue
+    connection.close()
+    const lines = head.split('\r\n').slice(1)
+    const headers = lines.map(line => [
+      line.slice(0, line.indexOf(':')),
+      line.slice(line.indexOf(':') + 2)
+    ])
+    // node:http writes these by itself
+    const own = ['date', 'connection', 'keep-alive']
+    const kept = headers.filter(([name = '']) => !own.includes(name.toLowerCase()))
+    return { headers: Object.fromEntries(kept) as Record<string, string>, body }
+  }
+}
+
+function share(part: number): string {
+  return `${Math.round(part * 100)} %`
+}

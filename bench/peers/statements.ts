@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { appRole } from '../../src/server/db/place.ts'
+import { connectionTo } from '../../src/server/db/postgres.ts'
+import { newId, newRecordId } from '../../src/server/domain/ids.ts'
+import type { Captured } from '../insider.ts'
+import { load } from '../load.ts'
+
+interface Setup {
+  socketDir: string
+  callers: number
+  /** Set once per connection; without it the statements bring it themselves. */
+  company?: string
+}
+
+interface Replay {
+  seconds: number
+  callers: number
+  /** The same call twice: what differs is made anew for each repetition. */
+  twice: [Captured[], Captured[]]
+}
+
+interface LookUps {
+  seconds: number
+  callers: number
+  statement: Captured
+  /** Sets of values for the one parameter that is an array, taken in turn. */
+  batches: Uint8Array[][]
+}
+
+const deps = {
+  clock: () => new Date(),
+  random: (length: number) => new Uint8Array(randomBytes(length))
+}
+
+/** Statements on bare connections of the role that serves requests, one connection a caller. */
+export async function replayStatements({ socketDir, callers, company }: Setup) {
+  const clients = Array.from(
+    { length: callers },
+    () => new pg.Client(connectionTo(socketDir, 'vidimus', appRole))
+  )
+  for (const client of clients) {
+    await client.connect()
+    if (company) await client.query("select set_config('app.company_id', $1, false)", [company])
+  }
+  const clientOf = (caller: number) => {
+    const client = clients[caller]
+    if (!client) throw new Error('there are fewer connections than callers')
+    return client
+  }
+
+  return async (question: Replay | LookUps) => {
+    const { seconds, callers: asked } = question
+    const work = 'twice' in question ? replay(question) : lookUp(question)
+    return load({ callers: asked, seconds, work })
+  }
+
+  function replay({ twice }: Replay) {
+    const repeat = repeater(...twice)
+    return async (caller: number) => {
+      const client = clientOf(caller)
+      for (const statement of repeat()) await client.query(statement)
+    }
+  }
+
+  function lookUp({ statement, batches }: LookUps) {
+    let next = 0
+    return async (caller: number) => {
+      const batch = batches[next++ % batches.length] ?? []
+      const tags = batch.map(tag => Buffer.from(tag))
+      const values = statement.values.map(value => (Array.isArray(value) ? tags : value))
+      await clientOf(caller).query({ ...statement, values })
+    }
+  }
+}
+
+const recordId = /^[\w-]{22}$/
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** Makes the statements of one more call of the same kind, with ids of its own in every place where ids stood. */
+function repeater(first: Captured[], second: Captured[]): () => Captured[] {
+  const isSame = first.every(({ text }, at) => text === second[at]?.text)
+  if (!isSame || first.length !== second.length) {
+    throw new Error('the same call has other statements the second time')
+  }
+  const ids = new Set<string>()
+  const changes = first.map(({ values }, at) =>
+    values.map((value, index) => {
+      const differs = JSON.stringify(value) !== JSON.stringify(second[at]?.values[index])
+      if (differs && typeof value === 'string' && (uuid.test(value) || recordId.test(value))) {
+        ids.add(value)
+      }
+      return differs
+    })
+  )
+  return () => {
+    const fresh = new Map(
+      [...ids].map(id => [id, uuid.test(id) ? newId(deps) : newRecordId(deps)] as const)
+    )
+    return first.map((statement, at) => ({
+      ...statement,
+      values: statement.values.map((value, index) =>
+        changes[at]?.[index] ? renewed(value, fresh) : value
+      )
+    }))
+  }
+}
+
+function renewed(value: unknown, fresh: Map<string, string>): unknown {
+  if (value instanceof Date) return new Date()
+  if (value instanceof Uint8Array) return randomBytes(value.length)
+  if (typeof value !== 'string') return value
+  let text = value
+  for (const [old, id] of fresh) text = text.replaceAll(old, id)
+  return text
+}

@@ -1,0 +1,29 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** `node:http` that holds event streams by person, and writes to them what is posted. */
+export async function serveStreams(_setup: object) {
+  const streams = new Map<string, ServerResponse[]>()
+  const server = createServer(async (request, response) => {
+    if (request.method === 'POST') {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk)
+      // as: what the bench posts
+      const events = JSON.parse(Buffer.concat(chunks).toString()) as [string, string][]
+      for (const [person, text] of events) {
+        for (const stream of streams.get(person) ?? []) stream.write(text)
+      }
+      response.end()
+      return
+    }
+    const person = request.headers.authorization ?? ''
+    streams.set(person, [...(streams.get(person) ?? []), response])
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
+    response.write('event: tick\ndata: {}\n\n')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // as: it listens on a port
+  return async () => ({ port })
+}

@@ -1,0 +1,109 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { makeServiceProcess } from '../tests/helpers/service.ts'
+import { onServerCore } from './cores.ts'
+
+/** The product on the server's core, with limits that no load reaches, on an empty folder. */
+export async function startService(settings: Record<string, string> = {}) {
+  const plenty = '1000000000'
+  const service = await makeServiceProcess({
+    DEMO: 'false',
+    LIMIT_SIGN_IN_PER_ADDRESS_MINUTE: plenty,
+    LIMIT_VERIFY_PER_ADDRESS_MINUTE: plenty,
+    LIMIT_VERIFY_PER_ADDRESS_DAY: plenty,
+    LIMIT_VERIFY_PER_COMPANY_DAY: plenty,
+    LIMIT_VERIFY_PER_USER_MINUTE: plenty,
+    LIMIT_STREAMS_PER_COMPANY: plenty,
+    LIMIT_STREAMS_PER_PROCESS: plenty,
+    LIMIT_CONNECTIONS_PER_PROCESS: plenty,
+    // `BENCH_NODE_OPTIONS='--cpu-prof --cpu-prof-dir=/tmp/prof'` shows where the time goes
+    NODE_OPTIONS: process.env.BENCH_NODE_OPTIONS ?? '',
+    ...settings
+  })
+  await onServerCore(() => service.start())
+  return {
+    ...service,
+    /** Gracefully, because a profile is written at the end. */
+    async [Symbol.asyncDispose]() {
+      await service.stop()
+      await service[Symbol.asyncDispose]()
+    }
+  }
+}
+
+export type Service = Awaited<ReturnType<typeof startService>>
+
+export interface Peer extends AsyncDisposable {
+  pid: number
+  ask<Reply>(question: object): Promise<Reply>
+}
+
+/** One of `peers/` on the server's core, in a process that ends with this one, however that ends. */
+export function startPeer(kind: string, setup: object): Promise<Peer> {
+  return onServerCore(() => startHelper(kind, setup))
+}
+
+/** As `startPeer`, but on the core of this process. */
+export async function startHelper(kind: string, setup: object): Promise<Peer> {
+  const child = fork(join(import.meta.dirname, 'peers/main.ts'), [kind], {
+    serialization: 'advanced'
+  })
+  // Ctrl-C reaches it anyway; its end ends whatever waits for it
+  const kill = () => child.kill('SIGKILL')
+  process.once('SIGTERM', kill)
+  const peer: Peer = {
+    pid: child.pid ?? 0,
+    ask: question => ask(child, question),
+    async [Symbol.asyncDispose]() {
+      process.off('SIGTERM', kill)
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const ended = once(child, 'exit')
+      kill()
+      await ended
+    }
+  }
+  try {
+    await peer.ask(setup)
+  } catch (error) {
+    await peer[Symbol.asyncDispose]()
+    throw error
+  }
+  return peer
+}
+
+async function ask<Reply>(child: ChildProcess, question: object): Promise<Reply> {
+  const ended = new AbortController()
+  child.send(question)
+  const reply = await Promise.race([
+    once(child, 'message', { signal: ended.signal }),
+    once(child, 'exit', { signal: ended.signal }).then(() => {
+      throw new Error('the peer ended')
+    })
+  ]).finally(() => ended.abort())
+  const [{ result, error }] = reply
+  if (error !== undefined) throw new Error(error)
+  return result
+}
+
+/** Seconds of a core that a process and the service's database have used so far. */
+export function coreSecondsOf(pid: number | undefined, { dataDir }: Service): number {
+  const [postmaster = ''] = readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8').split('\n')
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
+  const database = children.trim().split(' ').map(Number)
+  return [pid, ...database].reduce<number>((sum, each) => sum + cpuOf(each), 0)
+}
+
+function cpuOf(pid: number | undefined): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // the second field is a name that may hold anything but ends with the last bracket
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+/** What a process holds in memory, in MB. */
+export function memoryOf(pid: number | undefined): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1000
+}

@@ -1,0 +1,364 @@
+import { spawnSync } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AppError } from '../../src/contract/errors.ts'
+import { getRequest } from '../../src/contract/requests.ts'
+import { readConfig } from '../../src/server/config.ts'
+import { checkFiles } from '../../src/server/domain/fsck.ts'
+import { listCompanies } from '../../src/server/domain/installation.ts'
+import { createLog } from '../../src/server/log.ts'
+import { openDeps } from '../../src/server/open-deps.ts'
+import { type Client, signUpAt } from '../../tests/helpers/client.ts'
+import { openStream } from '../../tests/helpers/event-stream.ts'
+import { createRandom, type Random } from '../../tests/helpers/random.ts'
+import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
+import { audit, rehash } from './audit.ts'
+import { type Remembered, startDepositors } from './depositors.ts'
+import { type Call, type Watch, watch } from './strace.ts'
+
+const host = 'localhost'
+/** One thread for files, so that the n-th call of a kind is always the same one. */
+const settings = { DEMO: 'false', UV_THREADPOOL_SIZE: '1' }
+const patienceMs = 60_000
+
+/**
+ * C-03: what the service says of a document it says after the disk has it. The bytes, the file and its
+ * name are flushed before the database commits, and the database has flushed before anybody is told.
+ */
+export async function order(options: { seed: number; deposits: number }) {
+  const random = createRandom(options.seed)
+  await using service = await makeServiceProcess(settings)
+  await service.start()
+  const ada = await signUpAt(service.port, host)
+  const faults: string[] = []
+  for (let nr = 1; nr <= options.deposits; nr++) {
+    const bytes = random.bytes(random.pick([1, 3000, 200_000]))
+    const { request, upload } = await ada.reserve(bytes, randomUUID())
+    const stream = await openStream(service.port, { host, token: ada.token() })
+    await stream.next()
+    const watching = await watch(
+      [service.pid(), ...databaseProcesses(service)],
+      ['-e', 'trace=write,writev,pwrite64,pwritev,fsync,fdatasync,rename,sendto']
+    )
+    const half = bytes.length >> 1
+    await ada.tus('PATCH', upload, { offset: 0, body: bytes.subarray(0, half) })
+    await ada.tus('PATCH', upload, { offset: half, body: bytes.subarray(half) })
+    for (;;) {
+      const event = await stream.next()
+      if (event === undefined) throw new Error('the stream ended')
+      if (event.event === undefined && JSON.parse(event.data).state === 'done') break
+    }
+    stream.close()
+    const calls = await watching.end()
+    faults.push(...disorderOf(calls, upload.slice('/uploads/'.length), request.id))
+  }
+  return { seed: options.seed, deposits: options.deposits, faults }
+}
+
+/** Sentences about what came too early or never. */
+function disorderOf(calls: Call[], upload: string, request: string): string[] {
+  const staged = new RegExp(`/staging/[^/>"]+/${upload}`)
+  const isWrite = ({ name }: Call) => ['write', 'writev', 'pwrite64', 'pwritev'].includes(name)
+  const isOn = (pattern: RegExp) => (call: Call) => pattern.test(call.text)
+  const toDisk = (name: string, what: RegExp) => (call: Call) =>
+    call.name === name && what.test(call.text) && / = 0$/.test(call.text)
+  const toSocket = (what: RegExp) => (call: Call) =>
+    isWrite(call) && /^\w+\(\d+<(socket|TCP)/.test(call.text) && what.test(call.text)
+  const bytes = calls.findLast(call => isWrite(call) && isOn(staged)(call))
+  if (!bytes) return ['no bytes were written']
+  const confirmed = calls.findLast(toSocket(/"HTTP\/1.1 204/))
+  const done = calls.find(call =>
+    toSocket(new RegExp(`data: .*${request}.*\\\\"state\\\\":\\\\"done\\\\"`))(call)
+  )
+  const flushed: [string, (call: Call) => boolean][] = [
+    ['the database writes its log', call => isWrite(call) && /\/pg_wal\//.test(call.text)],
+    ['the database flushes its log', toDisk('fdatasync', /\/pg_wal\//)]
+  ]
+  return [
+    ...gapsIn(
+      calls,
+      bytes,
+      [
+        ['the file is flushed', toDisk('fsync', new RegExp(`${staged.source}>`))],
+        ['its folder is flushed', toDisk('fsync', /\/staging\/[^/>]+>\)/)],
+        ...flushed
+      ],
+      ['the last PATCH is answered', confirmed]
+    ),
+    ...gapsIn(
+      calls,
+      bytes,
+      [
+        ['the file is moved to its place', toDisk('rename', staged)],
+        ['its new folder is flushed', toDisk('fsync', /\/blobs\/[^/>]+\/[0-9a-f]{2}>\)/)],
+        ...flushed
+      ],
+      ['“done” is told', done]
+    )
+  ]
+}
+
+/** Steps that do not each begin after the end of the one before. */
+function gapsIn(
+  calls: Call[],
+  first: Call,
+  steps: [what: string, matches: (call: Call) => boolean][],
+  [promise, told]: [what: string, call: Call | undefined]
+): string[] {
+  if (!told) return [`${promise}: never`]
+  let last = first
+  for (const [what, matches] of steps) {
+    const next = calls.find(call => call.begun >= last.ended && call !== last && matches(call))
+    if (!next || next.ended > told.begun) return [`${promise} before ${what}`]
+    last = next
+  }
+  return []
+}
+
+interface Fault {
+  /** What it stands for. */
+  title: string
+  /** The call that fails, and which of them: `when` as strace has it. */
+  call: string
+  when: number
+  error: 'EIO' | 'ENOSPC' | 'EMFILE'
+  /** Only calls on this path count. */
+  path?: 'staged file' | 'staging folder' | 'write-ahead log'
+}
+
+/** Every call of a deposit that touches a disk or a descriptor, with what may become of it. */
+export const diskFaults: Fault[] = [
+  { title: 'opening the new file', call: 'openat', when: 1, error: 'EMFILE', path: 'staged file' },
+  { title: 'opening it to write', call: 'openat', when: 2, error: 'EMFILE', path: 'staged file' },
+  { title: 'opening it to flush', call: 'openat', when: 3, error: 'EMFILE', path: 'staged file' },
+  { title: 'opening it to hash', call: 'openat', when: 4, error: 'EMFILE', path: 'staged file' },
+  {
+    title: 'writing on a full disk',
+    call: 'pwrite64',
+    when: 1,
+    error: 'ENOSPC',
+    path: 'staged file'
+  },
+  { title: 'writing', call: 'pwrite64', when: 1, error: 'EIO', path: 'staged file' },
+  { title: 'flushing the file', call: 'fsync', when: 1, error: 'EIO', path: 'staged file' },
+  {
+    title: 'flushing it on a full disk',
+    call: 'fsync',
+    when: 1,
+    error: 'ENOSPC',
+    path: 'staged file'
+  },
+  { title: 'flushing its folder', call: 'fsync', when: 1, error: 'EIO', path: 'staging folder' },
+  { title: 'reading it back', call: 'read', when: 1, error: 'EIO', path: 'staged file' },
+  { title: 'moving it', call: 'rename', when: 1, error: 'EIO', path: 'staged file' },
+  {
+    title: 'moving it on a full disk',
+    call: 'rename',
+    when: 1,
+    error: 'ENOSPC',
+    path: 'staged file'
+  },
+  { title: 'making its place on a full disk', call: 'mkdir', when: 2, error: 'ENOSPC' },
+  { title: 'flushing its place', call: 'fsync', when: 3, error: 'EIO' },
+  { title: 'taking a connection', call: 'accept4', when: 1, error: 'EMFILE' },
+  {
+    title: 'flushing the database’s log',
+    call: 'fdatasync',
+    when: 1,
+    error: 'EIO',
+    path: 'write-ahead log'
+  },
+  {
+    title: 'writing the database’s log',
+    call: 'pwrite64',
+    when: 1,
+    error: 'ENOSPC',
+    path: 'write-ahead log'
+  }
+]
+
+/**
+ * C-04: one call of a deposit fails. The depositor hears an error or a success, comes back as a browser
+ * does, and in the end there is the whole document or nothing of it.
+ */
+export async function fail(options: {
+  seed: number
+  rounds?: number
+  onFault?: (text: string) => void
+}) {
+  const { seed, rounds = 1, onFault = () => undefined } = options
+  const random = createRandom(seed)
+  await using service = await makeServiceProcess(settings)
+  await service.start()
+  const ada = await signUpAt(service.port, host)
+  // the first deposit makes folders, whose calls would count
+  const settled = [(await deposit(service, ada, random)).settled]
+  const missed: string[] = []
+  for (let round = 0; round < rounds; round++) {
+    for (const fault of diskFaults) {
+      const { told, injected, settled: end } = await deposit(service, ada, random, fault)
+      if (!injected) missed.push(fault.title)
+      settled.push(end)
+      onFault(`${fault.title} (${fault.error}): ${told}`)
+    }
+  }
+  const remembered = await Promise.all(settled)
+  const faults = missed.map(title => `the call was never made: ${title}`)
+  await removeOrphans(service, faults)
+  const found = await audit(service, remembered)
+  faults.push(...found.faults, ...(await rehash(service, remembered)))
+  if (found.figures.orphans) faults.push(`${found.figures.orphans} files belong to nothing`)
+  const exit = await service.stop()
+  if (exit !== 0) faults.push(`the stop ended with ${exit}`)
+  const counts = Object.groupBy(remembered, each => each.end)
+  return {
+    seed,
+    deposits: remembered.length,
+    acknowledged: counts.acknowledged?.length ?? 0,
+    failed: counts.failed?.length ?? 0,
+    figures: found.figures,
+    faults
+  }
+}
+
+/**
+ * One document, with a fault under its bytes. Answers when the fault is over; `settled` is the document
+ * at its end, which after a failed job is one lease later.
+ */
+async function deposit(service: ServiceProcess, ada: Client, random: Random, fault?: Fault) {
+  const bytes = random.bytes(random.integer(2, 70_000))
+  const key = randomUUID()
+  const { request, upload } = await patiently(() => ada.reserve(bytes, key))
+  const id = upload.slice('/uploads/'.length)
+  const watching = fault && (await watchFault(service, fault, id))
+  const first = await ada.tus('PATCH', upload, { offset: 0, body: bytes }).catch(() => undefined)
+  const injected = watching && (await isHit(watching))
+  await watching?.end()
+  const acknowledged = await bring(ada, upload, bytes, first?.status === 204)
+  const settle = async (): Promise<Remembered> => {
+    const state = await patiently(() => endOf(ada, request.id))
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const document = { host, request: request.id, upload: id, sha256, size: bytes.length }
+    // what is promised comes about in spite of it; a refusal is final
+    return { ...document, end: acknowledged || state === 'done' ? 'acknowledged' : 'failed' }
+  }
+  return { told: first?.status ?? 'no answer', injected, settled: settle() }
+}
+
+/** Of a document that the service promised the call may still be to come. */
+async function isHit(watching: Watch): Promise<boolean> {
+  for (const until = Date.now() + 10_000; Date.now() < until; await sleep(20)) {
+    if (watching.hasInjected()) return true
+  }
+  return false
+}
+
+async function endOf(ada: Client, id: string): Promise<string> {
+  const { state } = await ada.call(getRequest, { id })
+  if (['done', 'failed'].includes(state)) return state
+  throw new AppError('unavailable', `the request is ${state}`)
+}
+
+async function watchFault(service: ServiceProcess, fault: Fault, upload: string) {
+  const staging = join(service.documents, 'staging')
+  const [company = ''] = readdirSync(staging)
+  const wal = join(service.dataDir, 'pg/pg_wal')
+  const paths = {
+    'staged file': [join(staging, company, upload)],
+    'staging folder': [join(staging, company)],
+    'write-ahead log': readdirSync(wal).map(name => join(wal, name))
+  }
+  const only = fault.path ? paths[fault.path].flatMap(path => ['-P', path]) : []
+  const pids = fault.path === 'write-ahead log' ? databaseProcesses(service) : [service.pid()]
+  return watch(pids, [
+    ...only,
+    ...['-e', `trace=${fault.call}`],
+    ...['-e', `inject=${fault.call}:error=${fault.error}:when=${fault.when}`]
+  ])
+}
+
+/** From where the server stands to the end, as a browser goes on; answers whether it was promised. */
+async function bring(ada: Client, upload: string, bytes: Uint8Array, promised: boolean) {
+  if (promised) return true
+  return patiently(async () => {
+    const head = await ada.tus('HEAD', upload)
+    if (head.status !== 200) throw new AppError('unavailable', `HEAD answered ${head.status}`)
+    const offset = Number(head.headers['upload-offset'])
+    const body = bytes.subarray(offset)
+    const answer = await ada.tus('PATCH', upload, { offset, body })
+    if (answer.status === 204) return true
+    if (answer.status === 409) return false
+    throw new AppError('unavailable', `PATCH answered ${answer.status}`)
+  })
+}
+
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (const until = Date.now() + patienceMs; ; await sleep(100)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (Date.now() > until) throw error
+    }
+  }
+}
+
+/** What the job does an hour after the day in which orphans may still be somebody's. */
+async function removeOrphans(service: ServiceProcess, faults: string[]): Promise<void> {
+  const config = readConfig({ DATA_DIR: service.dataDir, LOG_LEVEL: 'error' })
+  const stopping = new AbortController()
+  await using opened = await openDeps(config, createLog('error'), stopping.signal, () => undefined)
+  const deps = { ...opened.deps, clock: () => new Date(Date.now() + 2 * 86_400_000) }
+  for (const company of await listCompanies(deps)) {
+    const { missing, damaged } = await checkFiles(deps, company, 1)
+    if (missing.length + damaged.length > 0) faults.push('documents are lost or damaged')
+  }
+  stopping.abort()
+}
+
+/** The server and its children at this moment. */
+function databaseProcesses({ dataDir }: ServiceProcess): number[] {
+  const file = readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8')
+  const postmaster = Number(file.split('\n', 1)[0])
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
+  return [postmaster, ...children.split(' ').filter(Boolean).map(Number)]
+}
+
+/**
+ * C-04: the disk of the documents is full for a while. People come back until there is room, and then
+ * nothing is lost, doubled or half there.
+ */
+export async function fillDisk(options: { seed: number; megabytes: number }) {
+  const { seed, megabytes } = options
+  await using service = await makeServiceProcess({ DEMO: 'false' })
+  mkdirSync(service.documents, { recursive: true, mode: 0o700 })
+  const mount = (...more: string[]) => run('mount', ['-t', 'tmpfs', ...more, service.documents])
+  mount('-o', `size=${megabytes}m,mode=0700`, 'vidimus')
+  using _unmounted = { [Symbol.dispose]: () => run('umount', ['-l', service.documents]) }
+  await service.start()
+  const crowd = await startDepositors({
+    port: service.port,
+    hosts: Array.from({ length: 8 }, () => host),
+    random: createRandom(seed),
+    patienceSeconds: 120
+  })
+  // until each of them has met it
+  for (const until = Date.now() + 300_000; (crowd.codes['internal'] ?? 0) < 40; await sleep(100)) {
+    if (Date.now() > until) throw new Error('the disk did not become full')
+  }
+  run('mount', ['-o', 'remount,size=2g', service.documents])
+  await crowd.finish()
+  const faults: string[] = []
+  await removeOrphans(service, faults)
+  const { figures, faults: found } = await audit(service, crowd.remembered)
+  faults.push(...found, ...(await rehash(service, crowd.remembered)))
+  const exit = await service.stop()
+  if (exit !== 0) faults.push(`the stop ended with ${exit}`)
+  return { seed, megabytes, codes: crowd.codes, figures, faults }
+}
+
+function run(command: string, args: string[]): void {
+  const { status, stderr, error } = spawnSync(command, args, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${command} failed: ${error?.message ?? stderr}`)
+}

@@ -1,0 +1,25 @@
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '../..')
+
+/** Runs test files at their long counts (`times()` in tests/helpers/counts.ts). */
+export function runTests(files: string[]) {
+  return async ({ seed, scale }: { seed: number; scale: number }) => {
+    const started = performance.now()
+    const runner = spawn(
+      process.execPath,
+      [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--testTimeout=86400000', ...files],
+      {
+        cwd: root,
+        // the report alone is on the output
+        stdio: ['ignore', 2, 2],
+        env: { ...process.env, SOAK: String(scale), SEED: String(seed) }
+      }
+    )
+    const code = await new Promise<number | null>(resolve => runner.once('close', resolve))
+    const seconds = Math.round((performance.now() - started) / 1000)
+    const faults = code === 0 ? [] : [`the tests ended with ${code}: see above`]
+    return { seed, scale, seconds, faults }
+  }
+}

@@ -1,0 +1,26 @@
+import { makeServiceProcess } from '../tests/helpers/service.ts'
+import { onServerCore } from './cores.ts'
+import { medians } from './load.ts'
+import type { Options, Row } from './table.ts'
+
+/**
+ * From the command to the first `/readyz` 200, with the settings of a new installation: cold on an empty
+ * folder, where the database is made and migrated; warm on what a first start left.
+ */
+export async function measure(options: Options): Promise<Row[]> {
+  const runs: { cold: number; warm: number }[] = []
+  for (let run = 0; run < options.runs; run++) {
+    options.signal.throwIfAborted()
+    await using service = await makeServiceProcess()
+    const cold = await onServerCore(() => service.start())
+    await service.stop()
+    const warm = await onServerCore(() => service.start())
+    await service.stop()
+    runs.push({ cold: cold / 1000, warm: warm / 1000 })
+  }
+  const { cold, warm } = medians(runs)
+  return [
+    { what: 'cold start', ours: cold ?? Number.NaN, unit: 's' },
+    { what: 'warm start', ours: warm ?? Number.NaN, unit: 's' }
+  ]
+}

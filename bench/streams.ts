@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto'
+import { Connection, requestText } from './connection.ts'
+import { host, type Insider, openInsider } from './insider.ts'
+import { interleave } from './load.ts'
+import { memoryOf, type Peer, startHelper, startPeer, startService } from './processes.ts'
+import { type Options, quantile, type Row } from './table.ts'
+
+/** As many browsers as one person may have open by default. */
+const streamsPerPerson = 5
+
+/**
+ * Everybody hears of a change of their own at the same moment: one commit writes a request and its event
+ * for each person, and says the hints that as many separate deposits would. The time runs from the commit
+ * to the arrival on each stream, so ours reads the events back from the database. The peer is
+ * `node:http` that is posted the very same events and writes them to the streams of each person. Memory is
+ * that of the two processes, with all streams open.
+ */
+export async function measure(options: Options): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const count of options.quick ? [200, 1000] : [1000, 10_000]) {
+    options.say(`opening twice ${count.toLocaleString('en')} streams`)
+    rows.push(...(await measureWith(count, options)))
+  }
+  return rows
+}
+
+async function measureWith(count: number, options: Options): Promise<Row[]> {
+  await using service = await startService()
+  await using insider = await openInsider(service)
+  const people = await insider.addPeople(count / streamsPerPerson)
+  await using peer = await startPeer('streams', {})
+  const { port } = await peer.ask<{ port: number }>({})
+  const posting = await Connection.open(port)
+
+  const streamsOf = (authorization: (person: { id: string; token: string }) => string) =>
+    people.flatMap(person => {
+      const headers = { host: `api.${host}`, authorization: authorization(person) }
+      return Array(streamsPerPerson).fill(requestText('GET', '/process/sse', headers))
+    })
+  await using ourClient = await startHelper('listen', {
+    port: service.port,
+    requests: streamsOf(({ token }) => `Bearer ${token}`)
+  })
+  await using itsClient = await startHelper('listen', { port, requests: streamsOf(({ id }) => id) })
+
+  const ids = people.map(({ id }) => id)
+  const figures = await interleave(
+    options,
+    () => burst(ourClient, count, () => commitEvents(insider, ids)),
+    () => burst(itsClient, count, () => postEvents(posting, ids))
+  )
+  posting.close()
+  const streams = `${count.toLocaleString('en')} streams`
+  return [
+    {
+      what: `${streams}, p99 of delivery`,
+      ours: figures.ours.p99Ms,
+      peer: figures.peer.p99Ms,
+      unit: 'ms',
+      aim: { ratioAtMost: 2 },
+      note: `one event for each of ${ids.length.toLocaleString('en')} people at once, on ${streamsPerPerson} streams each`
+    },
+    {
+      what: `${streams}, memory`,
+      ours: memoryOf(service.pid()),
+      peer: memoryOf(peer.pid),
+      unit: 'MB',
+      aim: { ratioAtMost: 2 }
+    }
+  ]
+}
+
+/** One event on each stream: `tell` answers the moment at which it was told. */
+async function burst(client: Peer, count: number, tell: () => Promise<number>) {
+  const heard = client.ask<number[]>({ events: count })
+  const told = await tell()
+  const times = (await heard).map(at => at - told)
+  return { p99Ms: quantile(times, 0.99) }
+}
+
+async function postEvents(connection: Connection, ids: string[]): Promise<number> {
+  const events = ids.map((id, at) => {
+    const request = { ...requestOf(randomUUID()), seq: at + 1 }
+    return [id, `id: ${at + 1}\ndata: ${JSON.stringify(request)}\n\n`]
+  })
+  const text = requestText('POST', '/', { host }, events)
+  const told = now()
+  await connection.ask(text)
+  return told
+}
+
+async function commitEvents({ owner, company_id }: Insider, ids: string[]): Promise<number> {
+  const client = await owner.connect()
+  try {
+    await client.query('begin')
+    const requests = ids.map(() => randomUUID())
+    const payloads = requests.map(id => JSON.stringify(requestOf(id)))
+    await client.query(
+      `with head as (
+        update log_head set event_seq = event_seq + $5 where company_id = $1
+        returning event_seq - $5 as before
+      ), told as (
+        select before + ordinality as seq, user_id, id, payload
+        from head, unnest($2::uuid[], $3::uuid[], $4::jsonb[]) with ordinality as t (user_id, id, payload)
+      ), made as (
+        insert into request (company_id, id, user_id, kind, state, seq, created_at, facts)
+        select $1, id, user_id, 'deposit', 'done', seq, now(), payload from told
+      )
+      insert into event (company_id, seq, user_id, request_id, payload, created_at)
+      select $1, seq, user_id, id, payload || jsonb_build_object('seq', seq), now() from told`,
+      [company_id, ids, requests, payloads, ids.length]
+    )
+    const hints = ids.map(id => `bench events ${company_id} ${id}`)
+    await client.query("select pg_notify('vidimus', hint) from unnest($1::text[]) hint", [hints])
+    const told = now()
+    await client.query('commit')
+    return told
+  } finally {
+    client.release()
+  }
+}
+
+function requestOf(id: string) {
+  return {
+    id,
+    kind: 'deposit',
+    created: new Date().toISOString(),
+    state: 'done',
+    name: 'Contract 2026.pdf',
+    size: 184_320,
+    media_type: 'application/pdf',
+    category_id: randomUUID(),
+    deposit_id: 'aaaaaaaaaaaaaaaaaaaaaa',
+    leaf_hash: 'a'.repeat(64),
+    rung: 'recorded'
+  }
+}
+
+function now(): number {
+  return Number(process.hrtime.bigint()) / 1e6
+}

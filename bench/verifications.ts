@@ -1,0 +1,176 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Answer, Connection, jsonOf, requestText } from './connection.ts'
+import { host, type Insider, openInsider } from './insider.ts'
+import { interleave, type Load, load, microsNote, weighed } from './load.ts'
+import { coreSecondsOf, startPeer, startService } from './processes.ts'
+import type { Options, Row } from './table.ts'
+
+const callers = 16
+/** A single file, and a folder as large as a stranger may ask for at once. */
+const batchSizes = [1, 20]
+const knownPerSize = 10_000
+
+/**
+ * `POST /verify` of a stranger among so many deposits, half of the fingerprints known, against the one
+ * statement it comes down to: prepared on bare `pg`, as the same role under the same policies, with
+ * ready tags and without a transaction, as many connections as callers. Deposits are filled in by SQL,
+ * the known ones under the tags that the service's own key gives them.
+ */
+export async function measure(options: Options): Promise<Row[]> {
+  await using service = await startService()
+  await using insider = await openInsider(service)
+  const { socketDir, company_id } = insider
+  await using peer = await startPeer('statements', { socketDir, callers, company: company_id })
+  const connections = await Promise.all(
+    Array.from({ length: callers }, () => Connection.open(service.port))
+  )
+  const oursSpent = () => coreSecondsOf(service.pid(), service)
+  const itsSpent = () => coreSecondsOf(peer.pid, service)
+  const seconds = options.quick ? 1 : 2
+  const rows: Row[] = []
+  const known: Buffer[] = []
+  let filled = 0
+  for (const size of options.quick ? [1000, 10_000] : [10_000, 1_000_000]) {
+    options.say(`filling in ${(size - filled).toLocaleString('en')} deposits`)
+    known.push(...(await fill(insider, filled, size, options.signal)))
+    filled = size
+    for (const batchSize of batchSizes) {
+      const batches = Array.from({ length: 2000 }, () => pick(known, batchSize))
+      const requests = batches.map(batch =>
+        requestText('POST', '/verify', { host: `api.${host}` }, { items: itemsOf(batch) })
+      )
+      const call = { path: '/verify', body: { items: itemsOf(batches[0] ?? []) } }
+      const statement = (await insider.statementsOf(call)).find(({ text }) =>
+        text.includes('"lookup_tag"')
+      )
+      const question = {
+        seconds,
+        callers,
+        statement,
+        batches: await Promise.all(batches.map(batch => insider.tagsOf(batch)))
+      }
+      let next = 0
+      const work = async (caller: number) => {
+        await ask(connections[caller], requests[next++ % requests.length])
+      }
+      await requireKnown(connections[0], requests, batches, known)
+      const figures = await interleave(
+        options,
+        () => weighed(oursSpent, () => load({ callers, seconds, signal: options.signal, work })),
+        () => weighed(itsSpent, () => peer.ask<Load>(question))
+      )
+      const each = batchSize === 1 ? 'one at a time' : `${batchSize} at a time`
+      rows.push({
+        what: `look-ups in ${size.toLocaleString('en')}, ${each}`,
+        ours: figures.ours.perSecond * batchSize,
+        peer: figures.peer.perSecond * batchSize,
+        unit: '/s',
+        aim: { ratio: 0.5 },
+        note: `${microsNote(figures)}, for ${batchSize === 1 ? 'one' : `all ${batchSize}`}`
+      })
+    }
+  }
+  for (const connection of connections) connection.close()
+  return rows
+}
+
+function pick(known: Buffer[], count: number): Buffer[] {
+  return Array.from({ length: count }, (_, at) => {
+    const one = known[Math.floor(Math.random() * known.length)]
+    return at % 2 === Math.floor(Math.random() * 2) && one ? one : randomBytes(32)
+  })
+}
+
+function itemsOf(digests: Buffer[]) {
+  return digests.map(digest => ({ sha256: digest.toString('hex') }))
+}
+
+/** A service that is late refuses strangers: that takes time here, and is no answer. */
+async function ask(
+  connection: Connection | undefined,
+  request: string | undefined
+): Promise<Answer> {
+  if (!connection || request === undefined) throw new Error('nothing to ask')
+  for (;;) {
+    const answer = await connection.ask(request)
+    if (answer.status === 200) return answer
+    if (answer.status !== 503) throw new Error(`/verify answered ${answer.status}`)
+    await sleep(50)
+  }
+}
+
+/** What is measured must find what it should. */
+async function requireKnown(
+  connection: Connection | undefined,
+  requests: string[],
+  batches: Buffer[][],
+  known: Buffer[]
+): Promise<void> {
+  const all = new Set(known.map(digest => digest.toString('hex')))
+  for (const [at, batch] of batches.slice(0, 20).entries()) {
+    const answer = await ask(connection, requests[at])
+    // as: what the contract says of the call
+    const { items } = jsonOf(answer) as { items: { verdict: string }[] }
+    for (const [index, digest] of batch.entries()) {
+      const expected = all.has(digest.toString('hex')) ? 'authentic' : 'not_found'
+      if (items[index]?.verdict !== expected) throw new Error(`a look-up was not ${expected}`)
+    }
+  }
+}
+
+/** Deposits `from` to `to` as far as a look-up reads them; answers fingerprints of some, evenly among them. */
+async function fill(
+  { owner, company_id, tagsOf }: Insider,
+  from: number,
+  to: number,
+  signal: AbortSignal
+): Promise<Buffer[]> {
+  const known = Array.from({ length: Math.min(knownPerSize, to - from) }, () => randomBytes(32))
+  const tags = await tagsOf(known)
+  const step = Math.floor((to - from) / known.length)
+  const client = await owner.connect()
+  try {
+    // what a look-up does not read is left out, so nothing may check that it is there
+    await client.query('set session_replication_role = replica')
+    await client.query('create temp table fill (seq bigint, id text, tag bytea, hash bytea)')
+    const chunk = 100_000
+    for (let start = from; start < to; start += chunk) {
+      signal.throwIfAborted()
+      const end = Math.min(start + chunk, to)
+      await client.query('truncate fill')
+      await client.query(
+        `insert into fill
+         select i, translate(encode(substr(sha256(('id ' || i)::bytea), 1, 16), 'base64'), '+/=', '-_'),
+                coalesce(known.tag, sha256(('tag ' || i)::bytea)), sha256(('hash ' || i)::bytea)
+         from generate_series($1::int + 1, $2::int) i
+         left join (
+           select $3::int + ordinality * $4::int as i, tag from unnest($5::bytea[]) with ordinality as t (tag)
+         ) known using (i)`,
+        [start, end, from, step, tags]
+      )
+      await client.query(
+        `insert into deposit (company_id, id, request_id, user_id, category_id, visibility, recorded_at)
+         select $1, id, gen_random_uuid(), $1, $1, 'public', now() from fill`,
+        [company_id]
+      )
+      await client.query(
+        `insert into log_leaf (company_id, seq, record_id, leaf, hash)
+         select $1, seq, id, repeat('leaf', 100), hash from fill`,
+        [company_id]
+      )
+      await client.query(
+        `insert into lookup_tag (company_id, scheme, key_version, tag, record_ref, user_id, which)
+         select $1, 1, 1, tag, id, $1, 'original' from fill`,
+        [company_id]
+      )
+    }
+    await client.query('drop table fill')
+    await client.query('reset session_replication_role')
+    await client.query('vacuum analyze deposit, log_leaf, lookup_tag')
+    await client.query('checkpoint')
+  } finally {
+    client.release()
+  }
+  return known
+}

@@ -1,0 +1,181 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { posix } from 'node:path'
+import { brotliCompressSync, constants } from 'node:zlib'
+import type { DomainConfig } from '../src/contract/domains.ts'
+import { type Build, readBuild } from '../src/server/build.ts'
+import { localhostTheme } from '../src/server/domain/seed-themes.ts'
+import { createSite } from '../src/server/site.ts'
+import type { Row } from './table.ts'
+
+/** kB of brotli that the scripts of a page may weigh which run at once, by path below the locale. */
+export const pageBudgets: Record<string, number> = {
+  '': 20,
+  '/docs': 20,
+  '/docs/calls': 20,
+  '/docs/errors': 20,
+  '/nowhere': 20,
+  '/sign-in': 88,
+  '/sign-up': 88,
+  '/verify-account': 88,
+  '/activate-account': 88,
+  '/reset-password': 88,
+  '/confirm-email': 88,
+  '/verify': 90,
+  '/history': 90,
+  '/me': 90,
+  '/deposit': 92,
+  '/setup': 92,
+  '/dev/limits': 90
+}
+export const workerBudgets: Record<string, number> = {
+  kdf: 26,
+  hash: 12,
+  read: 1,
+  image: 4,
+  strength: 120
+}
+export const budgets = { css: 14, html: 12, fonts: 85 }
+
+export interface PageWeight {
+  /** In kB of brotli. */
+  scripts: number
+  html: number
+  css: number
+  /** Whether it loads React. */
+  hasIslands: boolean
+}
+
+export interface Scale {
+  weigh(path: string): Promise<PageWeight>
+  workers(): Record<string, number>
+  /** Latin text in both families; fonts are compressed already. */
+  fonts(): number
+  /** Page paths below the locale. */
+  pages: string[]
+  close(): void
+}
+
+/** Weighs the pages of `dist` as a browser would load them. */
+export async function openScale(folder = 'dist'): Promise<Scale> {
+  const build = await readBuild(folder)
+  const server = await serveBuild(build)
+  const { port } = server.address() as AddressInfo // as: it listens on TCP
+  const known = new Map<string, number>()
+  const weightOf = (path: string) => {
+    const weight = known.get(path) ?? kilobytes(bodyOf(build, path))
+    known.set(path, weight)
+    return weight
+  }
+  const sum = (paths: string[]) => paths.reduce((total, path) => total + weightOf(path), 0)
+  return {
+    pages: build.routes
+      .map(route => route.replace('/[locale]', ''))
+      .filter(route => !route.startsWith('/[') && route !== '/404'),
+    async weigh(path) {
+      const answer = await fetch(`http://127.0.0.1:${port}/en${path}`, {
+        headers: { connection: 'close' }
+      })
+      if (answer.status !== (path === '/nowhere' ? 404 : 200)) {
+        throw new Error(`/en${path} answered ${answer.status}`)
+      }
+      const html = await answer.text()
+      const styles = [...html.matchAll(/<link rel="stylesheet" href="([^"]+)"/g)]
+      return {
+        scripts: sum(scriptsOf(build, html)),
+        html: kilobytes(Buffer.from(html)),
+        css: sum(styles.map(([, url]) => url ?? '')),
+        hasIslands: html.includes('<astro-island')
+      }
+    },
+    workers() {
+      const paths = [...build.files.keys()].filter(path => path.includes('/worker-'))
+      return Object.fromEntries(
+        paths.map(path => [/worker-(\w+)-/.exec(path)?.[1] ?? path, sum([path])])
+      )
+    },
+    fonts() {
+      const latin = [...build.files].filter(([path]) => /-latin-wght-normal\..*woff2$/.test(path))
+      return latin.reduce((total, [, { body }]) => total + body.length, 0) / 1000
+    },
+    close: () => void server.close()
+  }
+}
+
+/** What each page and worker weighs beside what it may. */
+export async function measure(): Promise<Row[]> {
+  const scale = await openScale()
+  const rows: Row[] = []
+  try {
+    for (const [path, atMost] of Object.entries(pageBudgets)) {
+      const { scripts } = await scale.weigh(path)
+      rows.push({ what: `scripts of /en${path}`, ours: scripts, unit: 'kB', aim: { atMost } })
+    }
+    for (const [name, ours] of Object.entries(scale.workers())) {
+      const atMost = workerBudgets[name]
+      const aim = atMost === undefined ? {} : { aim: { atMost } }
+      rows.push({ what: `${name} worker`, ours, unit: 'kB', ...aim })
+    }
+  } finally {
+    scale.close()
+  }
+  return rows
+}
+
+/** Everything that scripts and islands of the page import before they run; each file counts once. */
+function scriptsOf(build: Build, html: string): string[] {
+  const roots = [...html.matchAll(/(?:src|component-url|renderer-url)="(\/[^"?]+\.js)/g)]
+  const found = new Set<string>()
+  const add = (path: string) => {
+    if (found.has(path)) return
+    found.add(path)
+    for (const next of importsOf(build, path)) add(next)
+  }
+  for (const [, path] of roots) add(path ?? '')
+  return [...found]
+}
+
+/** Static imports only: `import(…)` runs later, when the page rests or somebody does what needs it. */
+function importsOf(build: Build, path: string): string[] {
+  const text = bodyOf(build, path).toString()
+  const found = text.matchAll(/(?:\bfrom|\bimport)\s*["'](\.{1,2}\/[^"']+\.js)["']/g)
+  return [...found].map(([, name]) => posix.join(posix.dirname(path), name ?? ''))
+}
+
+function bodyOf({ files }: Build, path: string): Buffer {
+  const file = files.get(path)
+  if (!file) throw new Error(`the build holds no ${path}`)
+  return file.body
+}
+
+function kilobytes(bytes: Uint8Array): number {
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 11 }
+  return brotliCompressSync(bytes, { params }).length / 1000
+}
+
+/** The pages of a build for a company that nobody has signed in to; there is no API behind them. */
+export async function serveBuild(build: Build): Promise<Server> {
+  const config: DomainConfig = {
+    id: '01978a5e-0000-7000-8000-000000000002',
+    name: 'Acme',
+    title: 'Acme',
+    company: 'Acme SA',
+    theme: localhostTheme,
+    public: true,
+    demo: false,
+    locale: 'en',
+    version: 1
+  }
+  const server = createServer((request, response) => site.handle(request, response, 'acme.test'))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // as: it listens on TCP
+  const site = createSite({
+    resolve: async () => ({ version: '1' }),
+    api: async () => Response.json(config),
+    scheme: 'http',
+    port,
+    log: { warn: () => {}, error: () => {} },
+    build
+  })
+  return server
+}

@@ -1,0 +1,46 @@
+import {
+  activateUser,
+  changeEmail,
+  confirmEmail,
+  deleteUser,
+  requestReset,
+  resetKey,
+  sendVerification,
+  verifyEmail
+} from './accounts.ts'
+import { listCategories } from './categories.ts'
+import { createContentLink, createDeposit } from './deposits.ts'
+import { getRequest, listRequests } from './requests.ts'
+import { endSession, getChallenge, listSessions, logIn, logOut } from './sessions.ts'
+import { createOperator, getSetup } from './setup.ts'
+import { changeKey, createUser, getUser, updateUser } from './users.ts'
+import { verify } from './verifications.ts'
+
+/** The endpoints that pages call; browsers load these and no others. */
+export const calls = {
+  getUser,
+  updateUser,
+  createUser,
+  changeKey,
+  verifyEmail,
+  sendVerification,
+  activateUser,
+  requestReset,
+  resetKey,
+  changeEmail,
+  confirmEmail,
+  deleteUser,
+  getChallenge,
+  logIn,
+  logOut,
+  listSessions,
+  endSession,
+  listCategories,
+  createDeposit,
+  createContentLink,
+  listRequests,
+  getRequest,
+  verify,
+  getSetup,
+  createOperator
+}

@@ -1,0 +1,82 @@
+import { useStore } from '@nanostores/react'
+import { type ReactNode, useEffect } from 'react'
+import { formatPercent } from '../../core/format.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import type { DepositCategory } from '../../stores/deposit-acts.ts'
+import { maxQueued } from '../../stores/deposit-queue.ts'
+import { $depositSummary, $deposits, addFiles, restoreDeposits } from '../../stores/deposits.ts'
+import { $session } from '../../stores/sessions.ts'
+import { DepositList, sentence } from './DepositList.tsx'
+
+export interface DepositDeskProps {
+  t: T
+  locale: Locale
+  /** Chosen files that wait for the queue and for their category. */
+  files: readonly File[]
+  category: DepositCategory | undefined
+  /** The files are in the queue, all but those that found no place. */
+  onTaken: (turnedAway: TurnedAway) => void
+  onAnother: () => void
+  /** Stands where nothing is deposited yet. */
+  children: ReactNode
+}
+
+export interface TurnedAway {
+  count: number
+  limit: number
+}
+
+/** What happens to files once they are chosen: the queue and its list. */
+export function DepositDesk(props: DepositDeskProps) {
+  const { t, locale, files, category, onTaken, onAnother, children } = props
+  const session = useStore($session, { ssr: 'initial' })
+  const deposits = useStore($deposits, { ssr: 'initial' })
+
+  useEffect(() => {
+    if (session.status === 'in') void restoreDeposits()
+  }, [session.status])
+
+  useEffect(() => {
+    if (files.length === 0 || !category) return
+    onTaken({ count: addFiles(files, category), limit: maxQueued })
+  }, [files, category, onTaken])
+
+  return (
+    <div data-state={deposits.length === 0 ? 'empty' : 'ready'}>
+      {deposits.length === 0 ? (
+        children
+      ) : (
+        <DepositList t={t} locale={locale} deposits={deposits} onAnother={onAnother} />
+      )}
+      <Announcements t={t} locale={locale} />
+    </div>
+  )
+}
+
+/** Speaks at each quarter and at the end, and shows the percentage where the window's title is seen. */
+function Announcements({ t, locale }: { t: T; locale: Locale }) {
+  const summary = useStore($depositSummary, { ssr: 'initial' })
+  const quarter = Math.floor(summary.percent / 25) * 25
+  const running = summary.active > 0
+  const percent = formatPercent(summary.percent / 100, locale)
+
+  useEffect(() => {
+    if (!running) return
+    const { title } = document
+    const shown = t('deposit.windowTitle', { percent, title })
+    document.title = shown
+    return () => {
+      // after a navigation the title is another page's
+      if (document.title === shown) document.title = title
+    }
+  }, [running, percent, t])
+
+  return (
+    <p role="status" className="sr-only">
+      {running &&
+        quarter > 0 &&
+        t('deposit.announce', { percent: formatPercent(quarter / 100, locale) })}
+      {!running && summary.total > 0 && sentence(summary, t, locale)}
+    </p>
+  )
+}

@@ -1,0 +1,192 @@
+import { type KeyboardEvent, type SyntheticEvent, useEffect, useRef, useState } from 'react'
+import type { AppError } from '../../contract/errors.ts'
+import { formatBytes } from '../../core/format.ts'
+import { readRequestLimit, readStorageLimit, writeStorageLimit } from '../../core/limit-input.ts'
+import { type Interval, intervals } from '../../core/period.ts'
+import { type Locale, languageTag, type T } from '../../i18n/index.ts'
+import { asAppError } from './account-form.ts'
+import { ErrorNote } from './ErrorNote.tsx'
+import { Field } from './Field.tsx'
+
+/** Limits of a group; `null` = unlimited. `max_storage` in bytes. */
+export interface Limits {
+  max_requests: number | null
+  max_requests_interval: Interval
+  max_storage: number | null
+}
+
+interface LimitEditorProps {
+  limits: Limits
+  /** Without it the limits are shown only. What it saves comes back as `limits`. */
+  update?: (limits: Limits) => Promise<void>
+  locale: Locale
+  /** Over the namespaces `limits`, `errors` and `common`. */
+  t: T
+}
+
+/** Limits in words, and in place the form that changes them. */
+export function LimitEditor({ limits, update, locale, t }: LimitEditorProps) {
+  const [isEditing, setEditing] = useState(false)
+  const [state, setState] = useState<'idle' | 'saving' | AppError>('idle')
+  const opener = useRef<HTMLButtonElement>(null)
+  const wasEditing = useRef(false)
+
+  // who opened the form finds themselves where they were
+  useEffect(() => {
+    if (wasEditing.current && !isEditing) opener.current?.focus()
+    wasEditing.current = isEditing
+  }, [isEditing])
+
+  const save = async (changed: Limits) => {
+    setEditing(false)
+    setState('saving')
+    try {
+      await update?.(changed)
+      setState('idle')
+    } catch (cause) {
+      reportError(cause)
+      setState(asAppError(cause, 'Saving the limits failed'))
+    }
+  }
+
+  if (isEditing) {
+    return <LimitForm {...{ limits, locale, t }} save={save} cancel={() => setEditing(false)} />
+  }
+  return (
+    <div className="flex flex-col gap-3">
+      <dl className="tabular grid grid-cols-[auto_1fr] gap-x-4 gap-y-1">
+        <dt className="text-ink-soft">{t('limits.requests')}</dt>
+        <dd data-limit="requests">{requestWords(limits, t)}</dd>
+        <dt className="text-ink-soft">{t('limits.storage')}</dt>
+        <dd data-limit="storage">
+          {limits.max_storage === null
+            ? t('limits.unlimited')
+            : formatBytes(limits.max_storage, locale)}
+        </dd>
+      </dl>
+      {typeof state === 'object' && <ErrorNote error={state} locale={locale} t={t} />}
+      {update && (
+        <div className="flex flex-wrap items-center gap-4">
+          <button
+            ref={opener}
+            type="button"
+            className="btn btn-outline btn-sm"
+            aria-disabled={state === 'saving'}
+            onClick={() => {
+              if (state === 'saving') return
+              setState('idle')
+              setEditing(true)
+            }}
+          >
+            {t('limits.edit')}
+          </button>
+          <p role="status" className="text-ink-soft empty:hidden">
+            {state === 'saving' ? t('limits.saving') : ''}
+          </p>
+        </div>
+      )}
+    </div>
+  )
+}
+
+interface LimitFormProps {
+  limits: Limits
+  save: (limits: Limits) => Promise<void>
+  cancel: () => void
+  locale: Locale
+  t: T
+}
+
+function LimitForm({ limits, save, cancel, locale, t }: LimitFormProps) {
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => form.current?.querySelector('input')?.focus(), [])
+
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault()
+    if (!form.current) return
+    const given = new FormData(form.current)
+    const text = (name: string) => String(given.get(name) ?? '')
+    void save({
+      max_requests: readRequestLimit(text('requests')),
+      max_requests_interval: intervals.find(each => each === text('interval')) ?? null,
+      max_storage: readStorageLimit(text('storage'))
+    })
+  }
+  const leave = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape') return
+    event.stopPropagation()
+    cancel()
+  }
+  // the field shows at once what its text comes to
+  const settle = ({ target }: SyntheticEvent) => {
+    if (!(target instanceof HTMLInputElement)) return
+    if (target.name === 'requests') target.value = writeRequests(readRequestLimit(target.value))
+    if (target.name === 'storage') target.value = written(readStorageLimit(target.value), locale)
+  }
+
+  return (
+    <form
+      ref={form}
+      noValidate
+      method="post"
+      className="flex max-w-md flex-col gap-4"
+      aria-label={t('limits.title')}
+      onSubmit={submit}
+      onKeyDown={leave}
+      onBlur={settle}
+    >
+      <Field
+        label={t('limits.requests')}
+        name="requests"
+        inputMode="numeric"
+        initial={writeRequests(limits.max_requests)}
+        hint={t('limits.empty')}
+      />
+      <label className="flex flex-col gap-1">
+        <span className="label-text">{t('limits.period')}</span>
+        <select
+          name="interval"
+          className="select w-full"
+          defaultValue={limits.max_requests_interval ?? ''}
+        >
+          {intervals.map(interval => (
+            <option key={interval} value={interval ?? ''}>
+              {t(`limits.periods.${interval ?? 'total'}`)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Field
+        label={t('limits.gigabytes')}
+        name="storage"
+        inputMode="decimal"
+        initial={written(limits.max_storage, locale)}
+        hint={t('limits.empty')}
+      />
+      <div className="flex flex-wrap gap-3">
+        <button type="submit" className="btn btn-primary">
+          {t('limits.save')}
+        </button>
+        <button type="button" className="btn btn-outline" onClick={cancel}>
+          {t('limits.cancel')}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+/** `1,000 requests per day`, « 1 000 demandes par jour » */
+function requestWords({ max_requests, max_requests_interval }: Limits, t: T): string {
+  if (max_requests === null) return t('limits.unlimited')
+  return t(`limits.of.${max_requests_interval ?? 'total'}`, { count: max_requests })
+}
+
+function writeRequests(limit: number | null): string {
+  return limit === null ? '' : String(limit)
+}
+
+/** With the reader's own decimal sign. */
+function written(bytes: number | null, locale: Locale): string {
+  const sign = languageTag(locale) === 'fr-FR' ? ',' : '.'
+  return writeStorageLimit(bytes).replace('.', sign)
+}

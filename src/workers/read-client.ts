@@ -1,0 +1,83 @@
+import { readHere } from './fingerprint.ts'
+import type { PoolWorker } from './pool.ts'
+import type { ReadReply, ReadRequest } from './read.ts'
+
+/** A smaller file is read before another worker has answered. */
+const aloneBytes = 8 * 1024 * 1024
+const pieceBytes = 1024 * 1024
+/** One is hashed, one is on its way each way, one is filled. */
+const pieces = 4
+
+/**
+ * Reads large files in a worker of its own, which fills the same few buffers over and over: whoever
+ * hashes them does nothing else. Where that worker cannot start, files are read here.
+ */
+export function createReader(start: () => PoolWorker = startWorker): (file: Blob) => Pieces {
+  let started: Promise<PoolWorker> | undefined
+
+  async function* read(file: Blob): Pieces {
+    if (file.size < aloneBytes) return yield* readHere(file)
+    started ??= ready(start)
+    const worker = await started.catch(() => undefined)
+    if (!worker) return yield* readHere(file)
+    let isWhole = false
+    try {
+      yield* readWith(worker, file)
+      isWhole = true
+    } finally {
+      if (!isWhole) {
+        // buffers of this file are still on their way
+        worker.terminate()
+        started = undefined
+      }
+    }
+  }
+
+  return read
+}
+
+type Pieces = AsyncGenerator<Uint8Array, void>
+
+async function* readWith(worker: PoolWorker, file: Blob): Pieces {
+  const arrived: ReadReply[] = []
+  let hear = () => {}
+  worker.onmessage = ({ data }: MessageEvent<ReadReply>) => {
+    arrived.push(data)
+    hear()
+  }
+  const ask = (request: ReadRequest, transfer: Transferable[] = []) =>
+    worker.postMessage(request, transfer)
+  ask({ file })
+  let out = pieces
+  for (let count = 0; count < pieces; count++) {
+    const buffer = new ArrayBuffer(pieceBytes)
+    ask({ buffer }, [buffer])
+  }
+  while (out > 0) {
+    const next = arrived.shift()
+    if (!next) {
+      await new Promise<void>(resolve => {
+        hear = resolve
+      })
+    } else if (next.kind === 'failed') throw new Error(next.detail)
+    else if (next.kind === 'filled' && next.length === 0) out -= 1
+    else if (next.kind === 'filled') {
+      const { buffer, length } = next
+      yield new Uint8Array(buffer, 0, length)
+      ask({ buffer }, [buffer])
+    }
+  }
+}
+
+/** The worker, once it has spoken. */
+function ready(start: () => PoolWorker): Promise<PoolWorker> {
+  return new Promise((resolve, reject) => {
+    const worker = start()
+    worker.onmessage = () => resolve(worker)
+    worker.onerror = () => reject(new Error('The reading worker failed'))
+  })
+}
+
+function startWorker(): PoolWorker {
+  return new Worker(new URL('./read.ts', import.meta.url), { type: 'module' })
+}

@@ -1,0 +1,32 @@
+import { type Filled, openFilling } from './filling.ts'
+
+/** First a file, then buffers for what it holds. */
+export type ReadRequest = { file: Blob } | { buffer: ArrayBuffer }
+
+export type ReadReply =
+  /** The worker could be loaded. */
+  { kind: 'ready' } | ({ kind: 'filled' } & Filled) | { kind: 'failed'; detail: string }
+
+let fill: ReturnType<typeof openFilling> | undefined
+let turn = Promise.resolve()
+
+addEventListener('message', ({ data }: MessageEvent<ReadRequest>) => {
+  if ('file' in data) fill = openFilling(data.file)
+  else turn = turn.then(() => serve(data.buffer))
+})
+
+async function serve(empty: ArrayBuffer): Promise<void> {
+  try {
+    if (!fill) throw new Error('read: no file')
+    const filled = await fill(empty)
+    reply({ kind: 'filled', ...filled }, [filled.buffer])
+  } catch (error) {
+    reply({ kind: 'failed', detail: String(error) })
+  }
+}
+
+function reply(message: ReadReply, transfer: Transferable[] = []): void {
+  postMessage(message, { transfer })
+}
+
+reply({ kind: 'ready' })

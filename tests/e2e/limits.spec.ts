@@ -1,0 +1,77 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import { expect, type Page, test } from '@playwright/test'
+
+async function open(page: Page, locale: 'en' | 'fr') {
+  await page.goto(`/${locale}/dev/limits`)
+  await expect(page.locator('astro-island[ssr]')).toHaveCount(0)
+}
+
+function exampleOf(page: Page, name: 'shown' | 'changed' | 'failing') {
+  return page.locator(`[data-example=${name}]`)
+}
+
+test('limits are changed in place, by hand or by keyboard', async ({ page }) => {
+  await open(page, 'en')
+  const shown = exampleOf(page, 'shown')
+  await expect(shown).toContainText('1,000 requests per day')
+  await expect(shown).toContainText('2.5 GB')
+  await expect(shown.getByRole('button')).toHaveCount(0)
+
+  const changed = exampleOf(page, 'changed')
+  await changed.getByRole('button', { name: 'Change limits' }).press('Enter')
+  const requests = changed.getByLabel('Requests', { exact: true })
+  const storage = changed.getByLabel('Storage in gigabytes')
+  await expect(requests).toBeFocused()
+  await expect(changed.getByLabel('Counted').locator('option')).toHaveText([
+    'in total',
+    'per day',
+    'per month (30 days)',
+    'per year'
+  ])
+  await requests.fill('-5')
+  await page.keyboard.press('Tab')
+  await expect(requests).toHaveValue('0')
+  await changed.getByLabel('Counted').selectOption('P1Y')
+  await storage.fill('1.2')
+  await storage.press('Enter')
+  await expect(changed).toContainText('0 requests per year')
+  await expect(changed).toContainText('1.2 GB')
+  await expect(changed.getByRole('button', { name: 'Change limits' })).toBeFocused()
+
+  await changed.getByRole('button', { name: 'Change limits' }).click()
+  await requests.fill('many')
+  await storage.fill('')
+  await changed.getByRole('button', { name: 'Save limits' }).click()
+  await expect(changed.getByText('Unlimited')).toHaveCount(2)
+})
+
+test('cancelling brings the limits back as they were', async ({ page }) => {
+  await open(page, 'fr')
+  const changed = exampleOf(page, 'changed')
+  for (const leave of ['button', 'Escape']) {
+    await changed.getByRole('button', { name: 'Modifier les limites' }).click()
+    const storage = changed.getByLabel('Stockage en gigaoctets')
+    await expect(storage).toHaveValue('2,5')
+    await storage.fill('9')
+    if (leave === 'Escape') await storage.press('Escape')
+    else await changed.getByRole('button', { name: 'Annuler' }).click()
+    await expect(changed).toContainText('1 000 requêtes par jour')
+    await expect(changed).toContainText('2,5 Go')
+  }
+})
+
+test('a save that fails is logged and told, and leaves the form', async ({ page }) => {
+  const logged: string[] = []
+  page.on('pageerror', error => logged.push(error.message))
+  await open(page, 'en')
+  const failing = exampleOf(page, 'failing')
+  await failing.getByRole('button', { name: 'Change limits' }).click()
+  await failing.getByLabel('Requests', { exact: true }).fill('7')
+  await failing.getByRole('button', { name: 'Save limits' }).click()
+  await expect(failing.getByRole('alert')).toBeVisible()
+  await expect(failing.getByRole('button', { name: 'Change limits' })).toBeEnabled()
+  await expect(failing).toContainText('1,000 requests per day')
+  expect(logged).toEqual(['This page changes nothing'])
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  expect(violations.map(({ id }) => id)).toEqual([])
+})

@@ -1,0 +1,71 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Front } from './shared-cache.ts'
+
+/** Debian's is in a folder that is not on everybody's path. */
+const binary = ['nginx', '/usr/sbin/nginx'].find(
+  name => spawnSync(name, ['-v'], { stdio: 'ignore' }).status === 0
+)
+
+export const hasNginx = binary !== undefined
+
+/** nginx as a shared cache before a port of this machine. */
+export async function startNginx(target: number): Promise<Front> {
+  if (binary === undefined)
+    throw new Error('nginx is not installed (Debian: apt-get install nginx-light)')
+  const folder = mkdtempSync(join(tmpdir(), 'vidimus-nginx-'))
+  chmodSync(folder, 0o755) // its workers run as somebody else
+  const port = 15_000 + Math.floor(Math.random() * 5000)
+  for (const name of ['cache', 'temp']) mkdirSync(join(folder, name), { mode: 0o777 })
+  writeFileSync(
+    join(folder, 'nginx.conf'),
+    `daemon off; master_process off; pid ${folder}/pid; error_log ${folder}/error.log;
+     events {}
+     http {
+       access_log off;
+       client_body_temp_path ${folder}/temp/body; proxy_temp_path ${folder}/temp/proxy;
+       fastcgi_temp_path ${folder}/temp/f; uwsgi_temp_path ${folder}/temp/u; scgi_temp_path ${folder}/temp/s;
+       proxy_cache_path ${folder}/cache keys_zone=all:10m;
+       server {
+         listen 127.0.0.1:${port} default_server;
+         merge_slashes off;
+         location / {
+           proxy_pass http://127.0.0.1:${target};
+           proxy_http_version 1.1;
+           proxy_set_header Host $host;
+           proxy_cache all;
+           proxy_cache_key "$request_method $host $request_uri";
+           proxy_cache_revalidate on;
+         }
+       }
+     }`
+  )
+  const child = spawn(binary, ['-c', join(folder, 'nginx.conf'), '-e', join(folder, 'error.log')])
+  const ended = new Promise(resolve => child.once('exit', resolve))
+  while (!(await isOpen(port))) {
+    if (child.exitCode !== null) throw new Error('nginx ended')
+    await sleep(20)
+  }
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGTERM')
+      await ended
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+function isOpen(port: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}

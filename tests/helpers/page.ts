@@ -1,0 +1,48 @@
+import { expect, type Page } from '@playwright/test'
+
+export const password = 'a long sentence to keep'
+export const nextPassword = 'seven green bicycles in the rain'
+
+interface Person {
+  email?: string
+  username?: string
+  chosen?: string
+}
+
+/** Signs somebody up through the page; `home` is a site in one language. Answers the e-mail. */
+export async function signUp(page: Page, home: string, person: Person = {}): Promise<string> {
+  const email = person.email ?? `p-${Date.now()}-${Math.random().toString(36).slice(2)}@example.com`
+  await page.goto(`${home}/sign-up`)
+  await page.locator('input[name=email]').fill(email)
+  await page.locator('input[name=username]').fill(person.username ?? 'Camille')
+  for (const field of await page.locator('input[type=password]').all()) {
+    await field.fill(person.chosen ?? password)
+  }
+  await page.locator('main form [type=submit]').click()
+  await expectArrival(page, home)
+  return email
+}
+
+/** On an English page of sign-in. */
+export async function fillSignIn(page: Page, email: string, chosen: string): Promise<void> {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(chosen)
+  await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** Signed in and led on; the key takes 64 MiB and, on a busy machine, its time. */
+export async function expectArrival(page: Page, url: string | RegExp): Promise<void> {
+  await expect(page.locator('html')).toHaveAttribute('data-session', 'in', { timeout: 60_000 })
+  await expect(page).toHaveURL(url)
+}
+
+/** What a page logs as an error, throws or asks, less the answers that the test provokes. */
+export function watchFaults(page: Page, provoked = /status of 404/): string[] {
+  const faults: string[] = []
+  page.on('console', message => {
+    if (message.type() === 'error' && !provoked.test(message.text())) faults.push(message.text())
+  })
+  page.on('pageerror', error => faults.push(error.message))
+  page.on('dialog', dialog => faults.push(`dialog: ${dialog.message()}`))
+  return faults
+}

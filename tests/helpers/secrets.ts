@@ -1,0 +1,28 @@
+import type pg from 'pg'
+import { tablesOf } from './matrix.ts'
+
+/** A secret as text, as part of an address, and as bytes: its letters, and what they stand for. */
+export function formsOf(secret: string): string[] {
+  const encoded = encodeURIComponent(secret)
+  const kind = /^[0-9a-f]{64,}$/.test(secret) ? 'hex' : 'base64url'
+  const decoded = Buffer.from(secret, kind)
+  const all = decoded.length < 16 ? [Buffer.from(secret)] : [Buffer.from(secret), decoded]
+  const written = all.flatMap(bytes => [
+    bytes.toString('hex'),
+    // without the last characters, which depend on what follows
+    bytes.toString('base64').replace(/.{0,2}=*$/, ''),
+    bytes.toString('base64url').replace(/.{0,2}$/, '')
+  ])
+  return [...new Set([secret, encoded, encoded.replaceAll('%20', '+'), ...written])]
+}
+
+/** All rows of all tables, bytes as hex. */
+export async function dumpOf(owner: pg.Pool): Promise<string> {
+  const { all } = await tablesOf(owner)
+  const parts: string[] = []
+  for (const name of all) {
+    const { rows } = await owner.query(`select t::text as row from "${name}" t`)
+    parts.push(...rows.map(({ row }) => `${name} ${row}`))
+  }
+  return parts.join('\n')
+}

@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { fieldErrors } from '../../../src/contract/errors.ts'
+import { Username } from '../../../src/contract/users.ts'
+import { maxUsernameCharacters, usernameFault } from '../../../src/core/username.ts'
+
+const odd = fc.constantFrom(' ', '\u0000', '\u0085', '\u{1F600}', '\uD800', 'e\u0301', '\u00A0')
+const typed = fc
+  .array(fc.oneof(odd, fc.string({ unit: 'binary', maxLength: 90 })), { maxLength: 3 })
+  .map(parts => parts.join(''))
+
+test('finds the fault that the contract finds', () => {
+  fc.assert(
+    fc.property(typed, name => {
+      const read = Username.safeParse(name)
+      const fault = read.success ? undefined : fieldErrors(read.error)['(body)']
+      expect(usernameFault(name)).toEqual(fault)
+    }),
+    { numRuns: 2000 }
+  )
+})
+
+test.each([
+  ['', 'required'],
+  [' \t', 'required'],
+  ['a'.repeat(maxUsernameCharacters), undefined],
+  [` ${'a'.repeat(maxUsernameCharacters)} `, undefined],
+  ['a'.repeat(maxUsernameCharacters + 1), 'max'],
+  ['a\u0000b', 'regex'],
+  ['a\uD800', 'format']
+])('%j: %s', (name, rule) => {
+  expect(usernameFault(name)?.rule).toBe(rule)
+})

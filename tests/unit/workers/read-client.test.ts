@@ -1,0 +1,100 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { openFilling } from '../../../src/workers/filling.ts'
+import { fingerprint } from '../../../src/workers/fingerprint.ts'
+import type { PoolWorker } from '../../../src/workers/pool.ts'
+import type { ReadReply, ReadRequest } from '../../../src/workers/read.ts'
+import { createReader } from '../../../src/workers/read-client.ts'
+
+const megabyte = 1024 * 1024
+
+/** The reading worker, in this thread. */
+function makeWorker({ failsAfter = Number.POSITIVE_INFINITY, loads = true } = {}) {
+  let fill: ReturnType<typeof openFilling> | undefined
+  let turn = Promise.resolve()
+  let filled = 0
+  const worker = {
+    onmessage: null as PoolWorker['onmessage'],
+    onerror: null as PoolWorker['onerror'],
+    ended: false,
+    postMessage(message: ReadRequest) {
+      if ('file' in message) fill = openFilling(message.file)
+      else turn = turn.then(() => serve(message.buffer))
+    },
+    terminate() {
+      worker.ended = true
+    }
+  }
+  async function serve(buffer: ArrayBuffer): Promise<void> {
+    filled += 1
+    if (filled > failsAfter || !fill) return say({ kind: 'failed', detail: 'NotReadableError' })
+    say({ kind: 'filled', ...(await fill(buffer)) })
+  }
+  function say(data: ReadReply): void {
+    const event = new MessageEvent('message', { data })
+    worker.onmessage?.call(worker as unknown as Worker, event) // as: nobody reads `this`
+  }
+  queueMicrotask(() => {
+    const event = new Event('error') as ErrorEvent // as: what a script that cannot load gives
+    if (loads) say({ kind: 'ready' })
+    else worker.onerror?.call(worker as unknown as Worker, event) // as: nobody reads `this`
+  })
+  return worker
+}
+
+function makeReader(options?: Parameters<typeof makeWorker>[0]) {
+  const workers: ReturnType<typeof makeWorker>[] = []
+  const read = createReader(() => {
+    const worker = makeWorker(options)
+    workers.push(worker)
+    return worker
+  })
+  return { read, workers }
+}
+
+function makeFile(size: number) {
+  const bytes = randomBytes(size)
+  return { file: new Blob([bytes]), sha256: createHash('sha256').update(bytes).digest('hex') }
+}
+
+test.each([8 * megabyte, 8 * megabyte + 1, 11 * megabyte - 1, 20 * megabyte])(
+  'hands over every byte of a file of %d in order, file after file',
+  async size => {
+    const { read, workers } = makeReader()
+    for (const { file, sha256 } of [makeFile(size), makeFile(size)]) {
+      expect(await fingerprint(file, { read })).toBe(sha256)
+    }
+    expect(workers).toHaveLength(1)
+  }
+)
+
+test('reads small files without another worker', async () => {
+  const { read, workers } = makeReader()
+  const { file, sha256 } = makeFile(8 * megabyte - 1)
+  expect(await fingerprint(file, { read })).toBe(sha256)
+  expect(workers).toHaveLength(0)
+})
+
+test('reads by itself where the worker cannot be loaded', async () => {
+  const { read } = makeReader({ loads: false })
+  const { file, sha256 } = makeFile(9 * megabyte)
+  expect(await fingerprint(file, { read })).toBe(sha256)
+})
+
+test('fails with a file that can no longer be read, and reads the next with a new worker', async () => {
+  const broken = makeReader({ failsAfter: 6 })
+  const { file } = makeFile(20 * megabyte)
+  await expect(fingerprint(file, { read: broken.read })).rejects.toThrow('NotReadableError')
+  expect(broken.workers.map(({ ended }) => ended)).toEqual([true])
+  await expect(fingerprint(file, { read: broken.read })).rejects.toThrow('NotReadableError')
+  expect(broken.workers).toHaveLength(2)
+})
+
+test('fills from slices where streams fill no buffers', async () => {
+  const { read } = makeReader()
+  const { file, sha256 } = makeFile(9 * megabyte + 5)
+  file.stream = () => {
+    throw new TypeError('no byte stream')
+  }
+  expect(await fingerprint(file, { read })).toBe(sha256)
+})
