@@ -50,6 +50,23 @@ test('a sign-up waits for its mail, and goes on by itself in every tab', async (
   await context.close()
 })
 
+test('a link works when it is put into the address before the page is ready', async ({
+  browser
+}) => {
+  const page = await fresh(browser)
+  const link = await linkOf(await signUp(page), 'verify')
+  const ready = Promise.withResolvers<void>()
+  await page.route('**/_astro/VerifyAccount.*.js', async route => {
+    await ready.promise
+    await route.continue()
+  })
+  await page.goto(`${site()}/en/verify-account`)
+  await page.evaluate(address => location.assign(address), link)
+  ready.resolve()
+  await page.getByRole('button', { name: 'Confirm my e-mail' }).click()
+  await expect(page).toHaveURL(/\/en$/)
+})
+
 test('a link opened in another browser asks for a password, which is then the account’s', async ({
   browser
 }) => {
@@ -157,7 +174,7 @@ test('a person moves to another e-mail and then deletes the account', async ({ b
   await form.getByLabel('New e-mail').fill(next)
   await form.getByLabel('Password', { exact: true }).fill(other)
   await form.getByRole('button', { name: 'Change e-mail' }).click()
-  await expect(form.getByText('That is not your present password.')).toBeVisible()
+  await expect(form.getByText('That is not your current password.')).toBeVisible()
   await form.getByLabel('Password', { exact: true }).fill(password)
   await form.getByRole('button', { name: 'Change e-mail' }).click()
   await expect(form.getByText(`We sent a link to ${next}.`)).toBeVisible()

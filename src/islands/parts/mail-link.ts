@@ -9,7 +9,9 @@ export function useMailLink(): MailLink | 'none' | 'loading' {
   const [link, setLink] = useState<MailLink | 'none' | 'loading'>('loading')
   useEffect(() => {
     setLink(readMailLink(location.hash) ?? 'none')
-    history.replaceState(history.state, '', location.pathname + location.search)
+    // put into the address before this ran, a link has left the router without its state
+    const state = history.state ?? { index: 0, scrollX: 0, scrollY: 0 }
+    history.replaceState(state, '', location.pathname + location.search)
     // the links that carry the fragment on have read it before
     dispatchEvent(new HashChangeEvent('hashchange'))
     // A link put into the address of the open page loads nothing by itself, and leaves the router
