@@ -195,6 +195,7 @@ test('drawer and menu of a narrow window with the keyboard alone', async ({ page
   await page.keyboard.press('Escape')
   await expect(person).toBeFocused()
   await page.keyboard.press('Enter')
+  await expect(page.getByRole('menuitem', { name: 'Account' })).toBeFocused()
   await page.keyboard.press('ArrowDown')
   await expect(page.getByRole('menuitem', { name: 'Sign out' })).toBeFocused()
   await page.keyboard.press('Enter')
