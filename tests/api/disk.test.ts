@@ -19,12 +19,13 @@ test.skipIf(missing)(
 // security.md C-04
 test.skipIf(missing)(
   `keeps a document whole or not at all when the disk fails (SEED=${seed})`,
+  // a thread that strace has not caught yet may make the call: then nothing was injected, and nothing shown
+  { timeout: 180_000, retry: 2 },
   async () => {
     const { faults, acknowledged, failed } = await fail({ seed })
     expect(faults).toEqual([])
     expect(acknowledged + failed).toBe(diskFaults.length + 1)
     // a flush that failed may have lost the bytes, so the three of them are never tried again
     expect(failed).toBe(3)
-  },
-  180_000
+  }
 )
