@@ -53,6 +53,7 @@ export const errorCodes = {
   upload_state: 409,
   upload_offset: 409,
   transfer_corrupt: 422,
+  not_stored: 500,
   cancelled: 409,
   lapsed: 410,
 

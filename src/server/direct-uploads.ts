@@ -139,18 +139,24 @@ async function receive(
     await finishDirectUpload(deps, upload, sha256)
     return sha256
   } catch (error) {
-    await abandon(deps, file, upload)
+    // expected of a call is only what its connection does
+    await abandon(deps, file, upload, error instanceof AppError ? 'cancelled' : 'failed')
     throw error
   } finally {
     clearInterval(touching)
   }
 }
 
-async function abandon(deps: Deps, file: DirectFile, upload: Upload): Promise<void> {
+async function abandon(
+  deps: Deps,
+  file: DirectFile,
+  upload: Upload,
+  state: 'cancelled' | 'failed'
+): Promise<void> {
   for (const seconds of abandonAfterSeconds) {
     await sleep(seconds * 1000)
     try {
-      return await abandonDirectUpload(deps, file, upload)
+      return await abandonDirectUpload(deps, file, upload, state)
     } catch (error) {
       deps.log.warn({ err: error }, 'upload not abandoned')
     }

@@ -207,7 +207,7 @@ describe('the error codes', () => {
 
   test('are listed by a route, are common, or belong to hosts and requests', () => {
     const listed = new Set<string>(Object.values(routes).flatMap(route => [...route.errors]))
-    const elsewhere = ['unknown_host', 'transfer_corrupt', ...ofBrowser]
+    const elsewhere = ['unknown_host', 'transfer_corrupt', 'not_stored', ...ofBrowser]
     for (const code of codes) {
       const isCommon = commonErrors.some(common => common === code)
       expect([listed.has(code), isCommon, elsewhere.includes(code)].filter(Boolean), code).toEqual([

@@ -202,11 +202,11 @@ test('leaves the key to the call that has taken it over', async () => {
   app.deps.blobs.discardStaged = async () => {
     second = await begun()
   }
-  await abandonDirectUpload(app.deps, file, first)
+  await abandonDirectUpload(app.deps, file, first, 'cancelled')
   app.deps.blobs.discardStaged = discardStaged
   expect(second).toBeDefined()
   await expect(begun()).rejects.toMatchObject({ code: 'idempotency_in_flight' })
-  if (second) await abandonDirectUpload(app.deps, file, second)
+  if (second) await abandonDirectUpload(app.deps, file, second, 'cancelled')
   expect(await reserved()).toBe(0)
 })
 
@@ -231,6 +231,8 @@ test.each([
   expect([failed.status, failed.body.code]).toEqual([500, 'internal'])
   expect(errors(failures)).toEqual(['upload failed'])
   expect(await reserved()).toBe(0)
+  const [newest] = await ada.call(listRequests, { limit: 1 })
+  expect(newest).toMatchObject({ state: 'failed', code: 'not_stored' })
   expect((await curl(bytes, query(), ...key)).status).toBe(201)
 })
 

@@ -5,7 +5,7 @@ import { createDeposit, findRules, getDeposit, openUpload } from './deposits.ts'
 import type { CompanyId, Deps } from './deps.ts'
 import { type Act, forgetAnswer, once } from './idempotency.ts'
 import { getRequest } from './requests.ts'
-import { findUpload, receiveUpload, tryCancel, type Upload } from './uploads.ts'
+import { findUpload, receiveUpload, tryEnd, type Upload } from './uploads.ts'
 
 /** An upload that nobody has touched for this long has lost its caller. */
 const deadMs = 60_000
@@ -47,7 +47,7 @@ export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<D
           retryAfter: 5
         })
       }
-      await abandonDirectUpload(deps, file, upload)
+      await abandonDirectUpload(deps, file, upload, 'cancelled')
     } else {
       await inCompany(deps.db, file.company_id, tx => forget(tx, file, upload))
     }
@@ -73,15 +73,16 @@ export async function finishDirectUpload(
 }
 
 /**
- * The caller has gone: nothing is kept, nothing is charged, and its key may be used again, all at once.
- * Does nothing where the last bytes had come after all, or somebody else has ended the upload.
+ * The caller has gone, or a fault of ours came between: nothing is kept, nothing is charged, and the key
+ * may be used again, all at once. Does nothing where the last bytes had come after all, or somebody else has ended the upload.
  */
 export async function abandonDirectUpload(
   deps: Deps,
   file: DirectFile,
-  upload: Upload
+  upload: Upload,
+  state: 'cancelled' | 'failed'
 ): Promise<void> {
-  await tryCancel(deps, upload, tx => forget(tx, file, upload))
+  await tryEnd(deps, upload, state, tx => forget(tx, file, upload))
 }
 
 /** Makes the deposit of a fingerprint whose bytes are not kept. */

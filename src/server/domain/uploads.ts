@@ -86,7 +86,7 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
     if (!current) throw new AppError('not_found', 'No such upload')
     requireOpen(current)
     if (current.state !== 'uploading') return
-    if (failure?.isFlush) return end(tx, deps, current, 'failed', 'internal')
+    if (failure?.isFlush) return end(tx, deps, current, 'failed', 'not_stored')
     if (failure) throw failure.error
     await setState(tx, upload, 'received')
     await publish(tx, deps, upload.company_id, draftOf(current, 'queued'))
@@ -97,23 +97,24 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
 
 /** Ends an upload at its person's wish and gives the reservation back. */
 export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
-  if (await tryCancel(deps, upload, async () => {})) return
+  if (await tryEnd(deps, upload, 'cancelled', async () => {})) return
   throw new AppError('upload_state', 'The upload is complete and can no longer be cancelled')
 }
 
 /**
- * Ends an upload whose bytes have not all come, does `also` in the same transaction, and answers whether
- * there was one to end.
+ * Ends an upload whose bytes have not all come, by its person's doing (`cancelled`) or by ours
+ * (`failed`), does `also` in the same transaction, and answers whether there was one to end.
  */
-export async function tryCancel(
+export async function tryEnd(
   deps: Deps,
   upload: Upload,
+  state: 'cancelled' | 'failed',
   also: (tx: Tx) => Promise<void>
 ): Promise<boolean> {
   const ended = await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (current?.state !== 'uploading') return false
-    await end(tx, deps, current, 'cancelled', 'cancelled')
+    await end(tx, deps, current, state, state === 'failed' ? 'not_stored' : state)
     await also(tx)
     return true
   })
