@@ -67,10 +67,13 @@ function makeReader(deps: Deps, company_id: CompanyId): Reader {
   let isReading = false
   let isAskedAgain = false
   let stop = () => {}
-  const ask = gather(async (asked: undefined[]) => {
-    const bounds = await eventBounds(deps, company_id)
-    return asked.map(() => bounds)
-  }, Number.POSITIVE_INFINITY)
+  const ask = gather(
+    async (asked: undefined[]) => {
+      const bounds = await eventBounds(deps, company_id)
+      return asked.map(() => bounds)
+    },
+    { maxItems: Number.POSITIVE_INFINITY, slowMs: 50, maxAtOnce: 2 }
+  )
 
   async function read(): Promise<void> {
     if (isReading) {

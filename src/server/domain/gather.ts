@@ -1,3 +1,12 @@
+interface Bounds {
+  /** Items that several questions may bring into one. */
+  maxItems: number
+  /** After so long an answer no longer keeps others waiting: the next question goes beside it. */
+  slowMs: number
+  /** As many may be under way at a time, all but the newest of them slow. */
+  maxAtOnce: number
+}
+
 /**
  * Turns a question to the database into one that many callers share: what is asked while an answer is
  * under way waits and goes together in the next. A caller alone never waits. `ask` answers in the order
@@ -5,26 +14,41 @@
  */
 export function gather<Item, Answer>(
   ask: (items: Item[]) => Promise<Answer[]>,
-  maxItems: number
+  { maxItems, slowMs, maxAtOnce }: Bounds
 ): (items: Item[]) => Promise<Answer[]> {
   const waiting: Question<Item, Answer>[] = []
-  let isAsking = false
+  const underWay = new Set<Question<Item, Answer>[]>()
+  /** The one under way that others wait for. */
+  let awaited: Question<Item, Answer>[] | undefined
 
-  async function askAll(): Promise<void> {
-    isAsking = true
-    for (let together = take(); together.length > 0; together = take()) {
-      try {
-        const answers = await ask(together.flatMap(({ items }) => items))
-        let at = 0
-        for (const { items, resolve } of together) {
-          resolve(answers.slice(at, at + items.length))
-          at += items.length
-        }
-      } catch (error) {
-        for (const { reject } of together) reject(error)
-      }
+  function askNext(): void {
+    if (awaited || waiting.length === 0 || underWay.size === maxAtOnce) return
+    void askTogether(take())
+  }
+
+  async function askTogether(together: Question<Item, Answer>[]): Promise<void> {
+    awaited = together
+    underWay.add(together)
+    const passBy = () => {
+      if (awaited !== together) return
+      awaited = undefined
+      askNext()
     }
-    isAsking = false
+    const timer = setTimeout(passBy, slowMs)
+    try {
+      const answers = await ask(together.flatMap(({ items }) => items))
+      let at = 0
+      for (const { items, resolve } of together) {
+        resolve(answers.slice(at, at + items.length))
+        at += items.length
+      }
+    } catch (error) {
+      for (const { reject } of together) reject(error)
+    }
+    clearTimeout(timer)
+    underWay.delete(together)
+    if (awaited === together) awaited = undefined
+    askNext()
   }
 
   /** The next ones in line, at least one and at most `maxItems` items of several. */
@@ -41,7 +65,7 @@ export function gather<Item, Answer>(
   return items =>
     new Promise((resolve, reject) => {
       waiting.push({ items, resolve, reject })
-      if (!isAsking) void askAll()
+      askNext()
     })
 }
 

@@ -1,5 +1,10 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { gather } from '../../../../src/server/domain/gather.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const bounds = { maxItems: 100, slowMs: 50, maxAtOnce: 3 }
 
 /** Answers `n * 10`, one question at a time and only when told to. */
 function makeSource() {
@@ -17,7 +22,7 @@ function makeSource() {
 
 test('what is asked while an answer is under way goes together, and each gets its own', async () => {
   const { ask, asked, gate } = makeSource()
-  const question = gather(ask, 100)
+  const question = gather(ask, bounds)
   const first = question([1])
   const second = question([2, 3])
   const third = question([4])
@@ -36,7 +41,7 @@ test('what is asked while an answer is under way goes together, and each gets it
 
 test('takes no more items together than allowed, but one question whole', async () => {
   const { ask, asked, gate } = makeSource()
-  const question = gather(ask, 3)
+  const question = gather(ask, { ...bounds, maxItems: 3 })
   const all = [question([1]), question([2, 3]), question([4, 5]), question([6, 7, 8, 9])]
   for (const [at, answer] of all.entries()) {
     gate(at)?.resolve()
@@ -47,7 +52,7 @@ test('takes no more items together than allowed, but one question whole', async 
 
 test('a failure is told to all who waited for it, and to nobody else', async () => {
   const { ask, gate } = makeSource()
-  const question = gather(ask, 100)
+  const question = gather(ask, bounds)
   const first = question([1])
   const together = [question([2]), question([3])]
   gate(0)?.resolve()
@@ -58,4 +63,37 @@ test('a failure is told to all who waited for it, and to nobody else', async () 
   const next = question([4])
   gate(2)?.resolve()
   expect(await next).toEqual([40])
+})
+
+test('an answer that is slow keeps nobody waiting', async () => {
+  const { ask, asked, gate } = makeSource()
+  const question = gather(ask, bounds)
+  const slow = question([1])
+  const others = [question([2]), question([3])]
+  vi.advanceTimersByTime(49)
+  expect(asked).toEqual([[1]])
+  vi.advanceTimersByTime(1)
+  expect(asked).toEqual([[1], [2, 3]])
+  gate(1)?.resolve()
+  expect(await Promise.all(others)).toEqual([[20], [30]])
+  const later = question([4])
+  expect(asked).toEqual([[1], [2, 3], [4]])
+  gate(2)?.resolve()
+  expect(await later).toEqual([40])
+  gate(0)?.resolve()
+  expect(await slow).toEqual([10])
+})
+
+test('no more are under way than allowed, however slow, and the rest goes with the first to end', async () => {
+  const { ask, asked, gate } = makeSource()
+  const question = gather(ask, bounds)
+  const first = question([1])
+  for (const item of [2, 3, 4, 5]) {
+    void question([item])
+    vi.advanceTimersByTime(50)
+  }
+  expect(asked).toEqual([[1], [2], [3]])
+  gate(0)?.resolve()
+  await first
+  expect(asked).toEqual([[1], [2], [3], [4, 5]])
 })
