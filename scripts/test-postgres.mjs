@@ -1,6 +1,8 @@
-// Runs what asks a database on the oldest PostgreSQL that is taken, 15, and on the bundled one.
+// Runs what asks a database on the oldest PostgreSQL that is taken, 15, and on the bundled one, and says
+// last what came of each.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { runVitest } from './results.mjs'
 
 const folders = [process.env.POSTGRES_BIN, '/usr/lib/postgresql/15/bin', '/usr/pgsql-15/bin']
 const system = folders.find(folder => folder && existsSync(`${folder}/initdb`))
@@ -14,17 +16,19 @@ if (!system) {
 const ours = ['tests/api', 'tests/unit/server/db/migrate', 'tests/unit/server/db/scope']
 const asked = process.argv.slice(2)
 const filters = asked.length > 0 ? asked : ours
-let failed = false
-for (const [name, folder] of [
-  [`PostgreSQL of ${system}`, system],
+const summary = [
+  [`${versionOf(system)} in ${system}`, system],
   ['bundled PostgreSQL', '']
-]) {
-  console.log(`\nTests on the ${name}`)
-  const { status } = spawnSync('vitest', ['run', ...filters], {
-    stdio: 'inherit',
-    env: { ...process.env, POSTGRES_BIN: folder },
-    shell: process.platform === 'win32'
-  })
-  failed ||= status !== 0
+].map(([name, folder]) => {
+  console.log(`\nTests on ${name}`)
+  const { passed, failed } = runVitest(filters, { POSTGRES_BIN: folder })
+  if (failed > 0 || passed === 0) process.exitCode = 1
+  return `${name}: ${passed} passed, ${failed} failed`
+})
+console.log(`\n${summary.join('\n')}`)
+
+/** `postgres (PostgreSQL) 15.14 (Debian …)` → `PostgreSQL 15.14` */
+function versionOf(folder) {
+  const { stdout } = spawnSync(`${folder}/postgres`, ['--version'], { encoding: 'utf8' })
+  return `PostgreSQL ${/\) (\S+)/.exec(stdout ?? '')?.[1] ?? 'of unknown version'}`
 }
-process.exit(failed ? 1 : 0)
