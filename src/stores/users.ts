@@ -48,12 +48,19 @@ export function can(name: string): boolean {
 
 /** Saves the language of a signed-in person; signed out there is nobody to save it for. */
 export async function changeLocale(locale: Locale): Promise<void> {
-  if ($session.get().status === 'in') take(await api('updateUser', { locale }))
+  if ($session.get().status === 'in') await change({ locale })
 }
 
 /** Gives the person another name. */
 export async function rename(username: string): Promise<void> {
-  take(await api('updateUser', { username }))
+  await change({ username })
+}
+
+/** Whose session has ended meanwhile is not shown again. */
+async function change(fields: { locale: Locale } | { username: string }): Promise<void> {
+  const mine = visit
+  const user = await api('updateUser', fields)
+  if (mine === visit) take(user)
 }
 
 /** Where a sign-in leads: back to where the person came from, else home; in the person's language. */

@@ -301,6 +301,22 @@ test('signs out here, in the other tab and on the server', async () => {
   expect(here.browser.storage.has('vidimus:user')).toBe(false)
 })
 
+test('an answer about the person that comes after the sign-out is dropped', async () => {
+  const answer = Promise.withResolvers<Response>()
+  const { browser, sessions, users } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: { 'PUT /user': () => answer.promise }
+  })
+  sessions.startSession()
+  await vi.waitFor(() => expect(users.$user.get()).toBeDefined())
+  const renamed = users.rename('Ada King')
+  await sessions.signOut()
+  answer.resolve(Response.json({ ...ada, username: 'Ada King' }))
+  await renamed
+  expect(users.$user.get()).toBeUndefined()
+  expect(browser.storage.has('vidimus:user')).toBe(false)
+})
+
 test('is signed out even when the server cannot be told', async () => {
   const { sessions } = await open({
     cookie: makeToken({ sub: 'ada', exp }),
