@@ -145,6 +145,11 @@ export class AppError extends Error {
   }
 }
 
+/** Anything thrown, as an expected failure; `what` tells developers what has failed unexpectedly. */
+export function asAppError(thrown: unknown, what: string): AppError {
+  return thrown instanceof AppError ? thrown : new AppError('internal', what, { cause: thrown })
+}
+
 /** RFC 9457 body of an error answer. */
 export interface Problem {
   type: 'about:blank'

@@ -1,10 +1,9 @@
 import { useStore } from '@nanostores/react'
 import { type FormEvent, useEffect, useState } from 'react'
-import type { AppError, FieldErrors } from '../contract/errors.ts'
+import { type AppError, asAppError, type FieldErrors } from '../contract/errors.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
 import { $setup, type Demo, finishSetup, loadSetup } from '../stores/setup.ts'
 import {
-  asAppError,
   emailErrors,
   fieldSentence,
   newPasswordErrors,

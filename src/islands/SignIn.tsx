@@ -1,10 +1,9 @@
 import { type FormEvent, useEffect, useMemo, useState } from 'react'
-import type { AppError } from '../contract/errors.ts'
+import { type AppError, asAppError } from '../contract/errors.ts'
 import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
 import { signIn } from '../stores/accounts.ts'
 import { afterSignIn } from '../stores/users.ts'
 import {
-  asAppError,
   emailErrors,
   fieldSentence,
   prefill,

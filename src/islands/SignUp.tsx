@@ -1,10 +1,9 @@
 import { type FormEvent, useEffect, useMemo, useState } from 'react'
-import type { AppError, FieldErrors } from '../contract/errors.ts'
+import { type AppError, asAppError, type FieldErrors } from '../contract/errors.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
 import { signUp } from '../stores/accounts.ts'
 import { afterSignIn } from '../stores/users.ts'
 import {
-  asAppError,
   emailErrors,
   fieldSentence,
   newPasswordErrors,

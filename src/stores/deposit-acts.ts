@@ -151,11 +151,6 @@ export function mediaTypeOf(file: Pick<Blob, 'type'>): string {
   return MediaType.safeParse(type).success ? type : 'application/octet-stream'
 }
 
-export function appErrorOf(thrown: unknown): AppError {
-  if (thrown instanceof AppError) return thrown
-  return new AppError('internal', 'A deposit failed in the browser', { cause: thrown })
-}
-
 export function codeOf({ code }: ProcessedRequest): ErrorCode {
   return code !== undefined && code in errorCodes ? (code as ErrorCode) : 'internal' // as: just checked
 }

@@ -1,14 +1,13 @@
 import { atom, type ReadableAtom } from 'nanostores'
 import type * as z from 'zod/mini'
 import type { createDeposit } from '../contract/deposits.ts'
-import { AppError } from '../contract/errors.ts'
+import { AppError, asAppError } from '../contract/errors.ts'
 import type { ProcessedRequest } from '../contract/requests.ts'
 import { createPace } from '../core/pace.ts'
 import type { Reduction } from '../workers/image-client.ts'
 import type { AskOptions } from '../workers/pool.ts'
 import {
   type Act,
-  appErrorOf,
   codeOf,
   createAct,
   type DepositCategory,
@@ -261,7 +260,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
       await step(act, signal)
     } catch (thrown) {
       if (signal.aborted) return // whoever aborted has set the state that follows
-      const error = appErrorOf(thrown)
+      const error = asAppError(thrown, 'A deposit failed in the browser')
       if (error.code === 'unauthenticated') suspend()
       else if (isLimit(error)) limit(act, error)
       else fail(act, error)

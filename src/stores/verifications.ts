@@ -1,5 +1,5 @@
 import { atom } from 'nanostores'
-import { AppError } from '../contract/errors.ts'
+import { AppError, asAppError } from '../contract/errors.ts'
 import { maxItemsSignedOut } from '../contract/limits.ts'
 import type { Answer } from '../contract/verifications.ts'
 import { parseFingerprint } from '../core/fingerprint.ts'
@@ -142,7 +142,7 @@ async function fingerprint({ id, sha256 }: Check): Promise<Question | undefined>
     change(id, { sha256, state: { step: 'asking' } })
     return { id, sha256 }
   } catch (error) {
-    if (!stop.signal.aborted) fail(id, asAppError(error))
+    if (!stop.signal.aborted) fail(id, asAppError(error, 'A check failed'))
     return undefined
   } finally {
     running.delete(id)
@@ -164,7 +164,7 @@ async function ask(group: readonly Question[]): Promise<AppError | undefined> {
     }
     return undefined
   } catch (cause) {
-    const error = asAppError(cause)
+    const error = asAppError(cause, 'A check failed')
     for (const { id } of questions) fail(id, error)
     return error
   }
@@ -193,9 +193,4 @@ function change(id: number, changes: Partial<Check>): void {
 function drop(id: number): void {
   files.delete(id)
   $checks.set($checks.get().filter(check => check.id !== id))
-}
-
-function asAppError(error: unknown): AppError {
-  if (error instanceof AppError) return error
-  return new AppError('internal', 'A check failed', { cause: error })
 }

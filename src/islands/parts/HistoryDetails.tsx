@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { Deposit } from '../../contract/deposits.ts'
-import { AppError } from '../../contract/errors.ts'
+import { AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes, formatDateTime } from '../../core/format.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
@@ -57,9 +57,7 @@ export function HistoryDetails({ id, request: listed, t, ...props }: HistoryDeta
         if (!isOver) setState(loaded)
       },
       (cause: unknown) => {
-        const isKnown = cause instanceof AppError
-        const error = isKnown ? cause : new AppError('internal', 'Details failed', { cause })
-        if (!isOver) setState(error)
+        if (!isOver) setState(asAppError(cause, 'Details failed'))
       }
     )
     return () => {

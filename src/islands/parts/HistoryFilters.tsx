@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { Category } from '../../contract/categories.ts'
-import { AppError } from '../../contract/errors.ts'
+import { AppError, asAppError } from '../../contract/errors.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { ErrorNote } from './ErrorNote.tsx'
 import { filterOf, type HistoryAddress, requestStates, withoutEmpty } from './history-address.ts'
@@ -229,8 +229,7 @@ function Export({ address, locale, t }: Pick<HistoryFiltersProps, 'address' | 'l
       await saveExport(filterOf(address))
       setState('saved')
     } catch (cause) {
-      const isKnown = cause instanceof AppError
-      setState(isKnown ? cause : new AppError('internal', 'The export failed', { cause }))
+      setState(asAppError(cause, 'The export failed'))
     }
   }
   return (

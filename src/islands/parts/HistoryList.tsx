@@ -8,7 +8,7 @@ import {
   useRef,
   useState
 } from 'react'
-import { AppError } from '../../contract/errors.ts'
+import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { type Lines, measureLines, visibleLines } from '../../core/row-window.ts'
 import type { Locale, T } from '../../i18n/index.ts'
@@ -311,9 +311,7 @@ function useSaving() {
     try {
       await saveContent(request)
     } catch (cause) {
-      const isKnown = cause instanceof AppError
-      const error = isKnown ? cause : new AppError('internal', 'Saving failed', { cause })
-      setFailed({ request, error })
+      setFailed({ request, error: asAppError(cause, 'Saving failed') })
     }
     setId(undefined)
   }

@@ -1,10 +1,9 @@
 import { type KeyboardEvent, type SyntheticEvent, useEffect, useRef, useState } from 'react'
-import type { AppError } from '../../contract/errors.ts'
+import { type AppError, asAppError } from '../../contract/errors.ts'
 import { formatBytes } from '../../core/format.ts'
 import { readRequestLimit, readStorageLimit, writeStorageLimit } from '../../core/limit-input.ts'
 import { type Interval, intervals } from '../../core/period.ts'
 import { type Locale, languageTag, type T } from '../../i18n/index.ts'
-import { asAppError } from './account-form.ts'
 import { ErrorNote } from './ErrorNote.tsx'
 import { Field } from './Field.tsx'
 

@@ -1,12 +1,11 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
-import type { AppError } from '../../contract/errors.ts'
+import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { Session } from '../../contract/sessions.ts'
 import { formatDateTime } from '../../core/format.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { $sessionList, endSession, loadSessions } from '../../stores/session-list.ts'
 import { signOutEverywhere } from '../../stores/sessions.ts'
-import { asAppError } from './account-form.ts'
 import { ErrorNote } from './ErrorNote.tsx'
 import { relativeTime, useNow } from './time.ts'
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { AppError, type FieldErrors } from '../../contract/errors.ts'
+import type { FieldErrors } from '../../contract/errors.ts'
 import { canonicalEmail } from '../../core/email.ts'
 import { minStrength, newPasswordFault } from '../../core/password.ts'
 import { usernameFault } from '../../core/username.ts'
@@ -72,9 +72,4 @@ export async function weaknessErrors(
 ): Promise<FieldErrors | undefined> {
   const strength = await strengthOf(password, chooser)
   return strength < minStrength ? { [name]: { rule: 'weak' } } : undefined
-}
-
-/** Anything that failed, as what `ErrorNote` shows. */
-export function asAppError(cause: unknown, what: string): AppError {
-  return cause instanceof AppError ? cause : new AppError('internal', what, { cause })
 }

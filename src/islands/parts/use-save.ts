@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { AppError } from '../../contract/errors.ts'
+import { AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { saveContent } from './save-content.ts'
 
@@ -13,8 +13,7 @@ export function useSave(request: ProcessedRequest) {
       await saveContent(request)
       setState('idle')
     } catch (cause) {
-      const isKnown = cause instanceof AppError
-      setState(isKnown ? cause : new AppError('internal', 'Saving failed', { cause }))
+      setState(asAppError(cause, 'Saving failed'))
     }
   }
   return {
