@@ -104,6 +104,12 @@ export function recallAct(remembered: RememberedUpload): Act {
   }
 }
 
+/** Another try is another act of the person, with a place of its own. */
+export function startAnew(act: Act): void {
+  act.key = crypto.randomUUID()
+  act.reserved = undefined
+}
+
 /** What is remembered of an act; nothing before its fingerprints are known. */
 export function memoryOf(act: Act): Omit<RememberedUpload, 'person' | 'owner'> | undefined {
   const { id, prepared, reserved, name, size, type, category, key, again, handle } = act
