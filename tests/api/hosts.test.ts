@@ -157,6 +157,12 @@ describe('a Host header', () => {
   })
 })
 
+test('no company gets a page host that is the API of another', async () => {
+  const asked = app.addCompany('Api', 'api.gamma.localhost')
+  await expect(asked).rejects.toThrow('api.gamma.localhost')
+  await expect(app.addCompany('Apiary', 'apiary.localhost')).resolves.toBeDefined()
+})
+
 describe('more or fewer than one Host header', () => {
   const [acme, beta] = ['Host: api.acme.localhost', 'Host: api.beta.localhost']
   test.each([

@@ -38,6 +38,8 @@ export async function createCompany(
   const created_at = deps.clock()
   const [primary] = input.domains
   if (!primary) throw new Error('a company has at least one domain')
+  const taken = input.domains.find(({ host }) => host.startsWith('api.'))
+  if (taken) throw new Error(`${taken.host} is where the API of another host is asked for`)
   await inCompany(deps.db, company_id, async tx => {
     await tx
       .insertInto('company')
