@@ -35,6 +35,7 @@ import {
   writeAddress
 } from './parts/history-address.ts'
 import { useNow, useWaiting } from './parts/time.ts'
+import { useOnline } from './parts/use-online.ts'
 import { usePart } from './parts/use-part.ts'
 
 interface HistoryProps {
@@ -267,13 +268,18 @@ function Lost({ part, locale, t }: LostProps) {
   )
 }
 
-/** The dot is drawn, the state is said. */
+/** The dot is drawn, the state is said; of a device without a network the page's banner says it. */
 function StreamNote({ now, locale, t }: { now: number | undefined; locale: Locale; t: T }) {
   const stream = useStore($streamState, { ssr: 'initial' })
   const isCut = stream === 'offline' || stream === 'unreachable'
   const asOf = useLastTime(!isCut, now)
+  const isOnline = useOnline()
   return (
-    <p role="status" data-stream={stream} className="flex items-center gap-2 text-ink-soft text-sm">
+    <p
+      role="status"
+      data-stream={stream}
+      className={`flex items-center gap-2 text-ink-soft text-sm ${isOnline ? '' : 'invisible'}`}
+    >
       <svg viewBox="0 0 8 8" aria-hidden="true" className="size-2 shrink-0 text-secondary">
         <circle
           cx="4"
@@ -291,7 +297,7 @@ function StreamNote({ now, locale, t }: { now: number | undefined; locale: Local
     if (!isCut) return t(`history.${state}`)
     const time = new Date(asOf ?? Date.now())
     const shown = { hour: 'numeric', minute: '2-digit' } as const
-    return t(`history.${state}`, { time: time.toLocaleTimeString(languageTag(locale), shown) })
+    return t('history.unreachable', { time: time.toLocaleTimeString(languageTag(locale), shown) })
   }
 }
 
