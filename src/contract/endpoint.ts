@@ -24,6 +24,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   idempotency?: 'honoured' | 'required'
   /** Of the JSON body; 256 kB when absent. */
   maxBytes?: number
+  /** A list in pages: `Link` names the next one where there is one. */
+  paged?: boolean
   /** A token of a pending session is enough. */
   pending?: boolean
   /** Answers for a suspended company too, which keeps its pages. */

@@ -208,6 +208,7 @@ function success(name: string, route: Route, schema: JsonSchema | undefined): ob
   const statuses = statusesOf(name, route)
   const headers = [...(facts?.answerHeaders ?? [])]
   if (route.kind === 'endpoint' && route.idempotency) headers.push('Idempotent-Replayed')
+  if (route.kind === 'endpoint' && route.paged) headers.push('Link')
   const type = route.kind === 'endpoint' ? 'application/json' : facts?.answers
   const isEmpty = type === undefined || statuses[0] === 204
   const content = isEmpty ? {} : { content: { [type]: media(type, schema) } }

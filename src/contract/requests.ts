@@ -32,6 +32,8 @@ const RequestKind = z.enum(['deposit', 'verify'])
 /** One processed thing in the history. */
 export const ProcessedRequest = z.object({
   id: z.uuid(),
+  /** Whose it is, in a list that holds those of others. */
+  user_id: z.optional(z.uuid()),
   kind: RequestKind,
   created: z.iso.datetime(),
   /** Position of its last change in the company's events: an older one is ignored by readers. */
@@ -73,12 +75,17 @@ const requestFilter = {
   to: z.optional(z.iso.datetime({ offset: true }))
 }
 
-/** The caller's own requests, newest first. `cursor` is the id of the last item seen. */
+/**
+ * The caller's own requests, newest first; with `scope=company`, which takes the permission `admin`,
+ * everybody's in the company. `cursor` is the id of the last item seen.
+ */
 export const listRequests = endpoint({
   method: 'GET',
   path: '/process',
   access: 'user',
+  paged: true,
   input: z.strictObject({
+    scope: z.optional(z.enum(['own', 'company'])),
     limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(200))),
     cursor: z.optional(z.uuid()),
     ...requestFilter

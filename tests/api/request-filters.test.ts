@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDeposit } from '../../src/contract/deposits.ts'
-import { getRequest, listRequests } from '../../src/contract/requests.ts'
+import { getRequest, listRequests, type ProcessedRequest } from '../../src/contract/requests.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
+import { dropRowSecurity, stripPredicates } from '../helpers/matrix.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -166,3 +167,120 @@ async function exported({ host, token }: TestPerson, search: string) {
   const read = new TextDecoder('utf-8', { ignoreBOM: true })
   return { response, text: read.decode(await response.arrayBuffer()) }
 }
+
+/** The list as a client sees it that goes by `Link` alone. */
+async function follow({ host, token }: TestPerson, first: string) {
+  const pages: { id: string; user_id?: string }[][] = []
+  let path: string | undefined = first
+  while (path !== undefined) {
+    const headers = { authorization: `Bearer ${token}` }
+    const answer = await app.request(`api.${host}`, { path, headers })
+    expect(answer.status, answer.body.toString()).toBe(200)
+    pages.push(JSON.parse(answer.body.toString()))
+    const [, next] = /^<(.*)>; rel="next"$/.exec(String(answer.headers['link'] ?? '')) ?? []
+    expect(next === undefined).toBe(answer.headers['link'] === undefined)
+    path = next
+  }
+  return pages
+}
+
+test('leads from page to page with the same filter, and from the last one nowhere', async () => {
+  const eve = await app.signUp()
+  const made: string[] = []
+  for (const name of ['a b.pdf', 'b.pdf', 'c b.pdf', 'other.pdf', 'd b.pdf']) {
+    const { request } = await app.reserve(eve, bytes, name)
+    if (name !== 'other.pdf') made.unshift(request.id)
+  }
+  const pages = await follow(eve, '/process?limit=2&q=b&from=2020-01-01T00%3A00%3A00%2B01%3A00')
+  expect(pages.map(page => page.map(({ id }) => id))).toEqual([made.slice(0, 2), made.slice(2)])
+  expect(await follow(eve, '/process?q=nothing')).toEqual([[]])
+  const { body } = await app.request('api.acme.localhost', { path: '/openapi.json' })
+  const { headers } = JSON.parse(body.toString()).paths['/process'].get.responses['200']
+  expect(headers).toHaveProperty('Link')
+})
+
+const layers = {
+  'every layer': async () => undefined,
+  'queries alone': ({ owner }: TestApp) => dropRowSecurity(owner),
+  'row-level security alone': async ({ deps }: TestApp) => void stripPredicates(deps.db)
+}
+
+describe.each(Object.entries(layers))('all of a company, held together by %s', (_name, weaken) => {
+  let company: TestApp
+  let people: TestPerson[]
+  const mine = (list: ProcessedRequest[], { id }: TestPerson) =>
+    list.filter(each => each.user_id === id).length
+  beforeAll(async () => {
+    company = await makeApp()
+    const hosts = ['acme.localhost', 'acme.localhost', 'beta.localhost', 'beta.localhost']
+    people = await Promise.all(hosts.map(host => company.signUp(host)))
+    for (let round = 0; round < 3; round++) {
+      for (const person of people) await company.reserve(person, bytes, `${person.host}.pdf`)
+    }
+    const admins = [people[0]?.id, people[2]?.id]
+    await company.owner.query(`update "user" set permissions = '{admin}' where id = any($1)`, [
+      admins
+    ])
+    await weaken(company)
+  })
+  afterAll(() => company[Symbol.asyncDispose]())
+
+  test('is listed for its administrators, newest first and page by page, and nothing of another', async () => {
+    const [admin, colleague, otherAdmin, stranger] = people
+    if (!admin || !colleague || !otherAdmin || !stranger) throw new Error('four have signed up')
+    const all = await admin.call(listRequests, { scope: 'company' })
+    expect(all).toHaveLength(6)
+    expect([mine(all, admin), mine(all, colleague)]).toEqual([3, 3])
+    expect(all.every(({ name }) => name === 'acme.localhost.pdf')).toBe(true)
+    const paged: typeof all = []
+    for (let cursor: string | undefined; paged.length < 6; cursor = paged.at(-1)?.id) {
+      const page = await admin.call(listRequests, { scope: 'company', limit: 4, cursor })
+      expect(page.length).toBeGreaterThan(0)
+      paged.push(...page)
+    }
+    expect(paged).toEqual(all)
+    expect(all.map(({ created }) => created)).toEqual(
+      all
+        .map(({ created }) => created)
+        .toSorted()
+        .reverse()
+    )
+    const theirs = await otherAdmin.call(listRequests, { scope: 'company' })
+    expect([mine(theirs, otherAdmin), mine(theirs, stranger), theirs.length]).toEqual([3, 3, 6])
+    const cursor = theirs[0]?.id
+    await expect(admin.call(listRequests, { scope: 'company', cursor })).rejects.toMatchObject({
+      code: 'not_found'
+    })
+    const { category } = stranger
+    await expect(admin.call(listRequests, { scope: 'company', category })).rejects.toMatchObject({
+      code: 'not_found'
+    })
+    expect(await admin.call(listRequests, { scope: 'company', q: 'beta' })).toEqual([])
+  })
+
+  test('is told to nobody else, and the own list names nobody', async () => {
+    const [admin, colleague] = people
+    if (!admin || !colleague) throw new Error('four have signed up')
+    const asked = () => colleague.call(listRequests, { scope: 'company' })
+    await expect(asked()).rejects.toMatchObject({ code: 'forbidden' })
+    const own = await admin.call(listRequests, { scope: 'own' })
+    expect(own).toEqual(await admin.call(listRequests, {}))
+    expect([own.length, own.some(each => 'user_id' in each)]).toEqual([3, false])
+    const [theirs] = await colleague.call(listRequests, { limit: 1 })
+    await expect(admin.call(listRequests, { cursor: theirs?.id })).rejects.toMatchObject({
+      code: 'not_found'
+    })
+  })
+})
+
+test('all of a company is listed for nobody who is an administrator no longer', async () => {
+  const eve = await app.signUp()
+  const set = (permissions: string) =>
+    app.owner.query('update "user" set permissions = $2 where id = $1', [eve.id, permissions])
+  await set('{admin}')
+  expect(await eve.call(listRequests, { scope: 'company', limit: 1 })).toHaveLength(1)
+  await set('{}')
+  await expect(eve.call(listRequests, { scope: 'company' })).rejects.toMatchObject({
+    code: 'forbidden'
+  })
+})

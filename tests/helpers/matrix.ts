@@ -91,7 +91,7 @@ export const rows: Record<string, Row> = {
   getDeposit: { ids: { id: 'record' } },
   createContentLink: { ids: { id: 'record' } },
   listRequests: {
-    input: () => ({ limit: 10, ...historyFilter }),
+    input: () => ({ scope: 'own', limit: 10, ...historyFilter }),
     ids: { cursor: 'request', category: 'category' }
   },
   exportRequests: {

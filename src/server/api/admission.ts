@@ -25,10 +25,14 @@ export async function admitPerson(
   if (person.pending && !route.pending) {
     throw new AppError('forbidden', 'The session is pending: the e-mail is not confirmed')
   }
-  if (!allowed(person, route.access)) {
-    throw new AppError('forbidden', `This call needs the permission ${route.access}`)
-  }
+  requirePermission(person, route.access)
   return person
+}
+
+/** Refuses whoever may not do what takes this access. */
+export function requirePermission(person: Person, access: Endpoint['access']): void {
+  if (allowed(person, access)) return
+  throw new AppError('forbidden', `This call needs the permission ${access}`)
 }
 
 /** Refuses the calls that a suspended company does not get; all others it keeps. */

@@ -51,6 +51,13 @@ export function onStream<Input extends z.ZodMiniType>(
   })
 }
 
+/** Names the page that follows in a list, for clients that go by `Link` (RFC 8288). */
+export function linkNext(c: ApiContext, cursor: string): void {
+  const url = new URL(c.req.url)
+  url.searchParams.set('cursor', cursor)
+  c.header('link', `<${url.pathname}${url.search}>; rel="next"`)
+}
+
 async function admit(
   c: ApiContext,
   route: Admission & Pick<Endpoint, 'path'> & Pick<Stream, 'linked'>

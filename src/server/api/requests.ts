@@ -8,17 +8,22 @@ import {
 import { attachment } from '../../core/file-name.ts'
 import { type EventStream, openEventStream } from '../domain/event-streams.ts'
 import * as requests from '../domain/requests.ts'
+import { requirePermission } from './admission.ts'
 import { type Api, companyOf, person } from './context.ts'
-import { on, onStream } from './on.ts'
+import { linkNext, on, onStream } from './on.ts'
 
 export function mountRequests(app: Api): void {
-  on(app, listRequests, (input, c) =>
-    requests.listRequests(c.get('deps'), {
+  on(app, listRequests, async ({ scope, ...input }, c) => {
+    const isWhole = scope === 'company'
+    if (isWhole) requirePermission(person(c), 'admin')
+    const { requests: page, next } = await requests.listRequests(c.get('deps'), {
       ...input,
       company_id: companyOf(c),
-      user_id: person(c).id
+      user_id: isWhole ? 'everybody' : person(c).id
     })
-  )
+    if (next !== undefined) linkNext(c, next)
+    return page
+  })
 
   // these two before /process/{id}, which would take 'export' and 'sse' for ids
   onStream(app, exportRequests, async ({ locale, ...filter }, c) => {

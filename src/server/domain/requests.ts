@@ -111,7 +111,8 @@ function wireOf(row: Omit<Row, 'facts'> & { facts: object }): Omit<ProcessedRequ
 
 interface Filter {
   company_id: CompanyId
-  user_id: string
+  /** Whose requests. */
+  user_id: string | 'everybody'
   kind?: string | undefined
   state?: string | undefined
   category?: string | undefined
@@ -121,51 +122,59 @@ interface Filter {
   to?: string | undefined
 }
 
-interface ListInput extends Filter {
-  limit?: number | undefined
+interface PageInput extends Filter {
+  limit: number
+  /** The id after which to go on. */
   cursor?: string | undefined
 }
 
-/** A person's requests, newest first; `cursor` is the id after which to go on. */
+const usualPage = 50
+
+/** A page of requests, newest first, and the cursor of the next one where there is one. */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,
-  input: ListInput
-): Promise<ProcessedRequest[]> {
+  input: Omit<PageInput, 'limit'> & { limit?: number | undefined }
+): Promise<{ requests: ProcessedRequest[]; next: string | undefined }> {
+  const { limit = usualPage } = input
   return inCompany(deps.db, input.company_id, async tx => {
-    const requests = await readRequests(tx, input)
-    if (requests.length === 0) await requireCategory(tx, input)
-    return requests
+    // one more than is answered tells whether there are others
+    const found = await readRequests(tx, { ...input, limit: limit + 1 })
+    if (found.length === 0) await requireCategory(tx, input)
+    const requests = found.slice(0, limit)
+    return { requests, next: found.length > limit ? requests.at(-1)?.id : undefined }
   })
 }
 
-export async function readRequests(tx: Tx, input: ListInput): Promise<ProcessedRequest[]> {
-  let query = filtered(tx, input)
-    .selectAll()
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(input.limit ?? 50)
-  if (input.cursor !== undefined) {
-    const last = await tx
-      .selectFrom('request')
+export async function readRequests(tx: Tx, input: PageInput): Promise<ProcessedRequest[]> {
+  const { company_id, user_id, cursor, limit } = input
+  const isWhole = user_id === 'everybody'
+  let query = filtered(tx, input).selectAll().limit(limit)
+  // ids grow with time, and in their order a company's rows have an index
+  if (!isWhole) query = query.orderBy('created_at', 'desc')
+  query = query.orderBy('id', 'desc')
+  if (cursor !== undefined) {
+    const last = await filtered(tx, { company_id, user_id })
       .select(['created_at', 'id'])
-      .where('company_id', '=', input.company_id)
-      .where('user_id', '=', input.user_id)
-      .where('id', '=', input.cursor)
+      .where('id', '=', cursor)
       .executeTakeFirst()
-    if (!last) throw new AppError('not_found', 'The cursor names no request of the caller')
-    query = query.where(
-      sql<boolean>`(created_at, id) < (${last.created_at}::timestamptz, ${last.id}::uuid)`
-    )
+    if (!last) throw new AppError('not_found', 'The cursor names no request of the list')
+    query = isWhole
+      ? query.where('id', '<', last.id)
+      : query.where(
+          sql<boolean>`(created_at, id) < (${last.created_at}::timestamptz, ${last.id}::uuid)`
+        )
   }
   const rows = await query.execute()
-  return rows.map(row => ({ ...wireOf(row), seq: row.seq }))
+  return rows.map(row => ({
+    ...wireOf(row),
+    seq: row.seq,
+    ...(isWhole ? { user_id: row.user_id } : {})
+  }))
 }
 
 function filtered(tx: Tx, { company_id, user_id, kind, state, category, q, from, to }: Filter) {
-  let query = tx
-    .selectFrom('request')
-    .where('company_id', '=', company_id)
-    .where('user_id', '=', user_id)
+  let query = tx.selectFrom('request').where('company_id', '=', company_id)
+  if (user_id !== 'everybody') query = query.where('user_id', '=', user_id)
   if (kind !== undefined) query = query.where('kind', '=', kind)
   if (state !== undefined) query = query.where('state', '=', state)
   if (category !== undefined) query = query.where('category_id', '=', category)
@@ -183,6 +192,16 @@ function filtered(tx: Tx, { company_id, user_id, kind, state, category, q, from,
  */
 async function requireCategory(tx: Tx, { company_id, user_id, category }: Filter): Promise<void> {
   if (category === undefined) return
+  if (user_id === 'everybody') {
+    const found = await tx
+      .selectFrom('category')
+      .select('id')
+      .where('company_id', '=', company_id)
+      .where('id', '=', category)
+      .executeTakeFirst()
+    if (!found) throw new AppError('not_found', 'The company has no such category')
+    return
+  }
   const allowed = await tx
     .selectFrom('group_category')
     .innerJoin('group_user', join =>
