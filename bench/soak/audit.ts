@@ -151,7 +151,7 @@ async function compareWithMemory(pool: pg.Pool, remembered: Remembered[]): Promi
     const row = byRequest.get(request)
     if (!row) faults.push(`request ${request} (${end}) is lost`)
     else if (row.state !== expected[end]) faults.push(`${end} request ${request} is ${row.state}`)
-    else if (row.upload !== upload || Number(row.size) !== size) {
+    else if (row.upload !== (upload ?? row.upload) || Number(row.size) !== size) {
       faults.push(`request ${request} has another upload or size`)
     }
   }

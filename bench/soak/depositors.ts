@@ -8,7 +8,8 @@ import type { Random } from '../../tests/helpers/random.ts'
 export interface Remembered {
   host: string
   request: string
-  upload: string
+  /** Nothing where it came by `PUT /deposit`, which never says. */
+  upload?: string
   sha256: string
   size: number
   /**

@@ -1,27 +1,27 @@
 import { spawnSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AppError } from '../../src/contract/errors.ts'
 import { getRequest } from '../../src/contract/requests.ts'
-import { readConfig } from '../../src/server/config.ts'
-import { checkFiles } from '../../src/server/domain/fsck.ts'
-import { listCompanies } from '../../src/server/domain/installation.ts'
-import { createLog } from '../../src/server/log.ts'
-import { openDeps } from '../../src/server/open-deps.ts'
 import { type Client, signUpAt } from '../../tests/helpers/client.ts'
 import { openStream } from '../../tests/helpers/event-stream.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
 import { audit, rehash } from './audit.ts'
 import { type Remembered, startDepositors } from './depositors.ts'
-import { type Call, type Watch, watch } from './strace.ts'
+import {
+  countable,
+  databaseProcesses,
+  type Fault,
+  isHit,
+  patiently,
+  removeOrphans,
+  watchFault
+} from './disk-faults.ts'
+import { type Call, watch } from './strace.ts'
 
 const host = 'localhost'
-/** One thread for files, so that the n-th call of a kind is always the same one. */
-const settings = { DEMO: 'false', UV_THREADPOOL_SIZE: '1' }
-const patienceMs = 60_000
 
 /**
  * C-03: what the service says of a document it says after the disk has it. The bytes, the file and its
@@ -29,7 +29,7 @@ const patienceMs = 60_000
  */
 export async function order(options: { seed: number; deposits: number }) {
   const random = createRandom(options.seed)
-  await using service = await makeServiceProcess(settings)
+  await using service = await makeServiceProcess(countable)
   await service.start()
   const ada = await signUpAt(service.port, host)
   const faults: string[] = []
@@ -117,19 +117,8 @@ function gapsIn(
   return []
 }
 
-interface Fault {
-  /** What it stands for. */
-  title: string
-  /** The call that fails, and which of them: `when` as strace has it. */
-  call: string
-  when: number
-  error: 'EIO' | 'ENOSPC' | 'EMFILE'
-  /** Only calls on this path count. */
-  path?: 'staged file' | 'staging folder' | 'write-ahead log'
-}
-
 /** Every call of a deposit that touches a disk or a descriptor, with what may become of it. */
-export const diskFaults: Fault[] = [
+export const tusFaults: Fault[] = [
   { title: 'opening the new file', call: 'openat', when: 1, error: 'EMFILE', path: 'staged file' },
   { title: 'opening it to write', call: 'openat', when: 2, error: 'EMFILE', path: 'staged file' },
   { title: 'opening it to flush', call: 'openat', when: 3, error: 'EMFILE', path: 'staged file' },
@@ -190,14 +179,14 @@ export async function fail(options: {
 }) {
   const { seed, rounds = 1, onFault = () => undefined } = options
   const random = createRandom(seed)
-  await using service = await makeServiceProcess(settings)
+  await using service = await makeServiceProcess(countable)
   await service.start()
   const ada = await signUpAt(service.port, host)
   // the first deposit makes folders, whose calls would count
   const settled = [(await deposit(service, ada, random)).settled]
   const missed: string[] = []
   for (let round = 0; round < rounds; round++) {
-    for (const fault of diskFaults) {
+    for (const fault of tusFaults) {
       const { told, injected, settled: end } = await deposit(service, ada, random, fault)
       if (!injected) missed.push(fault.title)
       settled.push(end)
@@ -206,7 +195,7 @@ export async function fail(options: {
   }
   const remembered = await Promise.all(settled)
   const faults = missed.map(title => `the call was never made: ${title}`)
-  await removeOrphans(service, faults)
+  faults.push(...(await removeOrphans(service)))
   const found = await audit(service, remembered)
   faults.push(...found.faults, ...(await rehash(service, remembered)))
   if (found.figures.orphans) faults.push(`${found.figures.orphans} files belong to nothing`)
@@ -247,36 +236,10 @@ async function deposit(service: ServiceProcess, ada: Client, random: Random, fau
   return { told: first?.status ?? 'no answer', injected, settled: settle() }
 }
 
-/** Of a document that the service promised the call may still be to come. */
-async function isHit(watching: Watch): Promise<boolean> {
-  for (const until = Date.now() + 10_000; Date.now() < until; await sleep(20)) {
-    if (watching.hasInjected()) return true
-  }
-  return false
-}
-
 async function endOf(ada: Client, id: string): Promise<string> {
   const { state } = await ada.call(getRequest, { id })
   if (['done', 'failed'].includes(state)) return state
   throw new AppError('unavailable', `the request is ${state}`)
-}
-
-async function watchFault(service: ServiceProcess, fault: Fault, upload: string) {
-  const staging = join(service.documents, 'staging')
-  const [company = ''] = readdirSync(staging)
-  const wal = join(service.dataDir, 'pg/pg_wal')
-  const paths = {
-    'staged file': [join(staging, company, upload)],
-    'staging folder': [join(staging, company)],
-    'write-ahead log': readdirSync(wal).map(name => join(wal, name))
-  }
-  const only = fault.path ? paths[fault.path].flatMap(path => ['-P', path]) : []
-  const pids = fault.path === 'write-ahead log' ? databaseProcesses(service) : [service.pid()]
-  return watch(pids, [
-    ...only,
-    ...['-e', `trace=${fault.call}`],
-    ...['-e', `inject=${fault.call}:error=${fault.error}:when=${fault.when}`]
-  ])
 }
 
 /** From where the server stands to the end, as a browser goes on; answers whether it was promised. */
@@ -292,37 +255,6 @@ async function bring(ada: Client, upload: string, bytes: Uint8Array, promised: b
     if (answer.status === 409) return false
     throw new AppError('unavailable', `PATCH answered ${answer.status}`)
   })
-}
-
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  for (const until = Date.now() + patienceMs; ; await sleep(100)) {
-    try {
-      return await work()
-    } catch (error) {
-      if (Date.now() > until) throw error
-    }
-  }
-}
-
-/** What the job does an hour after the day in which orphans may still be somebody's. */
-async function removeOrphans(service: ServiceProcess, faults: string[]): Promise<void> {
-  const config = readConfig({ DATA_DIR: service.dataDir, LOG_LEVEL: 'error' })
-  const stopping = new AbortController()
-  await using opened = await openDeps(config, createLog('error'), stopping.signal, () => undefined)
-  const deps = { ...opened.deps, clock: () => new Date(Date.now() + 2 * 86_400_000) }
-  for (const company of await listCompanies(deps)) {
-    const { missing, damaged } = await checkFiles(deps, company, 1)
-    if (missing.length + damaged.length > 0) faults.push('documents are lost or damaged')
-  }
-  stopping.abort()
-}
-
-/** The server and its children at this moment. */
-function databaseProcesses({ dataDir }: ServiceProcess): number[] {
-  const file = readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8')
-  const postmaster = Number(file.split('\n', 1)[0])
-  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
-  return [postmaster, ...children.split(' ').filter(Boolean).map(Number)]
 }
 
 /**
@@ -349,8 +281,7 @@ export async function fillDisk(options: { seed: number; megabytes: number }) {
   }
   run('mount', ['-o', 'remount,size=2g', service.documents])
   await crowd.finish()
-  const faults: string[] = []
-  await removeOrphans(service, faults)
+  const faults = await removeOrphans(service)
   const { figures, faults: found } = await audit(service, crowd.remembered)
   faults.push(...found, ...(await rehash(service, crowd.remembered)))
   const exit = await service.stop()

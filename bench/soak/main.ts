@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { crash } from './crash.ts'
 import { fail, fillDisk, order } from './disk.ts'
+import { failPut } from './disk-put.ts'
 import { whyNotWatched } from './strace.ts'
 import { runTests } from './tests.ts'
 
@@ -27,6 +28,10 @@ const scenarios: Record<string, Scenario> = {
   'C-03': watched(({ seed, scale }) => order({ seed, deposits: countOf(100, scale) })),
   // 17 calls a round
   'C-04': watched(({ seed, scale }) => fail({ seed, rounds: countOf(18, scale), onFault: say })),
+  // 14 calls a round
+  'C-04 PUT': watched(({ seed, scale }) =>
+    failPut({ seed, rounds: countOf(6, scale), onFault: say })
+  ),
   'C-04 full disk': ({ seed }) => fillDisk({ seed, megabytes: 64 }),
   'C-05': runTests(['tests/api/database-loss.test.ts']),
   'C-07': runTests(['tests/api/stream-cuts.test.ts']),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { diskFaults, fail, order } from '../../bench/soak/disk.ts'
+import { fail, order, tusFaults } from '../../bench/soak/disk.ts'
+import { failPut, putFaults } from '../../bench/soak/disk-put.ts'
 import { whyNotWatched } from '../../bench/soak/strace.ts'
 import { seed } from '../helpers/counts.ts'
 
@@ -24,8 +25,22 @@ test.skipIf(missing)(
   async () => {
     const { faults, acknowledged, failed } = await fail({ seed })
     expect(faults).toEqual([])
-    expect(acknowledged + failed).toBe(diskFaults.length + 1)
+    expect(acknowledged + failed).toBe(tusFaults.length + 1)
     // a flush that failed may have lost the bytes, so the three of them are never tried again
     expect(failed).toBe(3)
+  }
+)
+
+// security.md C-04
+test.skipIf(missing)(
+  `makes of each PUT one document, or a failure that keeps and charges nothing (SEED=${seed})`,
+  { timeout: 180_000, retry: 2 },
+  async () => {
+    const { faults, acknowledged, failed } = await failPut({ seed })
+    expect(faults).toEqual([])
+    // whoever sends the file again has it on record in the end
+    expect(acknowledged).toBe(putFaults.length + 1)
+    // the others fall after its last byte, and are made good while its sender waits for the record
+    expect(failed).toBeGreaterThanOrEqual(putFaults.filter(({ isTold }) => isTold).length)
   }
 )

@@ -3,7 +3,7 @@ import http from 'node:http'
 import type * as z from 'zod/mini'
 import { call } from '../../src/contract/call.ts'
 import { listCategories } from '../../src/contract/categories.ts'
-import { createDeposit } from '../../src/contract/deposits.ts'
+import { createDeposit, putDeposit } from '../../src/contract/deposits.ts'
 import type { Endpoint } from '../../src/contract/endpoint.ts'
 import { getChallenge, logIn } from '../../src/contract/sessions.ts'
 import { createUser } from '../../src/contract/users.ts'
@@ -14,6 +14,8 @@ export interface Sent {
   path: string
   headers?: Record<string, string>
   body?: Uint8Array
+  /** Runs when half of the body is sent; the rest waits for it. */
+  halfway?: () => Promise<void>
   agent?: http.Agent
 }
 
@@ -27,7 +29,7 @@ export type Client = Awaited<ReturnType<typeof signUpAt>>
 
 /** One HTTP request to a port of this machine under any host name; rejects when the connection ends early. */
 function send(port: number, host: string, sent: Sent): Promise<Answer> {
-  const { method = 'GET', path, headers = {}, body, agent } = sent
+  const { method = 'GET', path, headers = {}, body, halfway, agent } = sent
   return new Promise((resolve, reject) => {
     const outgoing = http.request({
       host: '127.0.0.1',
@@ -37,7 +39,7 @@ function send(port: number, host: string, sent: Sent): Promise<Answer> {
       agent: agent ?? false,
       headers: { host, ...headers, ...(body ? { 'content-length': String(body.length) } : {}) }
     })
-    outgoing.once('error', reject)
+    outgoing.on('error', reject)
     outgoing.once('response', response => {
       const chunks: Buffer[] = []
       response.on('data', chunk => chunks.push(chunk))
@@ -48,7 +50,10 @@ function send(port: number, host: string, sent: Sent): Promise<Answer> {
         else reject(new Error('the answer was cut'))
       })
     })
-    outgoing.end(body)
+    if (!halfway || !body) return void outgoing.end(body)
+    const half = body.length >> 1
+    outgoing.write(body.subarray(0, half))
+    halfway().then(() => outgoing.end(body.subarray(half)), reject)
   })
 }
 
@@ -134,6 +139,20 @@ export async function signUpAt(port: number, host: string) {
         again: true
       }
       return opened(await callAt(createDeposit, input, { idempotencyKey: key, ...rest }))
+    },
+    /** `PUT /deposit`, as `curl -T` does it. */
+    put(
+      body: Uint8Array,
+      { name, key, halfway }: { name: string; key: string; halfway?: () => Promise<void> }
+    ): Promise<Answer> {
+      const query = new URLSearchParams({ name, category: category.id })
+      return send(port, `api.${host}`, {
+        method: 'PUT',
+        path: `${putDeposit.path}?${query}`,
+        headers: { authorization: `Bearer ${token}`, 'idempotency-key': key },
+        body,
+        ...(halfway ? { halfway } : {})
+      })
     },
     /** A tus request for an upload, through `at` where that is another port. */
     tus(method: 'HEAD' | 'PATCH' | 'DELETE', upload: string, sent: Tus = {}): Promise<Answer> {

@@ -1,0 +1,206 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { listRequests, ProcessedRequest } from '../../src/contract/requests.ts'
+import { type Answer, type Client, signUpAt } from '../../tests/helpers/client.ts'
+import { createRandom, type Random } from '../../tests/helpers/random.ts'
+import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
+import { audit, rehash } from './audit.ts'
+import type { Remembered } from './depositors.ts'
+import {
+  countable,
+  type Fault,
+  isHit,
+  patiently,
+  removeOrphans,
+  watchFault
+} from './disk-faults.ts'
+import type { Watch } from './strace.ts'
+
+interface PutFault extends Fault {
+  /** Before the file is there, or once half of it has been written. */
+  from: 'start' | 'halfway'
+  /** It falls before the service owes the deposit, so the caller hears of it. */
+  isTold: boolean
+}
+
+/** Every call of a `PUT /deposit` that touches a disk, with what may become of it. */
+export const putFaults: PutFault[] = [
+  {
+    title: 'making its folder on a full disk',
+    from: 'start',
+    isTold: true,
+    call: 'mkdir',
+    when: 1,
+    error: 'ENOSPC'
+  },
+  {
+    title: 'opening the new file',
+    from: 'start',
+    isTold: true,
+    call: 'openat',
+    when: 1,
+    error: 'EMFILE'
+  },
+  ...inFile('writing on a full disk', 'write', 'ENOSPC', true),
+  ...inFile('writing', 'write', 'EIO', true),
+  ...inFile('opening it to flush', 'openat', 'EMFILE', true),
+  ...inFile('flushing the file', 'fsync', 'EIO', true),
+  ...inFile('flushing it on a full disk', 'fsync', 'ENOSPC', true),
+  { ...later('flushing its folder', 'fsync', 1, 'EIO'), path: 'staging folder', isTold: true },
+  ...inFile('reading it back', 'read', 'EIO', false),
+  ...inFile('moving it', 'rename', 'EIO', false),
+  later('making its place on a full disk', 'mkdir', 1, 'ENOSPC'),
+  later('flushing its place', 'fsync', 3, 'EIO'),
+  { ...later('flushing the database’s log', 'fdatasync', 1, 'EIO'), path: 'write-ahead log' },
+  {
+    ...later('writing the database’s log', 'pwrite64', 1, 'ENOSPC'),
+    path: 'write-ahead log'
+  }
+]
+
+function later(title: string, call: string, when: number, error: Fault['error']): PutFault {
+  return { title, from: 'halfway', isTold: false, call, when, error }
+}
+
+function inFile(title: string, call: string, error: Fault['error'], isTold: boolean): PutFault[] {
+  return [{ ...later(title, call, 1, error), path: 'staged file', isTold }]
+}
+
+/** A file as its sender remembers it: what they sent, under which name, and what they heard. */
+interface Sent {
+  name: string
+  bytes: Uint8Array
+  /** Of the calls that were no success. */
+  failures: number
+  request: ProcessedRequest
+}
+
+/**
+ * C-04 for `PUT /deposit`: one call of it fails. The sender hears an error or a success, and sends the
+ * file again with its key until it is on record. They are never told what else was begun: what stands
+ * in their history under the file's name is held against what they heard.
+ */
+export async function failPut(options: {
+  seed: number
+  rounds?: number
+  onFault?: (text: string) => void
+}) {
+  const { seed, rounds = 1, onFault = () => undefined } = options
+  const random = createRandom(seed)
+  await using service = await makeServiceProcess(countable)
+  await service.start()
+  const ada = await signUpAt(service.port, 'localhost')
+  // the first one makes folders, whose calls would count
+  const sent = [(await send(service, ada, random)).settled]
+  const faults: string[] = []
+  for (let round = 0; round < rounds; round++) {
+    for (const fault of putFaults) {
+      const { injected, settled } = await send(service, ada, random, fault)
+      if (!injected) faults.push(`the call was never made: ${fault.title}`)
+      sent.push(settled)
+      // one that is sent again would be taken for the next one
+      if (fault.isTold || fault.path === 'write-ahead log') await settled
+      onFault(`PUT: ${fault.title} (${fault.error})`)
+    }
+  }
+  const remembered: Remembered[] = []
+  for (const each of await Promise.all(sent)) {
+    const found = await historyOf(ada, each)
+    remembered.push(...found.remembered)
+    faults.push(...found.faults)
+  }
+  faults.push(...(await removeOrphans(service)))
+  const found = await audit(service, remembered)
+  faults.push(...found.faults, ...(await rehash(service, remembered)))
+  if (found.figures.orphans) faults.push(`${found.figures.orphans} files belong to nothing`)
+  const exit = await service.stop()
+  if (exit !== 0) faults.push(`the stop ended with ${exit}`)
+  const counts = Object.groupBy(remembered, each => each.end)
+  return {
+    seed,
+    acknowledged: counts.acknowledged?.length ?? 0,
+    failed: counts.failed?.length ?? 0,
+    figures: found.figures,
+    faults
+  }
+}
+
+/** Sends one file under a fault. Answers when the fault is over; `settled` is the file once it is on record. */
+async function send(service: ServiceProcess, ada: Client, random: Random, fault?: PutFault) {
+  const bytes = random.bytes(random.integer(2, 70_000))
+  const name = `${randomUUID()}.pdf`
+  const key = randomUUID()
+  // the fault before may have stopped the database
+  await patiently(() => ada.call(listRequests, { limit: 1 }))
+  const known = stagedIn(service)
+  let watching: Promise<Watch> | undefined
+  if (fault?.from === 'start') {
+    watching = watchFault(service, fault, '')
+    await watching
+  }
+  const halfway = async () => {
+    if (fault?.from !== 'halfway') return
+    watching = watchFault(service, fault, await appearing(service, known))
+    await watching
+  }
+  let failures = 0
+  const call = async (): Promise<ProcessedRequest> => {
+    const answer: Answer | undefined = await ada
+      .put(bytes, { name, key, ...(failures === 0 ? { halfway } : {}) })
+      .catch(() => undefined)
+    if (answer?.status === 201) return ProcessedRequest.parse(JSON.parse(answer.body.toString()))
+    failures++
+    throw new Error(`PUT answered ${answer?.status}`)
+  }
+  const settled = patiently(call).then((request): Sent => ({ name, bytes, failures, request }))
+  settled.catch(() => undefined) // told to whoever awaits it
+  if (!fault) return { injected: true, settled }
+  for (const until = Date.now() + 10_000; !watching && Date.now() < until; ) await sleep(5)
+  const strace = await watching
+  const injected = strace !== undefined && (await isHit(strace))
+  await strace?.end()
+  return { injected, settled }
+}
+
+/** What has come of a file, by its name, and whether that is what its sender was told. */
+async function historyOf(ada: Client, { name, bytes, failures, request }: Sent) {
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const found = await ada.call(listRequests, { q: name, limit: 200 })
+  const faults: string[] = []
+  const done = found.filter(({ state }) => state === 'done')
+  if (done.length !== 1 || done[0]?.id !== request.id) {
+    faults.push(`${done.length} documents came of ${name}, of which ${request.id} was told`)
+  }
+  const rest = found.filter(({ state }) => state !== 'done')
+  if (rest.length > failures) faults.push(`${name} failed ${rest.length} times, told ${failures}`)
+  for (const { state, code } of rest) {
+    if (state !== 'failed' || code !== 'not_stored') {
+      faults.push(`what our disk broke of ${name} is ${state} (${code})`)
+    }
+  }
+  const remembered = found.map(
+    ({ id, state }): Remembered => ({
+      host: ada.host,
+      request: id,
+      sha256,
+      size: bytes.length,
+      end: state === 'done' ? 'acknowledged' : 'failed'
+    })
+  )
+  return { remembered, faults }
+}
+
+function stagedIn(service: ServiceProcess): string[] {
+  return readdirSync(join(service.documents, 'staging'), { recursive: true, encoding: 'utf8' })
+}
+
+/** The id of an upload whose file has just been made. */
+async function appearing(service: ServiceProcess, known: string[]): Promise<string> {
+  for (const until = Date.now() + 10_000; Date.now() < until; await sleep(2)) {
+    const path = stagedIn(service).find(each => each.includes('/') && !known.includes(each))
+    if (path) return path.slice(path.indexOf('/') + 1)
+  }
+  throw new Error('no upload was begun')
+}
