@@ -15,9 +15,9 @@ import type { CompanyId, Deps } from './deps.ts'
 import { type Act, once } from './idempotency.ts'
 import { newId, newRecordId } from './ids.ts'
 import { readOpenings } from './openings.ts'
-import { tagOf, writeRecord } from './records.ts'
+import { readNames, tagOf, writeRecord } from './records.ts'
 import { type Draft, publish, readRequest } from './requests.ts'
-import { reserve, settle } from './usage.ts'
+import { charge, reserve } from './usage.ts'
 
 interface CreateInput {
   company_id: CompanyId
@@ -135,11 +135,14 @@ async function recordFingerprint(
   opening: Opening,
   original: Buffer
 ): Promise<ProcessedRequest> {
-  const held = await reserve(tx, { ...chargeOf(opening), bytes: 0 })
-  await settle(tx, opening.company_id, held)
   const record_id = newRecordId(deps)
+  const [names] = await Promise.all([
+    readNames(tx, { ...opening, category_id: opening.category }),
+    charge(tx, chargeOf(opening))
+  ])
   return writeRecord(tx, deps, {
     ...opening,
+    names,
     record_id,
     request_id: newId(deps),
     category_id: opening.category,

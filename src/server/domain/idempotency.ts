@@ -34,14 +34,16 @@ export async function once<Body extends object>(
     // between the two it was forgotten, and the key is free
   }
   const body = await effect()
-  await tx
-    .updateTable('idempotency')
-    .set({ status: 200, body: JSON.stringify(body) })
-    .where('company_id', '=', company_id)
-    .where('actor', '=', act.actor)
-    .where('route', '=', act.route)
-    .where('key', '=', act.key)
-    .execute()
+  tx.leave(
+    tx
+      .updateTable('idempotency')
+      .set({ status: 200, body: JSON.stringify(body) })
+      .where('company_id', '=', company_id)
+      .where('actor', '=', act.actor)
+      .where('route', '=', act.route)
+      .where('key', '=', act.key)
+      .execute()
+  )
   return { body, replayed: false }
 }
 

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { Tx } from '../db/scope.ts'
-import { companyKeys, keyVersion } from './company-keys.ts'
+import { type CompanyKeys, companyKeys, keyVersion } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
 /** Salt and value of one committed field. */
@@ -21,10 +21,10 @@ const tagBytes = 16
 /** The only reader and writer of `deposit_opening`. */
 export async function sealOpenings(
   tx: Tx,
-  deps: Pick<Deps, 'keys' | 'random'>,
+  deps: Pick<Deps, 'random'>,
+  { data }: Pick<CompanyKeys, 'data'>,
   input: { company_id: CompanyId; record_id: string; openings: Openings }
 ): Promise<void> {
-  const { data } = await companyKeys(tx, deps, input.company_id)
   const nonce = deps.random(nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', data, nonce)
   cipher.setAAD(aadOf(input.company_id, input.record_id))

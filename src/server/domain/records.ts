@@ -25,6 +25,7 @@ export interface NewRecord {
   size: number
   media_type: string
   name: string
+  names: Names
   original: Buffer
   /** The bytes that are kept; nothing where the fingerprint alone is. */
   kept: { stored: Buffer; blobTag: Buffer } | undefined
@@ -34,40 +35,48 @@ export interface NewRecord {
   now: Date
 }
 
+/** What a record says beside the file itself: whose log it enters, who deposited it, in which category. */
+export interface Names {
+  origin: string
+  account: string
+  username: string
+  category: string
+  visibility: string
+}
+
+export async function readNames(
+  tx: Tx,
+  {
+    company_id,
+    user_id,
+    category_id
+  }: { company_id: CompanyId; user_id: string; category_id: string }
+): Promise<Names> {
+  const row = await tx
+    .selectFrom('log_head')
+    .innerJoin('user', 'user.company_id', 'log_head.company_id')
+    .innerJoin('category', 'category.company_id', 'log_head.company_id')
+    .where('log_head.company_id', '=', company_id)
+    .where('user.id', '=', user_id)
+    .where('category.id', '=', category_id)
+    .select([
+      'log_head.origin',
+      'user.account',
+      'user.username',
+      'category.names',
+      'category.visibility'
+    ])
+    .executeTakeFirstOrThrow()
+  const { names, ...others } = row
+  return { ...others, category: names.en }
+}
+
 /** Writes a deposit with its tags and sealed openings, and last its event and leaf. */
 export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
   const { company_id, record_id } = record
-  const { lookup } = await companyKeys(tx, deps, company_id)
+  const keys = await companyKeys(tx, deps, company_id)
   const recorded_at = new Date(Math.floor(record.now.getTime() / 1000) * 1000)
-  const leaf = await leafOf(tx, deps, record, recorded_at)
-  await tx
-    .insertInto('deposit')
-    .values({
-      company_id,
-      id: record_id,
-      request_id: record.request_id,
-      user_id: record.user_id,
-      category_id: record.category_id,
-      visibility: leaf.visibility,
-      blob_tag: record.kept?.blobTag ?? null,
-      recorded_at
-    })
-    .execute()
-  await sealOpenings(tx, deps, { company_id, record_id, openings: leaf.openings })
-  await tx
-    .insertInto('lookup_tag')
-    .values(
-      tagsOf(lookup, record).map(({ tag, which }) => ({
-        company_id,
-        scheme: 1,
-        key_version: keyVersion,
-        tag,
-        record_ref: record_id,
-        user_id: record.user_id,
-        which
-      }))
-    )
-    .execute()
+  const leaf = leafOf(deps, record, recorded_at)
   const done: Draft = {
     id: record.request_id,
     user_id: record.user_id,
@@ -80,33 +89,43 @@ export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
       rung: 'recorded'
     }
   }
-  return publish(tx, deps, company_id, done, { record_id, leaf: leaf.leaf, hash: leaf.hash })
+  const tags = tagsOf(keys.lookup, record).map(({ tag, which }) => ({
+    company_id,
+    scheme: 1,
+    key_version: keyVersion,
+    tag,
+    record_ref: record_id,
+    user_id: record.user_id,
+    which
+  }))
+  // sent together, and run in this order
+  const [, , , request] = await Promise.all([
+    tx
+      .insertInto('deposit')
+      .values({
+        company_id,
+        id: record_id,
+        request_id: record.request_id,
+        user_id: record.user_id,
+        category_id: record.category_id,
+        visibility: record.names.visibility,
+        blob_tag: record.kept?.blobTag ?? null,
+        recorded_at
+      })
+      .execute(),
+    sealOpenings(tx, deps, keys, { company_id, record_id, openings: leaf.openings }),
+    tx.insertInto('lookup_tag').values(tags).execute(),
+    publish(tx, deps, company_id, done, { record_id, leaf: leaf.leaf, hash: leaf.hash })
+  ])
+  return request
 }
 
-async function leafOf(tx: Tx, deps: Deps, record: NewRecord, time: Date) {
-  const { company_id } = record
-  const { origin } = await tx
-    .selectFrom('log_head')
-    .select('origin')
-    .where('company_id', '=', company_id)
-    .executeTakeFirstOrThrow()
-  const category = await tx
-    .selectFrom('category')
-    .select(['names', 'visibility'])
-    .where('company_id', '=', company_id)
-    .where('id', '=', record.category_id)
-    .executeTakeFirstOrThrow()
-  const depositor = await tx
-    .selectFrom('user')
-    .select(['account', 'username'])
-    .where('company_id', '=', company_id)
-    .where('id', '=', record.user_id)
-    .executeTakeFirstOrThrow()
-
+function leafOf(deps: Deps, record: NewRecord, time: Date) {
+  const { origin, account, username, category, visibility } = record.names
   const values: Record<DepositField, string> = {
-    actor: formatActor(depositor.account, depositor.username),
+    actor: formatActor(account, username),
     bytes: String(record.size),
-    category: category.names.en,
+    category,
     expires: '',
     media: record.media_type,
     name: record.name,
@@ -116,7 +135,7 @@ async function leafOf(tx: Tx, deps: Deps, record: NewRecord, time: Date) {
     time: formatTime(time),
     // as: read from jsonb, so it is JSON
     transform: record.transform ? canonicalise(record.transform as Json) : '',
-    visibility: category.visibility
+    visibility
   }
   const lk = deps.random(32)
   const random = Object.fromEntries(depositFields.map(field => [field, deps.random(32)]))
@@ -126,7 +145,6 @@ async function leafOf(tx: Tx, deps: Deps, record: NewRecord, time: Date) {
   return {
     leaf,
     hash,
-    visibility: category.visibility,
     openings: { fields: openings, lk: toBase64Url(lk) }
   }
 }
