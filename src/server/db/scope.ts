@@ -3,18 +3,15 @@ import {
   type CompiledQuery,
   type DatabaseConnection,
   DefaultQueryExecutor,
-  type Dialect,
-  DummyDriver,
   type KyselyProps,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
   type QueryResult,
   Transaction
 } from 'kysely'
 import type pg from 'pg'
+import { adapter, compiler, dialect, driver } from './dialect.ts'
 import { nameOf } from './named.ts'
 import { type Db, poolOf } from './open.ts'
+import type { Prepared } from './prepared.ts'
 import type { Database } from './schema.ts'
 
 declare const brand: unique symbol
@@ -89,6 +86,14 @@ class UnitTx extends Transaction<Database> {
   /** Runs a hand-written statement and answers its rows. */
   async raw<Row extends object>(statement: Statement): Promise<Row[]> {
     return (await this.#unit.send<Row>(statement)).rows
+  }
+
+  /** Runs a statement that is built already and answers its rows. */
+  async run<Values extends object, Row extends object>(
+    prepared: Prepared<Values, Row>,
+    values: Values
+  ): Promise<Row[]> {
+    return (await this.#unit.send<Row>(prepared.bind(values))).rows
   }
 
   /**
@@ -282,16 +287,6 @@ function propsOf(unit: Unit): KyselyProps {
     driver,
     executor: new DefaultQueryExecutor(compiler, adapter, provider)
   }
-}
-
-const adapter = new PostgresAdapter()
-const compiler = new PostgresQueryCompiler()
-const driver = new DummyDriver()
-const dialect: Dialect = {
-  createAdapter: () => adapter,
-  createDriver: () => driver,
-  createIntrospector: db => new PostgresIntrospector(db),
-  createQueryCompiler: () => compiler
 }
 
 function sqlState(error: unknown): string {

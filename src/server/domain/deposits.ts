@@ -9,6 +9,7 @@ import { AppError } from '../../contract/errors.ts'
 import { type ProcessedRequest, Store } from '../../contract/requests.ts'
 import { parseDigest, toHex } from '../../core/evidence/bytes.ts'
 import type { DepositField } from '../../core/evidence/leaf.ts'
+import { prepare } from '../db/prepared.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import { companyKeys } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
@@ -205,13 +206,9 @@ interface Wanted {
   transform?: Transform | undefined
 }
 
-/** What the category asks of its documents; throws where the caller or this file may not go there. */
-export async function findRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
-  if (wanted.size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
-  if (wanted.size > deps.settings.maxUploadBytes) {
-    throw new AppError('too_large', `A file has at most ${deps.settings.maxUploadBytes} bytes`)
-  }
-  const allowed = await tx
+/** The caller's groups that may use the category, which each row repeats. */
+const allowedGroups = prepare((db, wanted: Wanted) =>
+  db
     .selectFrom('group_category')
     .innerJoin('group_user', join =>
       join
@@ -232,7 +229,15 @@ export async function findRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<Cat
     .where('group_category.category_id', '=', wanted.category)
     .where('group_user.user_id', '=', wanted.user_id)
     .select(['group.features', 'category.keep_originals', 'category.store', 'category.media_types'])
-    .execute()
+)
+
+/** What the category asks of its documents; throws where the caller or this file may not go there. */
+export async function findRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
+  if (wanted.size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
+  if (wanted.size > deps.settings.maxUploadBytes) {
+    throw new AppError('too_large', `A file has at most ${deps.settings.maxUploadBytes} bytes`)
+  }
+  const allowed = await tx.run(allowedGroups, wanted)
   const [rules] = allowed
   // missing, foreign and not allowed answer alike
   if (!rules) {

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { prepare } from '../db/prepared.ts'
 import type { Tx } from '../db/scope.ts'
 import { type CompanyKeys, companyKeys, keyVersion } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
@@ -34,16 +35,20 @@ export async function sealOpenings(
     cipher.final(),
     cipher.getAuthTag()
   ])
-  await tx
-    .insertInto('deposit_opening')
-    .values({
-      company_id: input.company_id,
-      record_id: input.record_id,
-      key_version: keyVersion,
-      sealed
-    })
-    .execute()
+  await tx.run(insertOpening, { ...input, sealed })
 }
+
+interface SealedOpening {
+  company_id: CompanyId
+  record_id: string
+  sealed: Buffer
+}
+
+const insertOpening = prepare((db, { company_id, record_id, sealed }: SealedOpening) =>
+  db
+    .insertInto('deposit_opening')
+    .values({ company_id, record_id, key_version: keyVersion, sealed })
+)
 
 export async function readOpenings(
   tx: Tx,

@@ -1,4 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto'
+import type { Selectable } from 'kysely'
 import { formatDigest, formatTime, toBase64Url } from '../../core/evidence/bytes.ts'
 import { linkSalts } from '../../core/evidence/commit.ts'
 import { canonicalise, type Json } from '../../core/evidence/jcs.ts'
@@ -9,6 +10,8 @@ import {
   formatActor
 } from '../../core/evidence/leaf.ts'
 import { tagged } from '../../core/evidence/tag.ts'
+import { prepare } from '../db/prepared.ts'
+import type { Database } from '../db/schema.ts'
 import type { Tx } from '../db/scope.ts'
 import { companyKeys, keyVersion } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
@@ -44,15 +47,21 @@ export interface Names {
   visibility: string
 }
 
-export async function readNames(
-  tx: Tx,
-  {
-    company_id,
-    user_id,
-    category_id
-  }: { company_id: CompanyId; user_id: string; category_id: string }
-): Promise<Names> {
-  const row = await tx
+interface NamesOf {
+  company_id: CompanyId
+  user_id: string
+  category_id: string
+}
+
+export async function readNames(tx: Tx, of: NamesOf): Promise<Names> {
+  const [row] = await tx.run(namesOf, of)
+  if (!row) throw new Error(`company ${of.company_id} lacks the names of a record`)
+  const { names, ...others } = row
+  return { ...others, category: names.en }
+}
+
+const namesOf = prepare((db, { company_id, user_id, category_id }: NamesOf) =>
+  db
     .selectFrom('log_head')
     .innerJoin('user', 'user.company_id', 'log_head.company_id')
     .innerJoin('category', 'category.company_id', 'log_head.company_id')
@@ -66,10 +75,7 @@ export async function readNames(
       'category.names',
       'category.visibility'
     ])
-    .executeTakeFirstOrThrow()
-  const { names, ...others } = row
-  return { ...others, category: names.en }
-}
+)
 
 /** Writes a deposit with its tags and sealed openings, and last its event and leaf. */
 export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
@@ -89,36 +95,58 @@ export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
       rung: 'recorded'
     }
   }
-  const tags = tagsOf(keys.lookup, record).map(({ tag, which }) => ({
+  const { user_id, request_id, category_id } = record
+  const { visibility } = record.names
+  const blob_tag = record.kept?.blobTag ?? null
+  // sent together, and run in this order
+  const [, , , request] = await Promise.all([
+    tx.run(insertDeposit, {
+      ...{ company_id, id: record_id, request_id, user_id, category_id },
+      ...{ visibility, blob_tag, recorded_at }
+    }),
+    sealOpenings(tx, deps, keys, { company_id, record_id, openings: leaf.openings }),
+    Promise.all(
+      tagsOf(keys.lookup, record).map(tag =>
+        tx.run(insertTag, { company_id, user_id, record_id, ...tag })
+      )
+    ),
+    publish(tx, deps, company_id, done, { record_id, leaf: leaf.leaf, hash: leaf.hash })
+  ])
+  return request
+}
+
+const insertDeposit = prepare((db, row: Selectable<Database['deposit']>) =>
+  db.insertInto('deposit').values({
+    company_id: row.company_id,
+    id: row.id,
+    request_id: row.request_id,
+    user_id: row.user_id,
+    category_id: row.category_id,
+    visibility: row.visibility,
+    blob_tag: row.blob_tag,
+    recorded_at: row.recorded_at
+  })
+)
+
+interface Tag {
+  company_id: CompanyId
+  user_id: string
+  record_id: string
+  tag: Buffer
+  which: string
+}
+
+const insertTag = prepare((db, { company_id, user_id, record_id, tag, which }: Tag) =>
+  db.insertInto('lookup_tag').values({
     company_id,
     scheme: 1,
     key_version: keyVersion,
     tag,
     record_ref: record_id,
-    user_id: record.user_id,
+    user_id,
     which
-  }))
-  // sent together, and run in this order
-  const [, , , request] = await Promise.all([
-    tx
-      .insertInto('deposit')
-      .values({
-        company_id,
-        id: record_id,
-        request_id: record.request_id,
-        user_id: record.user_id,
-        category_id: record.category_id,
-        visibility: record.names.visibility,
-        blob_tag: record.kept?.blobTag ?? null,
-        recorded_at
-      })
-      .execute(),
-    sealOpenings(tx, deps, keys, { company_id, record_id, openings: leaf.openings }),
-    tx.insertInto('lookup_tag').values(tags).execute(),
-    publish(tx, deps, company_id, done, { record_id, leaf: leaf.leaf, hash: leaf.hash })
-  ])
-  return request
-}
+  })
+)
 
 function leafOf(deps: Deps, record: NewRecord, time: Date) {
   const { origin, account, username, category, visibility } = record.names

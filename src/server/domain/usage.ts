@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { AppError, type LimitFigures } from '../../contract/errors.ts'
 import type { Usage } from '../../contract/users.ts'
 import { type Interval, intervals, periodOf } from '../../core/period.ts'
+import { type Builder, prepare } from '../db/prepared.ts'
 import type { Tx } from '../db/scope.ts'
 import type { CompanyId } from './deps.ts'
 
@@ -86,11 +87,21 @@ interface Meter {
   bytesLeft: number | null
 }
 
-async function metersOf(
-  tx: Tx,
-  input: { company_id: CompanyId; user_id: string; category_id?: string; now: Date }
-): Promise<Meter[]> {
-  let query = tx
+/** The person's groups, each once for every period it has used something in, or once. */
+const groupsOf = prepare((db, asked: Asked) => groupsFrom(db, asked))
+
+const groupsFor = prepare((db, asked: Asked & { category_id: string }) =>
+  groupsFrom(db, asked)
+    .innerJoin('group_category', join =>
+      join
+        .onRef('group_category.company_id', '=', 'group.company_id')
+        .onRef('group_category.group_id', '=', 'group.id')
+    )
+    .where('group_category.category_id', '=', asked.category_id)
+)
+
+function groupsFrom(db: Builder, asked: Asked) {
+  return db
     .selectFrom('group_user')
     .innerJoin('group', join =>
       join
@@ -102,8 +113,8 @@ async function metersOf(
         .onRef('usage.company_id', '=', 'group.company_id')
         .onRef('usage.group_id', '=', 'group.id')
     )
-    .where('group_user.company_id', '=', input.company_id)
-    .where('group_user.user_id', '=', input.user_id)
+    .where('group_user.company_id', '=', asked.company_id)
+    .where('group_user.user_id', '=', asked.user_id)
     .select([
       'group.id',
       'group.max_requests',
@@ -115,16 +126,20 @@ async function metersOf(
       'usage.used',
       'usage.reserved'
     ])
-  if (input.category_id !== undefined) {
-    query = query
-      .innerJoin('group_category', join =>
-        join
-          .onRef('group_category.company_id', '=', 'group.company_id')
-          .onRef('group_category.group_id', '=', 'group.id')
-      )
-      .where('group_category.category_id', '=', input.category_id)
-  }
-  const rows = await query.execute()
+}
+
+interface Asked {
+  company_id: CompanyId
+  user_id: string
+  now: Date
+}
+
+async function metersOf(tx: Tx, input: Asked & { category_id?: string }): Promise<Meter[]> {
+  const { category_id } = input
+  const rows =
+    category_id === undefined
+      ? await tx.run(groupsOf, input)
+      : await tx.run(groupsFor, { ...input, category_id })
   return [...Map.groupBy(rows, row => row.id).values()].flatMap(taken => {
     const [group] = taken
     if (!group) return []
@@ -221,17 +236,23 @@ interface Addition {
 
 /** Answers whether there was room for it below the limit. */
 async function add(tx: Tx, addition: Addition): Promise<boolean> {
-  const { company_id, group_id, kind, period_start, into, amount, limit } = addition
-  const column = sql.ref(into)
-  const { rows } = await sql`
-    insert into usage as so_far (company_id, group_id, kind, period_start, ${column})
-    select ${company_id}::uuid, ${group_id}::uuid, ${kind}, ${period_start}::timestamptz, ${amount}::bigint
-    where ${limit}::bigint is null or ${amount}::bigint <= ${limit}::bigint
-    on conflict (company_id, group_id, kind, period_start) do update
-      set ${column} = so_far.${column} + excluded.${column}
-      where ${limit}::bigint is null or so_far.used + so_far.reserved + ${amount}::bigint <= ${limit}::bigint
-    returning 1`.execute(tx)
-  return rows.length > 0
+  return (await tx.run(additions[addition.into], addition)).length > 0
+}
+
+const additions = { reserved: additionTo('reserved'), used: additionTo('used') }
+
+function additionTo(into: Addition['into']) {
+  return prepare((_db, { company_id, group_id, kind, period_start, amount, limit }: Addition) => {
+    const column = sql.ref(into)
+    return sql<{ group_id: string }>`
+      insert into usage as so_far (company_id, group_id, kind, period_start, ${column})
+      select ${company_id}::uuid, ${group_id}::uuid, ${kind}, ${period_start}::timestamptz, ${amount}::bigint
+      where ${limit}::bigint is null or ${amount}::bigint <= ${limit}::bigint
+      on conflict (company_id, group_id, kind, period_start) do update
+        set ${column} = so_far.${column} + excluded.${column}
+        where ${limit}::bigint is null or so_far.used + so_far.reserved + ${amount}::bigint <= ${limit}::bigint
+      returning group_id`
+  })
 }
 
 function requestsRefused(meter: Meter, now: Date): AppError {
