@@ -8,13 +8,16 @@ import { type Place, requestLogin } from './place.ts'
  * where to look, so whoever hears one also looks without.
  */
 export interface Hints extends AsyncDisposable {
-  /** Says `text` to the other processes; a text that waits to be said is not said twice. */
+  /** Says `text` to the other processes, if there are any; a text that waits to be said is not said twice. */
   send(text: string): void
   /** Hears what others say, and of times in which hints may have been missed. */
   hear(listeners: { text: (text: string) => void; missed: () => void }): void
 }
 
 const channel = 'vidimus'
+const applicationName = 'vidimus hints'
+/** Said by whoever begins to listen, so that those who were alone know that they are not. */
+const hello = 'hello'
 const retryMillis = 250
 /** What waits for a connection; beyond it hints are dropped, because others look anyway. */
 const maxWaiting = 1000
@@ -29,11 +32,12 @@ export async function openHints(
   const closed = new AbortController()
   let client: pg.Client | undefined
   let isSending = false
+  let isAlone = true
 
   async function connect(): Promise<pg.Client> {
     const fresh = new pg.Client({
       ...requestLogin(options),
-      application_name: 'vidimus hints',
+      application_name: applicationName,
       keepAlive: true
     })
     // without a listener the loss of the server would end this process
@@ -41,10 +45,15 @@ export async function openHints(
     fresh.on('notification', ({ payload = '' }) => {
       const [from, ...words] = payload.split(' ')
       if (from === self) return
+      isAlone = false
       for (const listener of listeners) listener.text(words.join(' '))
     })
     await fresh.connect()
     await fresh.query(`listen ${channel}`)
+    const { rows } = await fresh.query(othersSql, [applicationName])
+    // whoever came alone and has heard nothing since has nobody to tell
+    isAlone &&= rows[0].others === 0
+    if (!isAlone) await fresh.query(`select pg_notify('${channel}', $1)`, [`${self} ${hello}`])
     return fresh
   }
 
@@ -84,6 +93,7 @@ export async function openHints(
   const kept = keep(await connect())
   return {
     send(text) {
+      if (isAlone) return
       if (waiting.size < maxWaiting) waiting.add(text)
       void flush()
     },
@@ -97,3 +107,9 @@ export async function openHints(
     }
   }
 }
+
+/** Other processes that listen; where names of connections are hidden from us, any might be one. */
+const othersSql = `
+  select count(*)::int as others from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid()
+    and (application_name = $1 or application_name is null)`

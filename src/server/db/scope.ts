@@ -3,19 +3,15 @@ import {
   type CompiledQuery,
   type DatabaseConnection,
   DefaultQueryExecutor,
-  type Dialect,
-  DummyDriver,
   type KyselyProps,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
   type QueryResult,
-  SingleConnectionProvider,
   Transaction
 } from 'kysely'
 import type pg from 'pg'
+import { adapter, compiler, dialect, driver } from './dialect.ts'
 import { nameOf } from './named.ts'
 import { type Db, poolOf } from './open.ts'
+import type { Prepared } from './prepared.ts'
 import type { Database } from './schema.ts'
 
 declare const brand: unique symbol
@@ -89,7 +85,23 @@ class UnitTx extends Transaction<Database> {
 
   /** Runs a hand-written statement and answers its rows. */
   async raw<Row extends object>(statement: Statement): Promise<Row[]> {
-    return (await this.#unit.queued(() => this.#unit.send<Row>(statement))).rows
+    return (await this.#unit.send<Row>(statement)).rows
+  }
+
+  /** Runs a statement that is built already and answers its rows. */
+  async run<Values extends object, Row extends object>(
+    prepared: Prepared<Values, Row>,
+    values: Values
+  ): Promise<Row[]> {
+    return (await this.#unit.send<Row>(prepared.bind(values))).rows
+  }
+
+  /**
+   * Leaves the answer of a last statement to the commit, which goes out right behind it and does not
+   * happen where it fails.
+   */
+  leave(statement: Promise<unknown>): void {
+    this.#unit.leave(statement)
   }
 
   /** Calls `act` once, when and only when this transaction has committed. */
@@ -162,10 +174,12 @@ async function tryOnce<X, T>(
         () => true,
         () => false
       )
+      await unit.left // may have failed first, and is then the reason
       throw error
     }
     const command = await unit.finish('commit')
     reusable = true
+    await unit.left
     // A statement had failed and the caller went on; PostgreSQL then answers commit by rolling back.
     if (command !== 'COMMIT') throw new Error('a failed statement has undone this transaction')
   } finally {
@@ -175,10 +189,13 @@ async function tryOnce<X, T>(
   return result
 }
 
-/** One transaction on one connection. Its statements queue, and none runs once it has ended. */
+/**
+ * One transaction on one connection. Its statements run in the order they are given and are sent at once,
+ * whether or not those before are answered; none is sent once it has ended.
+ */
 class Unit implements DatabaseConnection {
   readonly afterCommit: (() => void)[] = []
-  readonly #queue = new SingleConnectionProvider(this)
+  left: Promise<unknown> | undefined
   readonly #client: pg.PoolClient
   readonly #begin: string
   readonly #isSingle: boolean
@@ -199,39 +216,50 @@ class Unit implements DatabaseConnection {
     })
   }
 
-  queued<T>(work: () => Promise<T>): Promise<T> {
-    return this.#queue.provideConnection(work)
-  }
-
   async send<Row extends object>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
     // A query that its caller forgot to await must not run in the connection's next transaction,
     // which may be another company's.
     if (this.#ended) throw new Error('this transaction has ended')
-    if (this.#begun && !this.#isSingle) return this.#client.query<Row>(statement)
-    // `begin` is not waited for: what follows goes out in one packet with it, and fails if it does
-    const { stream } = this.#client.connection
-    stream.cork()
-    try {
+    this.#gather()
+    if (!this.#begun) {
+      // `begin` is not waited for: what follows fails if it does
       this.#begun = this.#client.query(this.#begin)
       this.#begun.catch(() => undefined) // told by begun()
-      const result = this.#client.query<Row>(statement)
-      if (this.#isSingle) {
-        this.#ended = true
-        this.#committed = this.#client.query('commit')
-        this.#committed.catch(() => undefined) // told by finish()
-      }
-      return result
-    } finally {
-      stream.uncork()
     }
+    const result = this.#client.query<Row>(statement)
+    if (this.#isSingle) {
+      this.#committed = this.#end('commit')
+      this.#committed.catch(() => undefined) // told by finish()
+    }
+    return result
+  }
+
+  leave(statement: Promise<unknown>): void {
+    this.left = statement
+    statement.catch(() => undefined) // told after the commit, which it undoes
   }
 
   /** Answers what the server did, which after a failed statement is a rollback. */
   async finish(how: 'commit' | 'rollback'): Promise<string> {
-    this.#ended = true
-    if (!this.#begun) return how.toUpperCase()
-    this.#committed ??= this.queued(() => this.#client.query(how))
+    if (!this.#begun) {
+      this.#ended = true
+      return how.toUpperCase()
+    }
+    this.#committed ??= this.#end(how)
     return (await this.#committed).command
+  }
+
+  #end(how: 'commit' | 'rollback'): Promise<pg.QueryResult> {
+    this.#ended = true
+    this.#gather()
+    return this.#client.query(how)
+  }
+
+  /** What is said before the event loop turns leaves in one packet. */
+  #gather(): void {
+    const { stream } = this.#client.connection
+    stream.cork()
+    process.nextTick(() => stream.uncork())
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
@@ -251,8 +279,7 @@ const writes = ['INSERT', 'UPDATE', 'DELETE', 'MERGE']
 /** Kysely for one transaction: it builds the statements, `Unit` runs them. */
 function propsOf(unit: Unit): KyselyProps {
   const provider = {
-    provideConnection: <T>(use: (c: DatabaseConnection) => Promise<T>) =>
-      unit.queued(() => use(unit))
+    provideConnection: <T>(use: (c: DatabaseConnection) => Promise<T>) => use(unit)
   }
   return {
     config: { dialect },
@@ -260,16 +287,6 @@ function propsOf(unit: Unit): KyselyProps {
     driver,
     executor: new DefaultQueryExecutor(compiler, adapter, provider)
   }
-}
-
-const adapter = new PostgresAdapter()
-const compiler = new PostgresQueryCompiler()
-const driver = new DummyDriver()
-const dialect: Dialect = {
-  createAdapter: () => adapter,
-  createDriver: () => driver,
-  createIntrospector: db => new PostgresIntrospector(db),
-  createQueryCompiler: () => compiler
 }
 
 function sqlState(error: unknown): string {

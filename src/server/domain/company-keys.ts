@@ -9,7 +9,7 @@ export interface CompanyKeys {
   /** Keys the tags of `lookup_tag` and `blob`. */
   lookup: KeyObject
   /** Encrypts the openings of records. */
-  data: Buffer
+  data: KeyObject
 }
 
 const unsealed = new WeakMap<Keys, Map<CompanyId, CompanyKeys>>()
@@ -57,9 +57,9 @@ export async function companyKeys(
   const open = (kind: 'lookup' | 'data') => {
     const row = rows.find(each => each.kind === kind)
     if (!row) throw new Error(`company ${company_id} has no ${kind} key`)
-    return deps.keys.open(row.sealed, aadOf(company_id, kind))
+    return createSecretKey(deps.keys.open(row.sealed, aadOf(company_id, kind)))
   }
-  const keys = { lookup: createSecretKey(open('lookup')), data: open('data') }
+  const keys = { lookup: open('lookup'), data: open('data') }
   known.set(company_id, keys)
   return keys
 }

@@ -9,15 +9,16 @@ import { AppError } from '../../contract/errors.ts'
 import { type ProcessedRequest, Store } from '../../contract/requests.ts'
 import { parseDigest, toHex } from '../../core/evidence/bytes.ts'
 import type { DepositField } from '../../core/evidence/leaf.ts'
+import { prepare } from '../db/prepared.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import { companyKeys } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
 import { type Act, once } from './idempotency.ts'
 import { newId, newRecordId } from './ids.ts'
 import { readOpenings } from './openings.ts'
-import { tagOf, writeRecord } from './records.ts'
+import { readNames, tagOf, writeRecord } from './records.ts'
 import { type Draft, publish, readRequest } from './requests.ts'
-import { reserve, settle } from './usage.ts'
+import { charge, reserve } from './usage.ts'
 
 interface CreateInput {
   company_id: CompanyId
@@ -135,11 +136,14 @@ async function recordFingerprint(
   opening: Opening,
   original: Buffer
 ): Promise<ProcessedRequest> {
-  const held = await reserve(tx, { ...chargeOf(opening), bytes: 0 })
-  await settle(tx, opening.company_id, held)
   const record_id = newRecordId(deps)
+  const [names] = await Promise.all([
+    readNames(tx, { ...opening, category_id: opening.category }),
+    charge(tx, chargeOf(opening))
+  ])
   return writeRecord(tx, deps, {
     ...opening,
+    names,
     record_id,
     request_id: newId(deps),
     category_id: opening.category,
@@ -202,13 +206,9 @@ interface Wanted {
   transform?: Transform | undefined
 }
 
-/** What the category asks of its documents; throws where the caller or this file may not go there. */
-export async function findRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
-  if (wanted.size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
-  if (wanted.size > deps.settings.maxUploadBytes) {
-    throw new AppError('too_large', `A file has at most ${deps.settings.maxUploadBytes} bytes`)
-  }
-  const allowed = await tx
+/** The caller's groups that may use the category, which each row repeats. */
+const allowedGroups = prepare((db, wanted: Wanted) =>
+  db
     .selectFrom('group_category')
     .innerJoin('group_user', join =>
       join
@@ -229,7 +229,15 @@ export async function findRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<Cat
     .where('group_category.category_id', '=', wanted.category)
     .where('group_user.user_id', '=', wanted.user_id)
     .select(['group.features', 'category.keep_originals', 'category.store', 'category.media_types'])
-    .execute()
+)
+
+/** What the category asks of its documents; throws where the caller or this file may not go there. */
+export async function findRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
+  if (wanted.size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
+  if (wanted.size > deps.settings.maxUploadBytes) {
+    throw new AppError('too_large', `A file has at most ${deps.settings.maxUploadBytes} bytes`)
+  }
+  const allowed = await tx.run(allowedGroups, wanted)
   const [rules] = allowed
   // missing, foreign and not allowed answer alike
   if (!rules) {

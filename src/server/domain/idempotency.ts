@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { sql } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
+import { prepare } from '../db/prepared.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
@@ -34,16 +34,24 @@ export async function once<Body extends object>(
     // between the two it was forgotten, and the key is free
   }
   const body = await effect()
-  await tx
-    .updateTable('idempotency')
-    .set({ status: 200, body: JSON.stringify(body) })
-    .where('company_id', '=', company_id)
-    .where('actor', '=', act.actor)
-    .where('route', '=', act.route)
-    .where('key', '=', act.key)
-    .execute()
+  tx.leave(tx.run(keepAnswer, { ...act, company_id, body: JSON.stringify(body) }))
   return { body, replayed: false }
 }
+
+interface Answer extends Omit<Act, 'input'> {
+  company_id: CompanyId
+  body: string
+}
+
+const keepAnswer = prepare((db, { company_id, actor, route, key, body }: Answer) =>
+  db
+    .updateTable('idempotency')
+    .set({ status: 200, body })
+    .where('company_id', '=', company_id)
+    .where('actor', '=', actor)
+    .where('route', '=', route)
+    .where('key', '=', key)
+)
 
 /** Frees the key of an act that came to nothing, as long as `body` is still what it answers. */
 export async function forgetAnswer(
@@ -82,11 +90,11 @@ async function claim(
   const { actor, route, key } = scope.act
   try {
     // waits for a concurrent holder of the key, at most lock_timeout
-    const result = await sql`
-      insert into idempotency (company_id, actor, route, key, fingerprint, created_at)
-      values (${scope.company_id}, ${actor}, ${route}, ${key}, ${fingerprint}, ${scope.now})
-      on conflict do nothing returning 1`.execute(tx)
-    return result.rows.length > 0
+    const claimed = await tx.run(insertKey, {
+      ...{ company_id: scope.company_id, actor, route, key, fingerprint },
+      created_at: scope.now
+    })
+    return claimed.length > 0
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === '55P03') {
       throw new AppError('idempotency_in_flight', 'The same call is still running', {
@@ -97,6 +105,20 @@ async function claim(
     throw error
   }
 }
+
+interface Claim extends Omit<Act, 'input'> {
+  company_id: CompanyId
+  fingerprint: Buffer
+  created_at: Date
+}
+
+const insertKey = prepare((db, { company_id, actor, route, key, fingerprint, created_at }: Claim) =>
+  db
+    .insertInto('idempotency')
+    .values({ company_id, actor, route, key, fingerprint, created_at })
+    .onConflict(conflict => conflict.doNothing())
+    .returning('key')
+)
 
 /** What was answered before; `undefined` when that has been forgotten. */
 async function stored<Body>(

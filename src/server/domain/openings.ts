@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { prepare } from '../db/prepared.ts'
 import type { Tx } from '../db/scope.ts'
-import { companyKeys, keyVersion } from './company-keys.ts'
+import { type CompanyKeys, companyKeys, keyVersion } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
 /** Salt and value of one committed field. */
@@ -21,10 +22,10 @@ const tagBytes = 16
 /** The only reader and writer of `deposit_opening`. */
 export async function sealOpenings(
   tx: Tx,
-  deps: Pick<Deps, 'keys' | 'random'>,
+  deps: Pick<Deps, 'random'>,
+  { data }: Pick<CompanyKeys, 'data'>,
   input: { company_id: CompanyId; record_id: string; openings: Openings }
 ): Promise<void> {
-  const { data } = await companyKeys(tx, deps, input.company_id)
   const nonce = deps.random(nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', data, nonce)
   cipher.setAAD(aadOf(input.company_id, input.record_id))
@@ -34,16 +35,20 @@ export async function sealOpenings(
     cipher.final(),
     cipher.getAuthTag()
   ])
-  await tx
-    .insertInto('deposit_opening')
-    .values({
-      company_id: input.company_id,
-      record_id: input.record_id,
-      key_version: keyVersion,
-      sealed
-    })
-    .execute()
+  await tx.run(insertOpening, { ...input, sealed })
 }
+
+interface SealedOpening {
+  company_id: CompanyId
+  record_id: string
+  sealed: Buffer
+}
+
+const insertOpening = prepare((db, { company_id, record_id, sealed }: SealedOpening) =>
+  db
+    .insertInto('deposit_opening')
+    .values({ company_id, record_id, key_version: keyVersion, sealed })
+)
 
 export async function readOpenings(
   tx: Tx,

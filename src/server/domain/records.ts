@@ -1,4 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto'
+import type { Selectable } from 'kysely'
 import { formatDigest, formatTime, toBase64Url } from '../../core/evidence/bytes.ts'
 import { linkSalts } from '../../core/evidence/commit.ts'
 import { canonicalise, type Json } from '../../core/evidence/jcs.ts'
@@ -9,6 +10,8 @@ import {
   formatActor
 } from '../../core/evidence/leaf.ts'
 import { tagged } from '../../core/evidence/tag.ts'
+import { prepare } from '../db/prepared.ts'
+import type { Database } from '../db/schema.ts'
 import type { Tx } from '../db/scope.ts'
 import { companyKeys, keyVersion } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
@@ -25,6 +28,7 @@ export interface NewRecord {
   size: number
   media_type: string
   name: string
+  names: Names
   original: Buffer
   /** The bytes that are kept; nothing where the fingerprint alone is. */
   kept: { stored: Buffer; blobTag: Buffer } | undefined
@@ -34,40 +38,51 @@ export interface NewRecord {
   now: Date
 }
 
+/** What a record says beside the file itself: whose log it enters, who deposited it, in which category. */
+export interface Names {
+  origin: string
+  account: string
+  username: string
+  category: string
+  visibility: string
+}
+
+interface NamesOf {
+  company_id: CompanyId
+  user_id: string
+  category_id: string
+}
+
+export async function readNames(tx: Tx, of: NamesOf): Promise<Names> {
+  const [row] = await tx.run(namesOf, of)
+  if (!row) throw new Error(`company ${of.company_id} lacks the names of a record`)
+  const { names, ...others } = row
+  return { ...others, category: names.en }
+}
+
+const namesOf = prepare((db, { company_id, user_id, category_id }: NamesOf) =>
+  db
+    .selectFrom('log_head')
+    .innerJoin('user', 'user.company_id', 'log_head.company_id')
+    .innerJoin('category', 'category.company_id', 'log_head.company_id')
+    .where('log_head.company_id', '=', company_id)
+    .where('user.id', '=', user_id)
+    .where('category.id', '=', category_id)
+    .select([
+      'log_head.origin',
+      'user.account',
+      'user.username',
+      'category.names',
+      'category.visibility'
+    ])
+)
+
 /** Writes a deposit with its tags and sealed openings, and last its event and leaf. */
 export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
   const { company_id, record_id } = record
-  const { lookup } = await companyKeys(tx, deps, company_id)
+  const keys = await companyKeys(tx, deps, company_id)
   const recorded_at = new Date(Math.floor(record.now.getTime() / 1000) * 1000)
-  const leaf = await leafOf(tx, deps, record, recorded_at)
-  await tx
-    .insertInto('deposit')
-    .values({
-      company_id,
-      id: record_id,
-      request_id: record.request_id,
-      user_id: record.user_id,
-      category_id: record.category_id,
-      visibility: leaf.visibility,
-      blob_tag: record.kept?.blobTag ?? null,
-      recorded_at
-    })
-    .execute()
-  await sealOpenings(tx, deps, { company_id, record_id, openings: leaf.openings })
-  await tx
-    .insertInto('lookup_tag')
-    .values(
-      tagsOf(lookup, record).map(({ tag, which }) => ({
-        company_id,
-        scheme: 1,
-        key_version: keyVersion,
-        tag,
-        record_ref: record_id,
-        user_id: record.user_id,
-        which
-      }))
-    )
-    .execute()
+  const leaf = leafOf(deps, record, recorded_at)
   const done: Draft = {
     id: record.request_id,
     user_id: record.user_id,
@@ -80,33 +95,65 @@ export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
       rung: 'recorded'
     }
   }
-  return publish(tx, deps, company_id, done, { record_id, leaf: leaf.leaf, hash: leaf.hash })
+  const { user_id, request_id, category_id } = record
+  const { visibility } = record.names
+  const blob_tag = record.kept?.blobTag ?? null
+  // sent together, and run in this order
+  const [, , , request] = await Promise.all([
+    tx.run(insertDeposit, {
+      ...{ company_id, id: record_id, request_id, user_id, category_id },
+      ...{ visibility, blob_tag, recorded_at }
+    }),
+    sealOpenings(tx, deps, keys, { company_id, record_id, openings: leaf.openings }),
+    Promise.all(
+      tagsOf(keys.lookup, record).map(tag =>
+        tx.run(insertTag, { company_id, user_id, record_id, ...tag })
+      )
+    ),
+    publish(tx, deps, company_id, done, { record_id, leaf: leaf.leaf, hash: leaf.hash })
+  ])
+  return request
 }
 
-async function leafOf(tx: Tx, deps: Deps, record: NewRecord, time: Date) {
-  const { company_id } = record
-  const { origin } = await tx
-    .selectFrom('log_head')
-    .select('origin')
-    .where('company_id', '=', company_id)
-    .executeTakeFirstOrThrow()
-  const category = await tx
-    .selectFrom('category')
-    .select(['names', 'visibility'])
-    .where('company_id', '=', company_id)
-    .where('id', '=', record.category_id)
-    .executeTakeFirstOrThrow()
-  const depositor = await tx
-    .selectFrom('user')
-    .select(['account', 'username'])
-    .where('company_id', '=', company_id)
-    .where('id', '=', record.user_id)
-    .executeTakeFirstOrThrow()
+const insertDeposit = prepare((db, row: Selectable<Database['deposit']>) =>
+  db.insertInto('deposit').values({
+    company_id: row.company_id,
+    id: row.id,
+    request_id: row.request_id,
+    user_id: row.user_id,
+    category_id: row.category_id,
+    visibility: row.visibility,
+    blob_tag: row.blob_tag,
+    recorded_at: row.recorded_at
+  })
+)
 
+interface Tag {
+  company_id: CompanyId
+  user_id: string
+  record_id: string
+  tag: Buffer
+  which: string
+}
+
+const insertTag = prepare((db, { company_id, user_id, record_id, tag, which }: Tag) =>
+  db.insertInto('lookup_tag').values({
+    company_id,
+    scheme: 1,
+    key_version: keyVersion,
+    tag,
+    record_ref: record_id,
+    user_id,
+    which
+  })
+)
+
+function leafOf(deps: Deps, record: NewRecord, time: Date) {
+  const { origin, account, username, category, visibility } = record.names
   const values: Record<DepositField, string> = {
-    actor: formatActor(depositor.account, depositor.username),
+    actor: formatActor(account, username),
     bytes: String(record.size),
-    category: category.names.en,
+    category,
     expires: '',
     media: record.media_type,
     name: record.name,
@@ -116,17 +163,18 @@ async function leafOf(tx: Tx, deps: Deps, record: NewRecord, time: Date) {
     time: formatTime(time),
     // as: read from jsonb, so it is JSON
     transform: record.transform ? canonicalise(record.transform as Json) : '',
-    visibility: category.visibility
+    visibility
   }
-  const lk = deps.random(32)
-  const random = Object.fromEntries(depositFields.map(field => [field, deps.random(32)]))
+  // asked for at once: each question costs more than its bytes
+  const random = deps.random(32 * (depositFields.length + 1))
+  const lk = random.slice(0, 32)
+  const own = depositFields.map((field, at) => [field, random.slice(32 * (at + 1), 32 * (at + 2))])
   // as: one entry for every field of the list
-  const salts = { ...random, ...linkSalts(lk) } as Record<DepositField, Uint8Array>
+  const salts = { ...Object.fromEntries(own), ...linkSalts(lk) } as Record<DepositField, Uint8Array>
   const { leaf, hash, openings } = buildDepositLeaf({ origin, id: record.record_id, values, salts })
   return {
     leaf,
     hash,
-    visibility: category.visibility,
     openings: { fields: openings, lk: toBase64Url(lk) }
   }
 }

@@ -4,7 +4,7 @@ import type { RequestState } from '../../contract/requests.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import { companyKeys } from './company-keys.ts'
 import type { CompanyId, Deps, Digest } from './deps.ts'
-import { tagOf, writeRecord } from './records.ts'
+import { readNames, tagOf, writeRecord } from './records.ts'
 import { type Draft, publish } from './requests.ts'
 import { release, settle as settleUsage } from './usage.ts'
 
@@ -278,10 +278,14 @@ async function record(deps: Deps, upload: Upload, stored: Buffer): Promise<void>
       .execute()
     // under the blob's row lock, so that a deletion of the same bytes waits
     await deps.blobs.keep(company_id, current.id, blobTag)
-    await settleUsage(tx, company_id, reservationOf(current))
-    await setState(tx, current, 'settled')
+    const [names] = await Promise.all([
+      readNames(tx, current),
+      settleUsage(tx, company_id, reservationOf(current)),
+      setState(tx, current, 'settled')
+    ])
     await writeRecord(tx, deps, {
       ...current,
+      names,
       original: current.original,
       kept: { stored, blobTag },
       now

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { AppError, type LimitFigures } from '../../contract/errors.ts'
 import type { Usage } from '../../contract/users.ts'
 import { type Interval, intervals, periodOf } from '../../core/period.ts'
+import { type Builder, prepare } from '../db/prepared.ts'
 import type { Tx } from '../db/scope.ts'
 import type { CompanyId } from './deps.ts'
 
@@ -28,19 +29,16 @@ interface ReserveInput {
 
 /**
  * Holds requests and bytes back in the group with most requests left; throws `request_limit_reached`
- * or `storage_limit_reached` with the figures when no group has room. Exact however many calls race,
- * because the limit stands in the update's own condition.
+ * or `storage_limit_reached` with the figures when no group has room, which must end the transaction.
+ * Exact however many calls race, because the limit stands in the statement's own condition.
  */
 export async function reserve(tx: Tx, input: ReserveInput): Promise<Reservation> {
-  const meters = await metersOf(tx, input)
-  let refusal: AppError | undefined
-  for (const meter of meters.sort(mostRequestsLeft)) {
-    const outcome = await reserveIn(tx, meter, input)
-    if (!(outcome instanceof AppError)) return outcome
-    // a group with requests but no room left says more than one with neither
-    if (!refusal || outcome.code === 'storage_limit_reached') refusal = outcome
-  }
-  throw refusal ?? new AppError('forbidden', 'No group of the caller allows this')
+  return take(tx, input, 'reserved')
+}
+
+/** Uses requests at once, where nothing has to be waited for; refuses as `reserve` does. */
+export async function charge(tx: Tx, input: Omit<ReserveInput, 'bytes'>): Promise<void> {
+  await take(tx, { ...input, bytes: 0 }, 'used')
 }
 
 /** Turns a reservation into use, in the transaction of the effect. */
@@ -89,52 +87,68 @@ interface Meter {
   bytesLeft: number | null
 }
 
-async function metersOf(
-  tx: Tx,
-  input: { company_id: CompanyId; user_id: string; category_id?: string; now: Date }
-): Promise<Meter[]> {
-  let query = tx
+/** The person's groups, each once for every period it has used something in, or once. */
+const groupsOf = prepare((db, asked: Asked) => groupsFrom(db, asked))
+
+const groupsFor = prepare((db, asked: Asked & { category_id: string }) =>
+  groupsFrom(db, asked)
+    .innerJoin('group_category', join =>
+      join
+        .onRef('group_category.company_id', '=', 'group.company_id')
+        .onRef('group_category.group_id', '=', 'group.id')
+    )
+    .where('group_category.category_id', '=', asked.category_id)
+)
+
+function groupsFrom(db: Builder, asked: Asked) {
+  return db
     .selectFrom('group_user')
     .innerJoin('group', join =>
       join
         .onRef('group.company_id', '=', 'group_user.company_id')
         .onRef('group.id', '=', 'group_user.group_id')
     )
-    .where('group_user.company_id', '=', input.company_id)
-    .where('group_user.user_id', '=', input.user_id)
+    .leftJoin('usage', join =>
+      join
+        .onRef('usage.company_id', '=', 'group.company_id')
+        .onRef('usage.group_id', '=', 'group.id')
+    )
+    .where('group_user.company_id', '=', asked.company_id)
+    .where('group_user.user_id', '=', asked.user_id)
     .select([
       'group.id',
       'group.max_requests',
       'group.max_requests_interval',
       'group.max_storage',
-      'group.created_at'
+      'group.created_at',
+      'usage.kind',
+      'usage.period_start',
+      'usage.used',
+      'usage.reserved'
     ])
-  if (input.category_id !== undefined) {
-    query = query
-      .innerJoin('group_category', join =>
-        join
-          .onRef('group_category.company_id', '=', 'group.company_id')
-          .onRef('group_category.group_id', '=', 'group.id')
-      )
-      .where('group_category.category_id', '=', input.category_id)
-  }
-  const groups = await query.execute()
-  const taken = await tx
-    .selectFrom('usage')
-    .where('company_id', '=', input.company_id)
-    .where('group_id', '=', sql<string>`any(${groups.map(group => group.id)}::uuid[])`)
-    .select(['group_id', 'kind', 'period_start', 'used', 'reserved'])
-    .execute()
-  return groups.map(group => {
+}
+
+interface Asked {
+  company_id: CompanyId
+  user_id: string
+  now: Date
+}
+
+async function metersOf(tx: Tx, input: Asked & { category_id?: string }): Promise<Meter[]> {
+  const { category_id } = input
+  const rows =
+    category_id === undefined
+      ? await tx.run(groupsOf, input)
+      : await tx.run(groupsFor, { ...input, category_id })
+  return [...Map.groupBy(rows, row => row.id).values()].flatMap(taken => {
+    const [group] = taken
+    if (!group) return []
     const period = periodOf(intervalOf(group.max_requests_interval), group.created_at, input.now)
     const takenOf = (kind: string, start: Date) => {
       const row = taken.find(
-        each =>
-          each.group_id === group.id &&
-          each.kind === kind &&
-          each.period_start.getTime() === start.getTime()
+        each => each.kind === kind && each.period_start?.getTime() === start.getTime()
       )
-      return row ? row.used + row.reserved : 0
+      return (row?.used ?? 0) + (row?.reserved ?? 0)
     }
     const requestsTaken = takenOf('requests', period.start)
     const bytesTaken = takenOf('storage', storagePeriod)
@@ -166,36 +180,79 @@ function mostRequestsLeft(a: Meter, b: Meter): number {
     : (b.requestsLeft ?? Infinity) - (a.requestsLeft ?? Infinity)
 }
 
-async function reserveIn(
+async function take(tx: Tx, input: ReserveInput, into: 'reserved' | 'used'): Promise<Reservation> {
+  const meters = (await metersOf(tx, input)).sort(mostRequestsLeft)
+  let refusal: AppError | undefined
+  for (const meter of meters) {
+    const isLast = meter === meters.at(-1)
+    // what one group refuses is undone before the next is asked, its locks too
+    const [, outcome] = await Promise.all([
+      isLast || sql`savepoint take`.execute(tx),
+      takeFrom(tx, meter, input, into)
+    ])
+    if (!(outcome instanceof AppError)) return outcome
+    if (!isLast) await sql`rollback to savepoint take`.execute(tx)
+    // a group with requests but no room left says more than one with neither
+    if (!refusal || outcome.code === 'storage_limit_reached') refusal = outcome
+  }
+  throw refusal ?? new AppError('forbidden', 'No group of the caller allows this')
+}
+
+/** Takes all that is asked from one group; a refusal leaves what was taken to be undone. */
+async function takeFrom(
   tx: Tx,
   meter: Meter,
-  input: ReserveInput
+  { company_id, requests, bytes, now }: ReserveInput,
+  into: 'reserved' | 'used'
 ): Promise<Reservation | AppError> {
-  const { company_id, requests, bytes } = input
-  const { group_id, period_start } = meter
-  await sql`
-    insert into usage (company_id, group_id, kind, period_start)
-    values (${company_id}, ${group_id}, 'requests', ${period_start}),
-           (${company_id}, ${group_id}, 'storage', ${storagePeriod})
-    on conflict do nothing`.execute(tx)
-  await sql`savepoint reserve`.execute(tx)
-  const asked = [
-    { kind: 'requests', start: period_start, amount: requests, limit: meter.max_requests },
-    { kind: 'storage', start: storagePeriod, amount: bytes, limit: meter.max_storage }
-  ]
-  for (const { kind, start, amount, limit } of asked) {
-    if (amount === 0) continue
-    const held = await sql`
-      update usage set reserved = reserved + ${amount}
-      where company_id = ${company_id} and group_id = ${group_id} and kind = ${kind}
-        and period_start = ${start}
-        and (${limit}::bigint is null or used + reserved + ${amount} <= ${limit}::bigint)
-      returning 1`.execute(tx)
-    if (held.rows.length > 0) continue
-    await sql`rollback to savepoint reserve`.execute(tx)
-    return kind === 'requests' ? requestsRefused(meter, input.now) : storageRefused(meter)
-  }
+  const { group_id, period_start, max_requests, max_storage } = meter
+  const place = { company_id, group_id, into }
+  // requests before storage, here and everywhere, so that nobody waits for each other
+  const [hasRequests, hasRoom] = await Promise.all([
+    add(tx, { ...place, kind: 'requests', period_start, amount: requests, limit: max_requests }),
+    bytes === 0 ||
+      add(tx, {
+        ...place,
+        kind: 'storage',
+        period_start: storagePeriod,
+        amount: bytes,
+        limit: max_storage
+      })
+  ])
+  if (!hasRequests) return requestsRefused(meter, now)
+  if (!hasRoom) return storageRefused(meter)
   return { group_id, period_start, requests, bytes }
+}
+
+interface Addition {
+  company_id: CompanyId
+  group_id: string
+  kind: string
+  period_start: Date
+  into: 'reserved' | 'used'
+  amount: number
+  limit: number | null
+}
+
+/** Answers whether there was room for it below the limit. */
+async function add(tx: Tx, addition: Addition): Promise<boolean> {
+  return (await tx.run(additions[addition.into], addition)).length > 0
+}
+
+const additions = { reserved: additionTo('reserved'), used: additionTo('used') }
+
+function additionTo(into: Addition['into']) {
+  return prepare((_db, { company_id, group_id, kind, period_start, amount, limit }: Addition) => {
+    const column = sql.ref(into)
+    return sql<{ group_id: string }>`
+      insert into usage as so_far (company_id, group_id, kind, period_start, ${column})
+      select ${company_id}::uuid, ${group_id}::uuid, ${kind}, ${period_start}::timestamptz, ${amount}::bigint
+      where ${limit}::bigint is null or ${amount}::bigint <= ${limit}::bigint
+      on conflict (company_id, group_id, kind, period_start) do update
+        set ${column} = so_far.${column} + excluded.${column}
+        where ${limit}::bigint is null or so_far.used + so_far.reserved + ${amount}::bigint <= ${limit}::bigint
+      returning group_id`
+  })
 }
 
 function requestsRefused(meter: Meter, now: Date): AppError {

@@ -13,7 +13,7 @@ import { consume, networkOf } from './limits.ts'
 import { tagOf } from './records.ts'
 import { publish } from './requests.ts'
 import type { Person } from './sessions.ts'
-import { reserve, settle } from './usage.ts'
+import { charge } from './usage.ts'
 
 interface VerifyInput {
   tenant: Tenant
@@ -146,14 +146,7 @@ async function remember(
   at: Date
 ): Promise<string> {
   const company_id = person.company_id
-  const held = await reserve(tx, {
-    company_id,
-    user_id: person.id,
-    requests: answers.length,
-    bytes: 0,
-    now: at
-  })
-  await settle(tx, company_id, held)
+  await charge(tx, { company_id, user_id: person.id, requests: answers.length, now: at })
   const authentic = answers.filter(answer => answer.verdict === 'authentic')
   const [only] = answers.length === 1 ? answers : []
   const finding = only?.findings[0]

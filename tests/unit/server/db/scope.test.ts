@@ -195,13 +195,39 @@ test('refuses statements through a transaction that has ended', async () => {
   await expect(async () => leaked && idsOf(leaked)).rejects.toThrow('this transaction has ended')
 })
 
-test('refuses a statement that was not waited for, rather than run it in another transaction', async () => {
-  const left: Promise<unknown>[] = []
+test('refuses what comes after an end that was not waited for, rather than run it in another transaction', async () => {
+  const late: Promise<unknown>[] = []
   await inCompany(made.db, acme, async tx => {
-    left.push(Promise.allSettled([rename(tx, 'Late'), idsOf(tx)]))
+    late.push(Promise.allSettled([rename(tx, 'Late').then(() => idsOf(tx))]))
   })
   const ended = { status: 'rejected', reason: new Error('this transaction has ended') }
-  expect(await Promise.all(left)).toMatchObject([[{}, ended]])
+  expect(await Promise.all(late)).toMatchObject([[ended]])
+  expect(await inCompany(made.db, acme, nameOfCompany)).toBe('Late')
+})
+
+test('commits what was left to the commit', async () => {
+  const answer = await inCompany(made.db, acme, async tx => {
+    tx.leave(rename(tx, 'Left'))
+    return 'answer'
+  })
+  expect(answer).toBe('answer')
+  expect(await inCompany(made.db, acme, nameOfCompany)).toBe('Left')
+})
+
+test.each([
+  ['is the last', async () => {}],
+  ['is followed by another', (tx: Tx) => idsOf(tx)]
+])('a failure left to the commit undoes all and is told when it %s', async (_when, follow) => {
+  const woken: string[] = []
+  const failing = inCompany(made.db, acme, async tx => {
+    tx.afterCommit(() => woken.push('never'))
+    await rename(tx, 'Gone')
+    tx.leave(insertCompany(tx, globex))
+    await follow(tx)
+  })
+  await expect(failing).rejects.toMatchObject({ code: '42501' })
+  expect(woken).toEqual([])
+  expect(await inCompany(made.db, acme, nameOfCompany)).toBe('Acme')
 })
 
 test('runs statements side by side in the order they were given', async () => {
