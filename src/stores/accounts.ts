@@ -3,6 +3,8 @@ import type { Locale } from '../i18n/index.ts'
 import type { Keys } from '../workers/kdf-client.ts'
 import { environment } from './environment.ts'
 import { api, beginSession } from './sessions.ts'
+// a sign-in is over once the person is loaded, and this is what loads them
+import './users.ts'
 
 const deviceKey = 'vidimus:device'
 
