@@ -8,6 +8,7 @@ import enErrors from './src/i18n/en/errors.json'
 import enHistory from './src/i18n/en/history.json'
 import enHome from './src/i18n/en/home.json'
 import enLimits from './src/i18n/en/limits.json'
+import enLinks from './src/i18n/en/links.json'
 import enMe from './src/i18n/en/me.json'
 import enSetup from './src/i18n/en/setup.json'
 import enShell from './src/i18n/en/shell.json'
@@ -21,6 +22,7 @@ import frErrors from './src/i18n/fr/errors.json'
 import frHistory from './src/i18n/fr/history.json'
 import frHome from './src/i18n/fr/home.json'
 import frLimits from './src/i18n/fr/limits.json'
+import frLinks from './src/i18n/fr/links.json'
 import frMe from './src/i18n/fr/me.json'
 import frSetup from './src/i18n/fr/setup.json'
 import frShell from './src/i18n/fr/shell.json'
@@ -37,6 +39,7 @@ const resources = {
     history: enHistory,
     home: enHome,
     limits: enLimits,
+    links: enLinks,
     me: enMe,
     setup: enSetup,
     shell: enShell,
@@ -52,6 +55,7 @@ const resources = {
     history: frHistory,
     home: frHome,
     limits: frLimits,
+    links: frLinks,
     me: frMe,
     setup: frSetup,
     shell: frShell,

@@ -28,6 +28,7 @@ const may = {
   'src/server': [
     'src/core',
     'src/contract',
+    'src/i18n',
     'src/server/db',
     'src/server/domain',
     'src/server/jobs',

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import { type Endpoint, pathParameters } from './endpoint.ts'
+import { type Endpoint, pathParameters, takesBody } from './endpoint.ts'
 import { AppError, fieldErrors, fromProblem } from './errors.ts'
 
 export interface CallOptions {
@@ -59,7 +59,7 @@ function request(endpoint: Endpoint, input: unknown, options: CallOptions): Requ
     headers.set('idempotency-key', options.idempotencyKey ?? crypto.randomUUID())
   }
   const init: RequestInit = { method: endpoint.method, headers, signal: options.signal ?? null }
-  if (endpoint.method === 'POST' || endpoint.method === 'PUT') {
+  if (takesBody(endpoint)) {
     headers.set('content-type', 'application/json')
     return new Request(url, { ...init, body: JSON.stringify(rest) })
   }

@@ -1,3 +1,13 @@
+import {
+  activateUser,
+  changeEmail,
+  confirmEmail,
+  deleteUser,
+  requestReset,
+  resetKey,
+  sendVerification,
+  verifyEmail
+} from './accounts.ts'
 import { listCategories } from './categories.ts'
 import { createContentLink, createDeposit, getDeposit } from './deposits.ts'
 import { getRequest, listRequests } from './requests.ts'
@@ -12,6 +22,14 @@ export const calls = {
   updateUser,
   createUser,
   changeKey,
+  verifyEmail,
+  sendVerification,
+  activateUser,
+  requestReset,
+  resetKey,
+  changeEmail,
+  confirmEmail,
+  deleteUser,
   getChallenge,
   logIn,
   logOut,

@@ -13,7 +13,7 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   /** As the specification writes it: `/group/{groupId}/user`. */
   path: string
   access: Access
-  /** One flat object: path parameters plus query (GET, DELETE) or JSON body (POST, PUT). */
+  /** One flat object: path parameters plus query (GET, DELETE) or JSON body (POST, PUT, `body`). */
   input: Input
   output: Output
   /** Status of success; 204 when `output` is `z.void()`. */
@@ -26,6 +26,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   maxBytes?: number
   /** A list in pages: `Link` names the next one where there is one. */
   paged?: boolean
+  /** A DELETE that takes its input from the body, because it holds what no address may. */
+  body?: boolean
   /** A token of a pending session is enough. */
   pending?: boolean
   /** Answers for a suspended company too, which keeps its pages. */
@@ -65,6 +67,11 @@ export function stream<Input extends Shape, Message extends Shape>(
   options: Omit<Stream<Input, Message>, 'kind' | 'errors'> & { errors?: readonly ErrorCode[] }
 ): Stream<Input, Message> {
   return { ...options, kind: 'stream', errors: options.errors ?? [] }
+}
+
+/** Whether a call takes its input from a JSON body; the others take it from the query. */
+export function takesBody({ method, body }: Pick<Endpoint, 'method' | 'body'>): boolean {
+  return method === 'POST' || method === 'PUT' || body === true
 }
 
 /** `/group/{groupId}/user` → `['groupId']` */

@@ -37,6 +37,16 @@ export const errorCodes = {
   key_invalid: 422,
   login_failed: 401,
 
+  // mailed links, and what they open
+  mail_token_invalid: 410,
+  mail_token_used: 409,
+  proof_required: 422,
+
+  // people, as administrators change them
+  already_active: 409,
+  not_oneself: 409,
+  last_operator: 409,
+
   // the present password, asked again: no 401, which would sign out
   password_wrong: 422,
 
@@ -232,6 +242,8 @@ interface IssueLike {
   keys?: unknown
   params?: Record<string, unknown> | undefined
   input?: unknown
+  /** Of a union: what each member had against the value. */
+  errors?: readonly (readonly IssueLike[])[] | undefined
 }
 
 /** `{ issues: [{ path: ['email'], format: 'email', … }] }` → `{ email: { rule: 'email' } }`; first rule per field. */
@@ -241,12 +253,20 @@ export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldError
   const add = (field: string, error: FieldError) => {
     if (!fields.has(field)) fields.set(field, error)
   }
-  for (const issue of error.issues) {
+  for (const issue of error.issues.flatMap(likeliest)) {
     if (issue.code === 'unrecognized_keys' && Array.isArray(issue.keys)) {
       for (const key of issue.keys) add([...issue.path, key].join('.'), { rule: 'unknown' })
     } else add(issue.path.map(String).join('.') || '(body)', ruleOf(issue))
   }
   return Object.fromEntries(fields)
+}
+
+/** Of a union what the member says that the value came closest to. */
+function likeliest(issue: IssueLike): IssueLike[] {
+  const [first, ...others] = issue.errors ?? []
+  if (issue.code !== 'invalid_union' || !first) return [issue]
+  const best = others.reduce((least, each) => (each.length < least.length ? each : least), first)
+  return best.map(each => ({ ...each, path: [...issue.path, ...each.path] })).flatMap(likeliest)
 }
 
 function ruleOf(issue: IssueLike): FieldError {

@@ -4,6 +4,7 @@ import { getDocs, getOpenApi } from './docs.ts'
 import { getDomainConfig, updateDomain } from './domains.ts'
 import type { Endpoint, Stream } from './endpoint.ts'
 import { getExport } from './exports.ts'
+import { disableUser, enableUser, resendInvitation } from './members.ts'
 import { reportPolicy } from './reports.ts'
 import { exportRequests, streamRequests } from './requests.ts'
 import { getHealth } from './service.ts'
@@ -12,6 +13,9 @@ import { getHealth } from './service.ts'
 export const endpoints = {
   ...calls,
   getExport,
+  resendInvitation,
+  disableUser,
+  enableUser,
   getHealth,
   getOpenApi,
   updateDomain,

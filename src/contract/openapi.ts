@@ -1,5 +1,5 @@
 import { DisabledReason } from './disabled.ts'
-import { type Endpoint, pathParameters, type Stream } from './endpoint.ts'
+import { type Endpoint, pathParameters, type Stream, takesBody } from './endpoint.ts'
 import { commonErrors, type ErrorCode, errorCodes } from './errors.ts'
 import { endpoints, streams } from './index.ts'
 import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
@@ -134,8 +134,9 @@ function placesOf(route: Route): { path: string[]; query: string[]; body: string
   return { path, query: isJson ? [] : others, body: isJson ? others : [] }
 }
 
-function hasBody({ method }: Route): boolean {
-  return method === 'POST' || method === 'PUT' || method === 'PATCH'
+function hasBody(route: Route): boolean {
+  if (route.kind === 'endpoint') return takesBody(route)
+  return ['POST', 'PUT', 'PATCH'].includes(route.method)
 }
 
 function answerOf(

@@ -55,6 +55,8 @@ export const UserInfo = z.object({
   usage_remaining: UsageRemaining,
   /** Absent from the answers of an older API, which a newer page may still meet. */
   usage: z.optional(Usage),
+  /** The e-mail is not confirmed yet: nothing works but this. */
+  pending: z.optional(z.boolean()),
   /** A fresh token, when the one of the call is near its end. */
   access_token: z.optional(z.string())
 })
@@ -81,20 +83,33 @@ export const updateUser = endpoint({
   output: UserInfo
 })
 
-/** Sign-up, without a token. `public_key_jwt` proves that the browser holds the key derived from e-mail and password. */
+/** `public_key_jwt` proves that the browser holds the key derived from e-mail and password. */
+const SignUp = z.strictObject({
+  email: Email,
+  username: Username,
+  public_key_jwt: z.string().check(z.maxLength(4096)),
+  locale: z.optional(z.enum(['en', 'fr']))
+})
+
+/** Somebody who chooses name and password later; `username` is what they are called until then. */
+const Invitation = z.strictObject({
+  email: Email,
+  username: z.optional(Username),
+  locale: z.optional(z.enum(['en', 'fr']))
+})
+
+/**
+ * A sign-up, which proves a key; or an invitation by an administrator, which has none. `link` is the
+ * invitation's where no mail server sends it.
+ */
 export const createUser = endpoint({
   method: 'POST',
   path: '/user',
   access: 'public',
   status: 201,
   idempotency: 'honoured',
-  input: z.strictObject({
-    email: Email,
-    username: Username,
-    public_key_jwt: z.string().check(z.maxLength(4096)),
-    locale: z.optional(z.enum(['en', 'fr']))
-  }),
-  output: z.object({ id: z.uuid() }),
+  input: z.union([SignUp, Invitation]),
+  output: z.object({ id: z.uuid(), link: z.optional(z.string()) }),
   errors: [
     'signup_closed',
     'email_taken',

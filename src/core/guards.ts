@@ -11,18 +11,24 @@ export function isGuardName(name: unknown): name is GuardName {
 
 export interface Visitor {
   isSignedIn: boolean
+  /** Their e-mail is not confirmed yet. */
+  isPending: boolean
   /** Nothing until they are known. */
   permissions: readonly string[] | undefined
 }
 
-/** Whether a visitor may stay on a page, and otherwise where to: to sign in, or on to what is theirs. */
+/**
+ * Whether a visitor may stay on a page, and otherwise where to: to sign in, to where the e-mail is
+ * confirmed, or on to what is theirs.
+ */
 export function answerOf(
   guard: GuardName,
   visitor: Visitor
-): 'stay' | 'sign-in' | 'go-on' | 'leave' {
+): 'stay' | 'sign-in' | 'confirm' | 'go-on' | 'leave' {
   if (guard === 'none') return 'stay'
   if (guard === 'signed-out') return visitor.isSignedIn ? 'go-on' : 'stay'
   if (!visitor.isSignedIn) return 'sign-in'
+  if (visitor.isPending) return 'confirm'
   if (guard === 'signed-in' || !visitor.permissions) return 'stay'
   const needed = guard === 'admin' ? ['admin', 'operator'] : ['operator']
   return needed.some(name => visitor.permissions?.includes(name)) ? 'stay' : 'leave'

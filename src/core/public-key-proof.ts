@@ -1,3 +1,4 @@
+import { sha256 } from '@noble/hashes/sha2.js'
 import type { ChallengePurpose } from './challenge.ts'
 import { toBase64Url, toUtf8 } from './evidence/bytes.ts'
 import type { PublicKeyJwk, PublicKeyPayload } from './public-key-jwt.ts'
@@ -15,6 +16,11 @@ export type PublicKeyPurpose = (typeof publicKeyPurposes)[number]
 /** Purpose of the challenge that a `public_key_jwt` carries as its nonce. */
 export function noncePurpose(purpose: PublicKeyPurpose): ChallengePurpose {
   return purpose === 'rekey' || purpose === 'email' ? 'rekey' : 'signup'
+}
+
+/** `th`: what a proof names of the mailed token it belongs to. */
+export function mailTokenHash(token: string): string {
+  return toBase64Url(sha256(toUtf8(token)))
 }
 
 /** Coordinates of 32 bytes, leading zeros included. */

@@ -12,6 +12,7 @@ export type Namespace =
   | 'history'
   | 'home'
   | 'limits'
+  | 'links'
   | 'me'
   | 'setup'
   | 'shell'

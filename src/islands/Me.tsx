@@ -1,10 +1,9 @@
 import { useStore } from '@nanostores/react'
 import { type Locale, translator, type Words } from '../i18n/index.ts'
 import { $user } from '../stores/users.ts'
-import { PasswordForm } from './parts/PasswordForm.tsx'
+import { later } from './parts/Later.tsx'
 import { Preferences } from './parts/Preferences.tsx'
 import { ProfileForm } from './parts/ProfileForm.tsx'
-import { SessionList } from './parts/SessionList.tsx'
 import { useWaiting } from './parts/time.ts'
 import { UsageMeters } from './parts/UsageMeters.tsx'
 
@@ -13,6 +12,8 @@ interface MeProps {
   /** Namespaces `me`, `account`, `shell`, `errors` and `common`. */
   words: Words
 }
+
+const AccountForms = later(async () => (await import('./parts/AccountForms.tsx')).AccountForms)
 
 /** What a person sees and changes of their own account. */
 export function Me({ locale, words }: MeProps) {
@@ -27,8 +28,7 @@ export function Me({ locale, words }: MeProps) {
       {user && <ProfileForm user={user} locale={locale} t={t} />}
       {user?.usage && <UsageMeters usage={user.usage} locale={locale} t={t} />}
       <Preferences locale={locale} t={t} />
-      {user && <PasswordForm user={user} locale={locale} t={t} />}
-      {user && <SessionList locale={locale} t={t} />}
+      {user && <AccountForms user={user} locale={locale} t={t} />}
     </div>
   )
 }

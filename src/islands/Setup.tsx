@@ -3,19 +3,13 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { type AppError, asAppError, type FieldErrors } from '../contract/errors.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
 import { $setup, type Demo, finishSetup, loadSetup } from '../stores/setup.ts'
-import {
-  emailErrors,
-  fieldSentence,
-  newPasswordErrors,
-  useReadiness,
-  usernameErrors,
-  weaknessErrors
-} from './parts/account-form.ts'
+import { AccountError } from './parts/AccountError.tsx'
+import { EmailField, Obstacle, Submit } from './parts/AccountFields.tsx'
+import { emailErrors, fieldSentence, useReadiness, usernameErrors } from './parts/account-form.ts'
 import { ErrorNote } from './parts/ErrorNote.tsx'
 import { Field } from './parts/Field.tsx'
-import { NewPasswordField } from './parts/NewPasswordField.tsx'
-import { PasswordField } from './parts/PasswordField.tsx'
-import { retryTime } from './parts/time.ts'
+import { ManyFaults, NewPasswordFields, UsernameField } from './parts/NewAccountFields.tsx'
+import { newPasswordErrors, weaknessErrors } from './parts/new-password.ts'
 import { useForm, type Values } from './parts/use-form.ts'
 
 interface SetupProps {
@@ -117,57 +111,23 @@ function Form({ locale, t, code, company, demo, finish }: FormProps) {
     }
   }
 
-  const note = obstacle && t(`account.${obstacle}`)
-  const bad = Object.keys(form.errors).length
-  const until = failure && retryTime(failure, locale)
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-8" data-state="ready">
-      {note && (
-        <p role="alert" className="alert alert-outline alert-warning">
-          {note}
-        </p>
-      )}
-      {bad > 3 && (
-        <p role="alert" className="alert alert-error alert-outline">
-          {t('account.attention', { count: bad })}
-        </p>
-      )}
+      <Obstacle t={t} obstacle={obstacle} />
+      <ManyFaults t={t} form={form} />
       <fieldset className="flex flex-col gap-4">
         <legend className="mb-2 font-serif text-xl">{t('setup.person')}</legend>
         <p className="text-ink-soft">{t('setup.personText')}</p>
-        <Field
-          label={t('account.email')}
-          name="email"
-          type="email"
-          autoComplete="email"
-          error={fieldSentence(form.errors, 'email', t)}
-        />
-        <Field
-          label={t('account.username')}
-          name="username"
-          autoComplete="name"
-          spellCheck={false}
-          hint={t('account.usernameHint')}
-          error={fieldSentence(form.errors, 'username', t)}
-        />
-        <NewPasswordField
+        <EmailField t={t} form={form} use="email" />
+        <UsernameField t={t} form={form} />
+        <NewPasswordFields
           t={t}
-          label={t('account.password')}
-          name="password"
+          form={form}
           chooser={() => {
             const { email = '', username = '', company: name = '' } = form.read()
             return { email, username, company: name }
           }}
-          error={fieldSentence(form.errors, 'password', t)}
         />
-        <PasswordField
-          t={t}
-          label={t('account.repeat')}
-          name="repeat"
-          autoComplete="new-password"
-          error={fieldSentence(form.errors, 'repeat', t)}
-        />
-        <p className="font-serif text-lg">{t('account.stays')}</p>
       </fieldset>
       <fieldset className="flex flex-col gap-4">
         <legend className="mb-2 font-serif text-xl">{t('setup.company')}</legend>
@@ -194,26 +154,14 @@ function Form({ locale, t, code, company, demo, finish }: FormProps) {
           error={fieldSentence(form.errors, 'code', t)}
         />
       )}
-      {failure && (
-        <ErrorNote
-          error={failure}
-          locale={locale}
-          t={t}
-          text={until && t('account.tryAgainAt', { time: until })}
-        />
-      )}
-      <button
-        type="submit"
-        className="btn btn-primary"
-        disabled={!isReady || obstacle !== undefined}
-        aria-disabled={isWorking}
-      >
-        {isWorking && <span className="loading loading-spinner loading-sm" aria-hidden="true" />}
-        {t('setup.submit')}
-      </button>
-      <p role="status" className="text-ink-soft text-sm empty:hidden">
-        {isWorking ? t('account.securing') : ''}
-      </p>
+      {failure && <AccountError error={failure} locale={locale} t={t} />}
+      <Submit
+        t={t}
+        label={t('setup.submit')}
+        isWorking={isWorking}
+        isReady={isReady}
+        obstacle={obstacle}
+      />
     </form>
   )
 }

@@ -1,24 +1,23 @@
-import { type FormEvent, useEffect, useMemo, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../contract/errors.ts'
 import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
 import { signIn } from '../stores/accounts.ts'
-import { afterSignIn } from '../stores/users.ts'
+import { AccountError } from './parts/AccountError.tsx'
+import { EmailField, Obstacle, Submit } from './parts/AccountFields.tsx'
 import {
   emailErrors,
   fieldSentence,
+  goOn,
   prefill,
   useCarried,
   useReadiness
 } from './parts/account-form.ts'
-import { ErrorNote } from './parts/ErrorNote.tsx'
-import { Field } from './parts/Field.tsx'
 import { PasswordField } from './parts/PasswordField.tsx'
-import { retryTime } from './parts/time.ts'
 import { useForm, type Values } from './parts/use-form.ts'
 
 interface SignInProps {
   locale: Locale
-  /** Namespaces `account`, `errors` and `common`. */
+  /** Namespaces `account`, `links`, `errors` and `common`. */
   words: Words
   /** Whether people may sign up by themselves. */
   isPublic: boolean
@@ -46,8 +45,7 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
     try {
       const { email = '', password = '' } = values
       await signIn({ email, password })
-      const { navigate } = await import('../stores/navigation.ts')
-      await navigate(await afterSignIn(), { replace: true })
+      await goOn()
     } catch (cause) {
       setError(asAppError(cause, 'Signing in failed'))
       setWorking(false)
@@ -55,27 +53,15 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
     }
   }
 
-  const until = useMemo(() => error && retryTime(error, locale), [error, locale])
-  const note = obstacle && t(`account.${obstacle}`)
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
-      {note && (
-        <p role="alert" className="alert alert-outline alert-warning">
-          {note}
-        </p>
-      )}
+      <Obstacle t={t} obstacle={obstacle} />
       {hasEnded && (
         <p role="status" className="alert alert-outline">
           {t('errors.unauthenticated')}
         </p>
       )}
-      <Field
-        label={t('account.email')}
-        name="email"
-        type="email"
-        autoComplete="username"
-        error={fieldSentence(form.errors, 'email', t)}
-      />
+      <EmailField t={t} form={form} use="username" />
       <PasswordField
         t={t}
         label={t('account.password')}
@@ -83,25 +69,18 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
         autoComplete="current-password"
         error={fieldSentence(form.errors, 'password', t)}
       />
-      {error && (
-        <ErrorNote
-          error={error}
-          locale={locale}
-          t={t}
-          text={until && t('account.tryAgainAt', { time: until })}
-        />
-      )}
-      <button
-        type="submit"
-        className="btn btn-primary"
-        disabled={!isReady || obstacle !== undefined}
-        aria-disabled={isWorking}
-      >
-        {isWorking && <span className="loading loading-spinner loading-sm" aria-hidden="true" />}
-        {t('account.signIn.submit')}
-      </button>
-      <p role="status" className="text-ink-soft text-sm empty:hidden">
-        {isWorking ? t('account.securing') : ''}
+      {error && <AccountError error={error} locale={locale} t={t} />}
+      <Submit
+        t={t}
+        label={t('account.signIn.submit')}
+        isWorking={isWorking}
+        isReady={isReady}
+        obstacle={obstacle}
+      />
+      <p className="text-sm">
+        <a className="link link-secondary" href={localizedPath(locale, '/reset-password')}>
+          {t('links.reset.forgot')}
+        </a>
       </p>
       {isPublic && (
         <p className="text-sm">

@@ -1,23 +1,19 @@
-import { type FormEvent, useEffect, useMemo, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { type AppError, asAppError, type FieldErrors } from '../contract/errors.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
 import { signUp } from '../stores/accounts.ts'
-import { afterSignIn } from '../stores/users.ts'
+import { AccountError } from './parts/AccountError.tsx'
+import { EmailField, Obstacle, Submit } from './parts/AccountFields.tsx'
 import {
   emailErrors,
-  fieldSentence,
-  newPasswordErrors,
+  goOn,
   prefill,
   useCarried,
   useReadiness,
-  usernameErrors,
-  weaknessErrors
+  usernameErrors
 } from './parts/account-form.ts'
-import { ErrorNote } from './parts/ErrorNote.tsx'
-import { Field } from './parts/Field.tsx'
-import { NewPasswordField } from './parts/NewPasswordField.tsx'
-import { PasswordField } from './parts/PasswordField.tsx'
-import { retryTime } from './parts/time.ts'
+import { ManyFaults, NewPasswordFields, UsernameField } from './parts/NewAccountFields.tsx'
+import { newPasswordErrors, weaknessErrors } from './parts/new-password.ts'
 import { useForm, type Values } from './parts/use-form.ts'
 
 interface SignUpProps {
@@ -63,8 +59,7 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
         return
       }
       await signUp({ email, username, password, locale })
-      const { navigate } = await import('../stores/navigation.ts')
-      await navigate(await afterSignIn(), { replace: true })
+      await goOn()
     } catch (cause) {
       const error = asAppError(cause, 'Signing up failed')
       setFailure({ error, email })
@@ -73,86 +68,40 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
     }
   }
 
-  const bad = Object.keys(form.errors).length
-  const until = useMemo(() => failure && retryTime(failure.error, locale), [failure, locale])
-  const note = obstacle && t(`account.${obstacle}`)
   const signInPath = localizedPath(locale, '/sign-in')
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
-      {note && (
-        <p role="alert" className="alert alert-outline alert-warning">
-          {note}
-        </p>
-      )}
-      {bad > 3 && (
-        <p role="alert" className="alert alert-error alert-outline">
-          {t('account.attention', { count: bad })}
-        </p>
-      )}
-      <Field
-        label={t('account.email')}
-        name="email"
-        type="email"
-        autoComplete="email"
-        error={fieldSentence(form.errors, 'email', t)}
-      />
-      <Field
-        label={t('account.username')}
-        name="username"
-        autoComplete="name"
-        spellCheck={false}
-        hint={t('account.usernameHint')}
-        error={fieldSentence(form.errors, 'username', t)}
-      />
-      <NewPasswordField
+      <Obstacle t={t} obstacle={obstacle} />
+      <ManyFaults t={t} form={form} />
+      <EmailField t={t} form={form} use="email" />
+      <UsernameField t={t} form={form} />
+      <NewPasswordFields
         t={t}
-        label={t('account.password')}
-        name="password"
+        form={form}
         chooser={() => {
           const { email = '', username = '' } = form.read()
           return { email, username, company }
         }}
-        error={fieldSentence(form.errors, 'password', t)}
       />
-      <PasswordField
-        t={t}
-        label={t('account.repeat')}
-        name="repeat"
-        autoComplete="new-password"
-        error={fieldSentence(form.errors, 'repeat', t)}
-      />
-      <p className="font-serif text-lg">{t('account.stays')}</p>
       {failure?.error.code === 'email_taken' ? (
-        <ErrorNote error={failure.error} locale={locale} t={t} text={t('account.signUp.taken')}>
+        <AccountError error={failure.error} locale={locale} t={t} text={t('account.signUp.taken')}>
           <a
             className="link link-secondary"
             href={`${signInPath}?email=${encodeURIComponent(failure.email)}`}
           >
             {t('account.signUp.takenLink')}
           </a>
-        </ErrorNote>
+        </AccountError>
       ) : (
-        failure && (
-          <ErrorNote
-            error={failure.error}
-            locale={locale}
-            t={t}
-            text={until && t('account.tryAgainAt', { time: until })}
-          />
-        )
+        failure && <AccountError error={failure.error} locale={locale} t={t} />
       )}
-      <button
-        type="submit"
-        className="btn btn-primary"
-        disabled={!isReady || obstacle !== undefined}
-        aria-disabled={isWorking}
-      >
-        {isWorking && <span className="loading loading-spinner loading-sm" aria-hidden="true" />}
-        {t('account.signUp.submit')}
-      </button>
-      <p role="status" className="text-ink-soft text-sm empty:hidden">
-        {isWorking ? t('account.securing') : ''}
-      </p>
+      <Submit
+        t={t}
+        label={t('account.signUp.submit')}
+        isWorking={isWorking}
+        isReady={isReady}
+        obstacle={obstacle}
+      />
       <p className="text-sm">
         {t('account.signUp.have')}{' '}
         <a className="link link-secondary" href={signInPath + carried}>

@@ -2,12 +2,14 @@ import { Hono } from 'hono'
 import { AppError, toProblem } from '../contract/errors.ts'
 import { endpoints, streams } from '../contract/index.ts'
 import { apiPolicy, hsts } from '../core/csp.ts'
+import { mountAccounts } from './api/accounts.ts'
 import { mountCategories } from './api/categories.ts'
 import type { Api, ApiContext, ApiEnv } from './api/context.ts'
 import { mountDeposits } from './api/deposits.ts'
 import { mountDocs } from './api/docs.ts'
 import { mountDomains } from './api/domains.ts'
 import { mountExports } from './api/exports.ts'
+import { mountMembers } from './api/members.ts'
 import { mountReports } from './api/reports.ts'
 import { mountRequests } from './api/requests.ts'
 import { mountService } from './api/service.ts'
@@ -75,6 +77,8 @@ export function createApp(
 
   mountUsers(app)
   mountSessions(app)
+  mountAccounts(app)
+  mountMembers(app)
   mountExports(app)
   mountCategories(app)
   mountDeposits(app)

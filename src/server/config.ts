@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { maxFileBytes } from '../contract/limits.ts'
+import { canonicalEmail } from '../core/email.ts'
 
 const count = (least: number) => z.coerce.number().check(z.int(), z.gte(least))
 const port = z.coerce.number().check(z.int(), z.gte(1), z.lte(65_535))
@@ -22,6 +23,14 @@ const settings = {
   DATABASE_URL: z.optional(databaseUrl),
   DATABASE_OWNER_URL: z.optional(databaseUrl),
   DATABASE_NOTIFY: z._default(flag, true),
+  SMTP_URL: z.optional(
+    z.string().check(z.regex(/^smtps?:\/\/[^/]/, 'it begins with smtp:// or smtps://'))
+  ),
+  MAIL_FROM: z.optional(
+    z
+      .string()
+      .check(z.refine(text => canonicalEmail(text) !== undefined, 'it is one plain e-mail address'))
+  ),
   DATA_DIR: z._default(z.string().check(z.minLength(1)), './data'),
   DEMO: z._default(flag, true),
   LOG_LEVEL: z._default(
@@ -32,6 +41,8 @@ const settings = {
   TRUSTED_PROXIES: z._default(z.string(), ''),
   LIMIT_SIGN_IN_PER_ADDRESS_MINUTE: z._default(count(1), 300),
   LIMIT_SIGN_UP_PER_ADDRESS_HOUR: z._default(count(1), 20),
+  LIMIT_MAILS_PER_ADDRESS_HOUR: z._default(count(1), 20),
+  LIMIT_MAIL_TOKENS_PER_ADDRESS: z._default(count(1), 30),
   LIMIT_VERIFY_PER_ADDRESS_MINUTE: z._default(count(1), 60),
   LIMIT_VERIFY_PER_ADDRESS_DAY: z._default(count(1), 600),
   LIMIT_VERIFY_PER_COMPANY_DAY: z._default(count(1), 20_000),
@@ -59,6 +70,8 @@ export interface Config {
   /** Scheme and port that people see, which a proxy may change. */
   scheme: 'http' | 'https'
   publicPort: number | undefined
+  /** The server that takes our mails, and whom they come from; `undefined`: they go to a folder. */
+  smtp: { url: string; from: string } | undefined
   /** Absolute. */
   dataDir: string
   demo: boolean
@@ -68,6 +81,8 @@ export interface Config {
   limits: {
     signInPerAddressMinute: number
     signUpPerAddressHour: number
+    mailsPerAddressHour: number
+    mailTokensPerAddress: number
     verifyPerAddressMinute: number
     verifyPerAddressDay: number
     verifyPerCompanyDay: number
@@ -96,6 +111,9 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   if (value.DATABASE_OWNER_URL !== undefined && value.DATABASE_URL === undefined) {
     throw new Error('DATABASE_OWNER_URL is not usable without DATABASE_URL.')
   }
+  if ((value.SMTP_URL === undefined) !== (value.MAIL_FROM === undefined)) {
+    throw new Error('SMTP_URL and MAIL_FROM are set together or not at all.')
+  }
   const seen = publicAddress(value.PUBLIC_URL, value.PORT)
   return {
     database:
@@ -107,6 +125,10 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     host: value.HOST,
     managementPort: value.MANAGEMENT_PORT,
     ...seen,
+    smtp:
+      value.SMTP_URL === undefined || value.MAIL_FROM === undefined
+        ? undefined
+        : { url: value.SMTP_URL, from: value.MAIL_FROM },
     dataDir: resolve(value.DATA_DIR),
     demo: value.DEMO,
     logLevel: value.LOG_LEVEL,
@@ -117,6 +139,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     limits: {
       signInPerAddressMinute: value.LIMIT_SIGN_IN_PER_ADDRESS_MINUTE,
       signUpPerAddressHour: value.LIMIT_SIGN_UP_PER_ADDRESS_HOUR,
+      mailsPerAddressHour: value.LIMIT_MAILS_PER_ADDRESS_HOUR,
+      mailTokensPerAddress: value.LIMIT_MAIL_TOKENS_PER_ADDRESS,
       verifyPerAddressMinute: value.LIMIT_VERIFY_PER_ADDRESS_MINUTE,
       verifyPerAddressDay: value.LIMIT_VERIFY_PER_ADDRESS_DAY,
       verifyPerCompanyDay: value.LIMIT_VERIFY_PER_COMPANY_DAY,
@@ -130,9 +154,9 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   }
 }
 
-/** A database's URL holds a password, which stays out of logs. */
+/** An address of a server holds a password, which stays out of logs. */
 function shown(key: string, given: Record<string, string | undefined>): string {
-  return key.startsWith('DATABASE_') && key.endsWith('URL') ? key : `${key}=${given[key]}`
+  return /^(DATABASE|SMTP)_\w*URL$/.test(key) ? key : `${key}=${given[key]}`
 }
 
 function isOrigin(text: string): boolean {

@@ -16,6 +16,7 @@ import { fillDemoDocuments } from './jobs/fill-demo.ts'
 import { forget } from './jobs/forget.ts'
 import { reloadKeys } from './jobs/reload-keys.ts'
 import { runJobs } from './jobs/run.ts'
+import { sendMails } from './jobs/send-mails.ts'
 import { lapseStaleUploads, settleUploads } from './jobs/settle-uploads.ts'
 import { openLag } from './lag.ts'
 import { createListener } from './listener.ts'
@@ -108,6 +109,7 @@ async function start(): Promise<void> {
       [
         settleUploads(deps),
         lapseStaleUploads(deps),
+        sendMails(deps),
         forget(deps),
         checkAllFiles(deps),
         reloadKeys(deps)

@@ -13,6 +13,7 @@ import { type Place, sharesLogin } from './db/place.ts'
 import type { Deps, Log } from './domain/deps.ts'
 import { recordedKekId, recordKekId } from './domain/installation.ts'
 import { openKeys } from './keys.ts'
+import { openMails } from './mail.ts'
 import { createWakes } from './wakes.ts'
 
 export interface Opened extends AsyncDisposable {
@@ -59,6 +60,7 @@ export async function openDeps(
     db,
     keys,
     blobs: openBlobs(documents),
+    mails: await openMails({ smtp: config.smtp, outbox: join(config.dataDir, 'outbox'), log }),
     clock,
     random: length => new Uint8Array(randomBytes(length)),
     log,
@@ -67,6 +69,7 @@ export async function openDeps(
       scheme: config.scheme,
       port: config.publicPort,
       loopback: isLoopback(config.host),
+      mailServer: config.smtp !== undefined,
       maxUploadBytes: config.maxUploadBytes,
       limits: config.limits
     },

@@ -4,7 +4,7 @@ import type { PersonKey, Signal, Wakes } from './domain/deps.ts'
 
 /**
  * Signals between the parts of one process. With `hints`, news of events, sessions and domains also
- * reach the other processes on the database. Uploads do not: whoever took one makes its deposit.
+ * reach the other processes on the database. Uploads and mails do not: whoever took one goes on with it.
  */
 export function createWakes(hints?: Pick<Hints, 'send' | 'hear'>): Wakes {
   const events = signal<PersonKey>(key => hints?.send(`events ${key.company} ${key.user}`))
@@ -23,7 +23,7 @@ export function createWakes(hints?: Pick<Hints, 'send' | 'hear'>): Wakes {
     },
     missed: () => missed.deliver()
   })
-  return { events, uploads: signal(), sessions, domains, missed }
+  return { events, uploads: signal(), mails: signal(), sessions, domains, missed }
 }
 
 interface BridgedSignal<T> extends Signal<T> {

@@ -38,7 +38,7 @@ async function start(): Promise<void> {
     tell()
     draw()
     // rights come with the person, and may go while a page is open
-    if (answerOfPage() === 'leave') void guard()
+    if (['leave', 'confirm'].includes(answerOfPage())) void guard()
   })
   sessions.onSignIn(tell)
   sessions.onSignOut(departure => {
@@ -65,7 +65,11 @@ async function guard(reason?: 'ended'): Promise<void> {
 function answerOfPage() {
   const { guard } = document.body.dataset
   if (!isGuardName(guard)) throw new Error(`Unknown guard: ${guard}`)
-  return answerOf(guard, { isSignedIn: isSignedIn(), permissions: user?.permissions })
+  return answerOf(guard, {
+    isSignedIn: isSignedIn(),
+    isPending: user?.pending === true,
+    permissions: user?.permissions
+  })
 }
 
 async function leave(): Promise<void> {

@@ -3,12 +3,15 @@ import { formatBytes } from '../core/format.ts'
 import { pageLocale, pageWords } from './page.ts'
 
 /** In the drawer: what is used of requests and storage, a meter where there is a limit, and what is left. */
-export function drawUsage({ usage, usage_remaining: { requests, storage } }: UserInfo): void {
+export function drawUsage(user: UserInfo): void {
+  const { usage, usage_remaining } = user
+  const { requests, storage } = usage_remaining
   const box = document.querySelector<HTMLElement>('[data-usage]')
   if (!box) return
   const t = pageWords()
   const bytes = (count: number) => formatBytes(count, pageLocale())
-  box.hidden = false
+  // nothing is theirs to use before the e-mail is confirmed
+  box.hidden = user.pending === true
   draw(box, 'requests', {
     left:
       requests === null

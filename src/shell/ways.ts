@@ -1,3 +1,4 @@
+import type { answerOf } from '../core/guards.ts'
 import { parseRedirect, withRedirect } from '../core/redirect.ts'
 import { localizedPath } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
@@ -5,20 +6,23 @@ import { isReturnable } from '../stores/routes.ts'
 import { pageLocale, pageWords } from './page.ts'
 import { toast } from './toasts.ts'
 
+type Way = Exclude<ReturnType<typeof answerOf>, 'stay'>
+
 /** Leads away from a page that is not for its visitor. Loaded when that happens. */
-export async function leadOn(
-  answer: 'sign-in' | 'go-on' | 'leave',
-  reason: 'ended' | undefined
-): Promise<void> {
+export async function leadOn(answer: Way, reason: 'ended' | undefined): Promise<void> {
   await navigate(addressFor(answer, reason), { replace: true })
   if (answer === 'leave') toast(pageWords()('shell.notYours'))
 }
 
-function addressFor(answer: 'sign-in' | 'go-on' | 'leave', reason: 'ended' | undefined): string {
+function addressFor(answer: Way, reason: 'ended' | undefined): string {
   const { origin, pathname: path, search: query, hash } = location
   if (answer === 'sign-in') {
     // the sign-in page says the reason
     const target = localizedPath(pageLocale(), '/sign-in') + (reason ? `?reason=${reason}` : '')
+    return withRedirect(target, { path, query, hash })
+  }
+  if (answer === 'confirm') {
+    const target = localizedPath(pageLocale(), '/verify-account')
     return withRedirect(target, { path, query, hash })
   }
   const wanted = new URLSearchParams(query).get('redirect') ?? ''

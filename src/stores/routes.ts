@@ -11,6 +11,10 @@ const $route = createRouter(
     signIn: page('sign-in'),
     signUp: page('sign-up'),
     disabled: page('disabled'),
+    verifyAccount: page('verify-account'),
+    activateAccount: page('activate-account'),
+    resetPassword: page('reset-password'),
+    confirmEmail: page('confirm-email'),
     docs: page('docs(?:/calls|/errors)?')
   },
   { links: false }

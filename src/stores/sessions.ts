@@ -136,7 +136,7 @@ export function heed(error: AppError, token: string | undefined): void {
 /** Ends the session here and in other tabs at once, then on the server as far as it can be reached. */
 export async function signOut(): Promise<void> {
   const token = sessionToken()
-  const left = leaveNothing()
+  const left = forgetSession()
   if (token) {
     await callAs(token, 'logOut', {}, {}).catch(() => {
       // The token ends by itself within the hour, and nobody holds it any more.
@@ -148,7 +148,7 @@ export async function signOut(): Promise<void> {
 /** Ends every session of the person, in all browsers; unlike `signOut` it fails where the server does. */
 export async function signOutEverywhere(): Promise<void> {
   await api('logOut', { all: true })
-  await leaveNothing()
+  await forgetSession()
 }
 
 /** Begins the session of a token that a login has just answered. */
@@ -234,8 +234,8 @@ function leave(departure: Departure): void {
   tellTabs('changed')
 }
 
-/** However the person signs out, names and fingerprints of their files stay in no browser. */
-async function leaveNothing(): Promise<void> {
+/** Drops the session here; names and fingerprints of the person's files stay in no browser. */
+export async function forgetSession(): Promise<void> {
   leave('signed-out')
   try {
     const { forgetUploads } = await import('./upload-memory.ts')

@@ -1,7 +1,7 @@
 import { atom } from 'nanostores'
 import { AppError } from '../contract/errors.ts'
 import type { Locale } from '../i18n/index.ts'
-import { signUpWith } from './accounts.ts'
+import { signInWithNewKey } from './accounts.ts'
 import { environment } from './environment.ts'
 import { createRetrying } from './retrying.ts'
 import { api } from './sessions.ts'
@@ -46,7 +46,8 @@ interface FirstOperator {
 /** Makes the first operator and signs them in; answers what has become of the demonstration. */
 export async function finishSetup(input: FirstOperator): Promise<'none' | 'kept' | 'removed'> {
   const { password, ...operator } = input
-  const made = await signUpWith({ email: input.email, password }, public_key_jwt =>
+  const key = { email: input.email, password, purpose: 'signup' } as const
+  const made = await signInWithNewKey(key, public_key_jwt =>
     api('createOperator', { ...operator, public_key_jwt })
   )
   return made.demo

@@ -2,8 +2,7 @@ import { atom } from 'nanostores'
 import type { Disabled } from '../contract/disabled.ts'
 import { AppError } from '../contract/errors.ts'
 import type { UserInfo } from '../contract/users.ts'
-import { parseRedirect } from '../core/redirect.ts'
-import { isLocale, type Locale, localizedPath } from '../i18n/index.ts'
+import type { Locale } from '../i18n/index.ts'
 import { environment, pageLocale } from './environment.ts'
 import { joinTeam, type Team } from './leader.ts'
 import { rememberLanguage } from './locale.ts'
@@ -61,18 +60,6 @@ async function change(fields: { locale: Locale } | { username: string }): Promis
   const mine = visit
   const user = await api('updateUser', fields)
   if (mine === visit) take(user)
-}
-
-/** Where a sign-in leads: back to where the person came from, else home; in the person's language. */
-export async function afterSignIn(): Promise<string> {
-  const { isReturnable } = await import('./routes.ts')
-  const { protocol, host, search } = environment().place()
-  const origin = `${protocol}//${host}`
-  const redirect = new URLSearchParams(search).get('redirect') ?? ''
-  const url = new URL(parseRedirect(redirect, origin, isReturnable) ?? '/', origin)
-  const chosen = $user.get()?.locale
-  url.pathname = localizedPath(isLocale(chosen) ? chosen : pageLocale(), url.pathname)
-  return url.href
 }
 
 async function begin(arrival: Arrival): Promise<void> {

@@ -3,8 +3,7 @@ import { argon2id as wasmArgon2id } from 'hash-wasm'
 import { AppError, type ErrorCode } from '../contract/errors.ts'
 import { ChallengeError, type ChallengePurpose } from '../core/challenge.ts'
 import { type Argon2id, deriveKey } from '../core/kdf.ts'
-import type { PublicKeyPurpose } from '../core/public-key-proof.ts'
-import { createSigner, importSigningKey, type Signer } from './signer.ts'
+import { createSigner, importSigningKey, type PublicKeyRequest, type Signer } from './signer.ts'
 
 /** A key is kept for the calls of one form, sign-up followed by sign-in, and no longer. */
 const keepMilliseconds = 60_000
@@ -14,7 +13,7 @@ export type KdfRequest =
   // e-mail and password in canonical form
   | { kind: 'open'; email: string; password: string }
   | { kind: 'respond'; id: number; challenge: string; purpose: ChallengePurpose; host: string }
-  | { kind: 'publicKeyJwt'; id: number; challenge: string; purpose: PublicKeyPurpose; aud: string }
+  | ({ kind: 'publicKeyJwt'; id: number } & PublicKeyRequest)
 
 export type KdfReply =
   | { kind: 'signed'; id: number; text: string }

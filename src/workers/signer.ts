@@ -4,6 +4,7 @@ import { toBase64Url, toUtf8 } from '../core/evidence/bytes.ts'
 import type { DerivedKey, KdfId } from '../core/kdf.ts'
 import {
   formatPublicKeyJwt,
+  mailTokenHash,
   noncePurpose,
   type PublicKeyPurpose,
   publicJwk,
@@ -22,6 +23,10 @@ export interface PublicKeyRequest {
   /** `location.hostname` */
   aud: string
   purpose: PublicKeyPurpose
+  /** Of a mailed link, where one is used. */
+  token?: string | undefined
+  /** Whose challenge it is, in canonical form, where a new e-mail is being proven. */
+  present?: string | undefined
 }
 
 /** What a person's e-mail and password can do: sign challenges and one's own public key, nothing else. */
@@ -48,12 +53,13 @@ export function createSigner(email: string, derive: (kdf: KdfId) => Promise<Sign
       return challengeResponse(challenge, await key.sign(bytes))
     },
 
-    async publicKeyJwt({ challenge, aud, purpose }) {
-      const expected = { challenge, purpose: noncePurpose(purpose), host: aud, email }
+    async publicKeyJwt({ challenge, aud, purpose, token, present = email }) {
+      const expected = { challenge, purpose: noncePurpose(purpose), host: aud, email: present }
       const { kdf } = checkChallenge(expected)
       const key = await keyFor(kdf)
       const jwk = publicJwk(key)
-      const input = publicKeyJwtInput({ aud, email, purpose, kdf, nonce: challenge, jwk })
+      const th = token === undefined ? {} : { th: mailTokenHash(token) }
+      const input = publicKeyJwtInput({ aud, email, purpose, kdf, nonce: challenge, ...th, jwk })
       return formatPublicKeyJwt(input, await key.sign(toUtf8(input)))
     }
   }

@@ -18,6 +18,7 @@ import {
   type TestApp,
   type TestPerson
 } from '../helpers/app.ts'
+import { makePerson } from '../helpers/mailed.ts'
 import {
   codeOf,
   codesOf,
@@ -37,7 +38,7 @@ const maxUploadBytes = 1_000_000
 
 let app: TestApp
 let ada: TestPerson
-let things: Awaited<ReturnType<typeof makeThings>> & { domain: string }
+let things: Awaited<ReturnType<typeof makeThings>> & { domain: string; member: string }
 /** Rules that refused a field; each needs its words. */
 const rules = new Set<string>()
 
@@ -47,7 +48,8 @@ beforeAll(async () => {
   ada = await app.signUp()
   await makeAdmins(app.owner)
   const domain = await domainOf(app.owner, 'acme.localhost')
-  things = { ...(await makeThings(app, ada, 'there.pdf')), domain }
+  const { id: member } = await makePerson(app, true)
+  things = { ...(await makeThings(app, ada, 'there.pdf')), domain, member }
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

@@ -13,14 +13,14 @@ import {
   toProblem
 } from '../../src/contract/errors.ts'
 import { endpoints, type streams } from '../../src/contract/index.ts'
-import { getChallenge } from '../../src/contract/sessions.ts'
+import { getChallenge, logIn } from '../../src/contract/sessions.ts'
 import en from '../../src/i18n/en/errors.json' with { type: 'json' }
 import fr from '../../src/i18n/fr/errors.json' with { type: 'json' }
 import { companyId } from '../../src/server/db/scope.ts'
-import { issueToken } from '../../src/server/domain/tokens.ts'
 import { lapseNextUpload } from '../../src/server/domain/uploads.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { makeKeys, type TestKeys } from '../helpers/keys.ts'
+import { mailToken, makePerson, makeSignUp } from '../helpers/mailed.ts'
 import {
   codeOf,
   domainOf,
@@ -30,7 +30,6 @@ import {
   routeOf,
   routes,
   rowOf,
-  sessionOf,
   uploadBytes
 } from '../helpers/matrix.ts'
 
@@ -116,6 +115,7 @@ describe('the routes', () => {
   test('are open to strangers only where that is meant', () => {
     const open = names.filter(name => routeOf(name).access === 'public')
     expect(open.sort()).toEqual([
+      'activateUser',
       'createOperator',
       'createUser',
       'getChallenge',
@@ -126,23 +126,26 @@ describe('the routes', () => {
       'getSetup',
       'logIn',
       'reportPolicy',
-      'verify'
+      'requestReset',
+      'resetKey',
+      'verify',
+      'verifyEmail'
     ])
     const pending = Object.entries<Endpoint>(endpoints).filter(([, route]) => route.pending)
-    expect(pending.map(([name]) => name).sort()).toEqual(['getUser', 'logOut', 'updateUser'])
+    expect(pending.map(([name]) => name).sort()).toEqual([
+      'getUser',
+      'logOut',
+      'sendVerification',
+      'updateUser',
+      'verifyEmail'
+    ])
   })
 
   test('refuse a session whose e-mail is not confirmed wherever that is not said', async () => {
-    const tenant = await app.tenants.resolve(ada.host)
-    if (!tenant) throw new Error('the company is gone')
-    const now = app.deps.clock()
-    const token = await issueToken(app.deps, tenant, {
-      user_id: ada.id,
-      session_id: sessionOf(ada.token),
-      pending: true,
-      signedIn: now,
-      expires: new Date(now.getTime() + 60_000)
-    })
+    const { email, keys } = await makeSignUp(app)
+    const { challenge } = await app.call(ada.host, getChallenge, { email })
+    const challenge_response = keys.respond(challenge)
+    const { access_token: token } = await app.call(ada.host, logIn, { email, challenge_response })
     for (const name of names) {
       const route: Endpoint | Stream = routeOf(name)
       if (route.access === 'public' || ('pending' in route && route.pending)) continue
@@ -265,6 +268,58 @@ describe('the error codes', () => {
     'changeKey challenge_invalid': () => changeKey('login'),
     'changeKey key_invalid': () => changeKey('rekey', { jwt: 'x.y.z' }),
     'changeKey password_wrong': () => changeKey('rekey', { keys: makeKeys() }),
+    'verifyEmail mail_token_invalid': () => ask('verifyEmail', { token: anyToken() }, {}),
+    'verifyEmail mail_token_used': () => twice('verifyEmail'),
+    'verifyEmail proof_required': async () => {
+      const token = await mailToken(app, 'verify', await makeSignUp(app))
+      return ask('verifyEmail', { token }, {})
+    },
+    'verifyEmail challenge_invalid': () => late('verifyEmail'),
+    'verifyEmail key_invalid': () => withBadKey('verifyEmail'),
+    'activateUser mail_token_invalid': () => withAnyToken('activateUser'),
+    'activateUser mail_token_used': () => twice('activateUser'),
+    'activateUser challenge_invalid': () => late('activateUser'),
+    'activateUser key_invalid': () => withBadKey('activateUser'),
+    'resetKey mail_token_invalid': () => withAnyToken('resetKey'),
+    'resetKey mail_token_used': () => twice('resetKey'),
+    'resetKey challenge_invalid': () => late('resetKey'),
+    'resetKey key_invalid': () => withBadKey('resetKey'),
+    'changeEmail challenge_invalid': async () => {
+      const input = await inputOf('changeEmail')
+      app.wait(180)
+      return ask('changeEmail', input)
+    },
+    'changeEmail key_invalid': async () =>
+      ask('changeEmail', { ...(await inputOf('changeEmail')), public_key_jwt: 'x.y.z' }),
+    'changeEmail password_wrong': async () =>
+      ask('changeEmail', {
+        ...(await inputOf('changeEmail')),
+        ...(await wrongAnswer())
+      }),
+    'confirmEmail mail_token_invalid': () => ask('confirmEmail', { token: anyToken() }),
+    'confirmEmail mail_token_used': async () => {
+      const input = await inputOf('confirmEmail')
+      await ask('confirmEmail', input)
+      return ask('confirmEmail', input)
+    },
+    'deleteUser challenge_invalid': async () => {
+      const input = await inputOf('deleteUser')
+      app.wait(180)
+      return ask('deleteUser', input)
+    },
+    'deleteUser password_wrong': async () => ask('deleteUser', await wrongAnswer()),
+    'deleteUser last_operator': async () => {
+      const set = (permissions: string[]) =>
+        app.owner.query('update "user" set permissions = $1 where id = $2', [permissions, ada.id])
+      await app.owner.query(`update "user" set permissions = '{admin}'`)
+      await set(['admin', 'operator'])
+      const response = await ask('deleteUser', await inputOf('deleteUser'))
+      await set(['admin'])
+      return response
+    },
+    'resendInvitation already_active': async () =>
+      ask('resendInvitation', { id: (await makePerson(app)).id }),
+    'disableUser not_oneself': () => ask('disableUser', { id: ada.id, reason: 'left' }),
     'logIn login_failed': async () => {
       const { challenge } = await app.call('acme.localhost', getChallenge, { email: ada.email })
       const challenge_response = makeKeys().respond(challenge)
@@ -416,6 +471,42 @@ function deposit(change: Record<string, unknown>, headers?: Record<string, strin
 
 async function operatorInput(): Promise<Record<string, unknown>> {
   return { ...(await rowOf('createOperator').input?.(app, ada)) }
+}
+
+async function inputOf(name: keyof typeof endpoints): Promise<Record<string, unknown>> {
+  return { ...(await rowOf(name).input?.(app, ada)) }
+}
+
+function anyToken(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+async function withAnyToken(name: 'activateUser' | 'resetKey'): Promise<RawResponse> {
+  return ask(name, { ...(await inputOf(name)), token: anyToken() }, {})
+}
+
+async function withBadKey(name: keyof typeof endpoints): Promise<RawResponse> {
+  return ask(name, { ...(await inputOf(name)), public_key_jwt: 'x.y.z' }, {})
+}
+
+async function twice(name: keyof typeof endpoints): Promise<RawResponse> {
+  const input = await inputOf(name)
+  await ask(name, input, {})
+  return ask(name, input, {})
+}
+
+/** With a challenge that ran out. */
+async function late(name: keyof typeof endpoints): Promise<RawResponse> {
+  const input = await inputOf(name)
+  app.wait(180)
+  return ask(name, input, {})
+}
+
+/** To a challenge of ada's, by another key than hers. */
+async function wrongAnswer(): Promise<{ challenge_response: string }> {
+  const asked = { email: ada.email, purpose: 'rekey' } as const
+  const { challenge } = await app.call(ada.host, getChallenge, asked)
+  return { challenge_response: makeKeys().respond(challenge) }
 }
 
 /** `PUT /deposit` of `length` bytes; the headers may say otherwise. */

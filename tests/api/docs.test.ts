@@ -8,6 +8,7 @@ import { codesOf, openApi, sentCodes, streamFacts } from '../../src/contract/ope
 import en from '../../src/i18n/en/docs.json' with { type: 'json' }
 import fr from '../../src/i18n/fr/docs.json' with { type: 'json' }
 import { makeApp, type RawResponse, type TestApp } from '../helpers/app.ts'
+import { makePerson } from '../helpers/mailed.ts'
 import {
   domainOf,
   isUpload,
@@ -107,7 +108,8 @@ test.each(names)('%s answers what its description says, good and bad', async nam
     ...things,
     category: person.category,
     host: 'acme.localhost',
-    domain: await domainOf(app.owner, 'acme.localhost')
+    domain: await domainOf(app.owner, 'acme.localhost'),
+    member: (await makePerson(app, true)).id
   }
   await makeAdmins(app.owner)
   const { ids = {}, input, headers, body } = rowOf(name)

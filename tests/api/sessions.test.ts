@@ -136,7 +136,7 @@ test.for(Object.entries(refusals))('refuses %s with the same bytes', async ([, a
   expect(await sessions()).toEqual(before)
 })
 
-test('opens one key for a stranger as for a person', async () => {
+test('opens as many keys for a stranger as for a person, and one for who signs in', async () => {
   const account = await service.signUp()
   const opened = async (attempt: Attempt) => {
     const input = await attempt(account)
@@ -151,8 +151,8 @@ test('opens one key for a stranger as for a person', async () => {
     return count
   }
   expect(await opened(async () => answer(account))).toBe(1)
-  expect(await opened(async () => answer({ ...account, keys: makeKeys() }))).toBe(1)
-  expect(await opened(async () => answer(newAccount()))).toBe(1)
+  expect(await opened(async () => answer({ ...account, keys: makeKeys() }))).toBe(5)
+  expect(await opened(async () => answer(newAccount()))).toBe(5)
 })
 
 test('takes signatures with high and with low s', async () => {

@@ -14,11 +14,13 @@ import { createUser } from '../../src/contract/users.ts'
 import { createApp } from '../../src/server/app.ts'
 import { openBlobs } from '../../src/server/blobs.ts'
 import { createCompany, type NewCompany } from '../../src/server/domain/companies.ts'
-import type { CompanyId, Deps, Settings } from '../../src/server/domain/deps.ts'
+import type { CompanyId, Deps, Mails, Settings } from '../../src/server/domain/deps.ts'
 import { openTenants } from '../../src/server/domain/domains.ts'
+import type { Letter } from '../../src/server/domain/mails.ts'
 import { localhostTheme } from '../../src/server/domain/seed-themes.ts'
 import { createAddressReader, refuseHost } from '../../src/server/hosts.ts'
 import { runJobs } from '../../src/server/jobs/run.ts'
+import { sendMails } from '../../src/server/jobs/send-mails.ts'
 import { settleUploads } from '../../src/server/jobs/settle-uploads.ts'
 import { openKeys } from '../../src/server/keys.ts'
 import { createListener, type Halves } from '../../src/server/listener.ts'
@@ -57,6 +59,8 @@ export type TestApp = Awaited<ReturnType<typeof makeApp>>
 export const generousLimits: Settings['limits'] = {
   signInPerAddressMinute: 100_000,
   signUpPerAddressHour: 100_000,
+  mailsPerAddressHour: 100_000,
+  mailTokensPerAddress: 100_000,
   verifyPerAddressMinute: 100_000,
   verifyPerAddressDay: 100_000,
   verifyPerCompanyDay: 100_000,
@@ -78,6 +82,10 @@ export async function makeApp(
     limits?: Partial<Limits>
     settings?: Partial<Settings>
     trustedProxies?: string[]
+    /** Takes the mails; without it they are kept as `letters`. */
+    mails?: Mails
+    /** `false`: mails wait until the test sends them. */
+    sendsMails?: false
     /** Stands in for the pages; without it every page host is refused. */
     site?: Halves['site']
     /** How late the event loop claims to be. */
@@ -95,10 +103,16 @@ export async function makeApp(
   const note = (level: string) => (facts: object, text: string) => {
     logged.push({ level, facts, text })
   }
+  const letters: Letter[] = []
+  const keep = async (letter: Letter) => {
+    letters.push(letter)
+    return 'sent' as const
+  }
   const deps: Deps = {
     db: database.db,
     keys: await openKeys({ directory: join(folder, 'keys'), recordedKekId: undefined, clock }),
     blobs: openBlobs(join(folder, 'documents')),
+    mails: options.mails ?? { send: keep },
     clock,
     random: length => new Uint8Array(randomBytes(length)),
     log: { info: note('info'), warn: note('warn'), error: note('error') },
@@ -107,6 +121,7 @@ export async function makeApp(
       scheme: 'http',
       port: undefined,
       loopback: true,
+      mailServer: false,
       maxUploadBytes: 5_000_000_000,
       limits: { ...generousLimits },
       ...options.settings
@@ -120,7 +135,8 @@ export async function makeApp(
   }
   const tenants = openTenants(deps)
   const app = createApp(deps, tenants, options.lagMs ? { lagMs: options.lagMs } : {})
-  const jobs = runJobs([settleUploads(deps)], deps.log)
+  const sending = options.sendsMails === false ? [] : [sendMails(deps)]
+  const jobs = runJobs([settleUploads(deps), ...sending], deps.log)
   const server = createListener({
     tenants,
     site: options.site ?? { handle: async (_request, response) => refuseHost(response, 421) },
@@ -282,8 +298,40 @@ export async function makeApp(
     throw new Error(`request ${id} did not become ${states.join(' or ')}`)
   }
 
+  /** The newest mail of a kind to somebody, once it is sent, with the token of its link. */
+  async function letterTo(
+    email: string,
+    kind: Letter['kind']
+  ): Promise<Letter & { token: string }> {
+    for (let tries = 0; tries < 500; tries++) {
+      const found = letters.findLast(letter => letter.to === email && letter.kind === kind)
+      if (found) {
+        const { hash } = new URL(found.link)
+        return { ...found, token: new URLSearchParams(hash.slice(1)).get('t') ?? '' }
+      }
+      await new Promise(resolve => setTimeout(resolve, 10))
+    }
+    throw new Error(`no ${kind} was mailed to ${email}`)
+  }
+
+  /** Waits until no mail is due or being sent. */
+  async function mailed(): Promise<void> {
+    for (let tries = 0; tries < 500; tries++) {
+      const { rows } = await database.owner.query(
+        'select 1 from mail where attempts > 0 or next_at <= $1 limit 1',
+        [deps.clock()]
+      )
+      if (rows.length === 0) return
+      await new Promise(resolve => setTimeout(resolve, 10))
+    }
+    throw new Error('mails are left')
+  }
+
   return {
     deps,
+    letters,
+    letterTo,
+    mailed,
     app,
     tenants,
     server,

@@ -1,7 +1,12 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import * as z from 'zod/mini'
-import { type Endpoint, pathParameters, type Stream } from '../../src/contract/endpoint.ts'
+import {
+  type Endpoint,
+  pathParameters,
+  type Stream,
+  takesBody
+} from '../../src/contract/endpoint.ts'
 import { commonErrors, type ErrorCode, errorCodes } from '../../src/contract/errors.ts'
 import { endpoints, streams } from '../../src/contract/index.ts'
 import { getChallenge } from '../../src/contract/sessions.ts'
@@ -10,6 +15,7 @@ import { type Db, poolOf } from '../../src/server/db/open.ts'
 import { createSetupCode } from '../../src/server/domain/setup.ts'
 import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
 import { makeKeys } from './keys.ts'
+import { mailToken, makeEmailChange, makePerson, makeSignUp, proofFor } from './mailed.ts'
 
 /** Every route of the contract by its name; a route without a row below fails the tests. */
 export const routes: Record<string, Endpoint | Stream> = { ...endpoints, ...streams }
@@ -17,7 +23,15 @@ export const routes: Record<string, Endpoint | Stream> = { ...endpoints, ...stre
 /** What an id of a call names, seen from the caller. */
 export const idKinds = ['own', 'person', 'company', 'missing', 'malformed', 'empty'] as const
 export type IdKind = (typeof idKinds)[number]
-export type Thing = 'record' | 'request' | 'upload' | 'session' | 'category' | 'host' | 'domain'
+export type Thing =
+  | 'record'
+  | 'request'
+  | 'upload'
+  | 'session'
+  | 'category'
+  | 'host'
+  | 'domain'
+  | 'member'
 
 /** Ids of each thing: the caller's own, another person's, another company's, and three of nothing. */
 export type Things = Record<Thing, Record<IdKind, string>>
@@ -38,7 +52,7 @@ interface Row {
   /** How an id out of form is refused; `invalid_input` when absent. */
   malformed?: ErrorCode
   /** The call ends the session or changes the thing, so each good one gets its own. */
-  spends?: 'session' | 'another session' | 'upload'
+  spends?: 'session' | 'another session' | 'upload' | 'person'
   /** Everybody of the company may use the thing that is the owner's own. */
   shared?: true
 }
@@ -65,6 +79,20 @@ export const rows: Record<string, Row> = {
   updateUser: { input: () => ({ username: 'Ada King', locale: 'en' }) },
   createUser: { input: signUpInput },
   changeKey: { input: changeKeyInput, proves: 'challenge_invalid' },
+  verifyEmail: { input: verifyEmailInput },
+  sendVerification: {},
+  activateUser: { input: activateUserInput },
+  requestReset: { input: () => ({ email: `person-${randomUUID()}@example.com` }) },
+  resetKey: { input: resetKeyInput },
+  changeEmail: { input: changeEmailInput, proves: 'challenge_invalid' },
+  confirmEmail: {
+    input: async (app, person) => ({ token: await makeEmailChange(app, person) }),
+    proves: 'mail_token_invalid'
+  },
+  deleteUser: { input: deleteUserInput, proves: 'challenge_invalid', spends: 'person' },
+  resendInvitation: { ids: { id: 'member' }, shared: true },
+  disableUser: { input: () => ({ reason: 'left' }), ids: { id: 'member' }, shared: true },
+  enableUser: { ids: { id: 'member' }, shared: true },
   getChallenge: { input: () => ({ email: 'ada@example.com', purpose: 'login' }) },
   logIn: { input: logInInput },
   logOut: { input: () => ({ all: false }), spends: 'session' },
@@ -196,12 +224,15 @@ export function requestOf(
     delete rest[name]
   }
   const { method } = route
-  if (route.kind === 'endpoint' && (method === 'POST' || method === 'PUT')) {
+  if (route.kind === 'endpoint' && takesBody(route)) {
+    const body = JSON.stringify(rest)
+    // Node sends none by itself for this method
+    const length = method === 'DELETE' ? { 'content-length': String(Buffer.byteLength(body)) } : {}
     return {
       method,
       path,
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(rest)
+      headers: { 'content-type': 'application/json', ...length, ...headers },
+      body
     }
   }
   const query = new URLSearchParams()
@@ -289,6 +320,41 @@ async function changeKeyInput(app: TestApp, { host, email, keys }: TestPerson): 
     challenge_response: keys.respond(challenge),
     public_key_jwt: keys.publicKeyJwt(proof)
   }
+}
+
+async function verifyEmailInput(app: TestApp): Promise<object> {
+  const waiting = await makeSignUp(app)
+  const token = await mailToken(app, 'verify', waiting)
+  return { token, public_key_jwt: await proofFor(app, 'verify', { ...waiting, token }) }
+}
+
+async function activateUserInput(app: TestApp): Promise<object> {
+  const invited = await makePerson(app, true)
+  const token = await mailToken(app, 'activate', invited)
+  const public_key_jwt = await proofFor(app, 'activate', { ...invited, token })
+  return { token, username: 'Ada', public_key_jwt, locale: 'fr' }
+}
+
+async function resetKeyInput(app: TestApp): Promise<object> {
+  const person = await makePerson(app)
+  const token = await mailToken(app, 'reset', person)
+  return { token, public_key_jwt: await proofFor(app, 'reset', { ...person, token }) }
+}
+
+async function changeEmailInput(app: TestApp, person: TestPerson): Promise<object> {
+  const { host, email: present, keys } = person
+  const email = `person-${randomUUID()}@example.com`
+  const { challenge: nonce } = await app.call(host, getChallenge, {
+    email: present,
+    purpose: 'rekey'
+  })
+  const public_key_jwt = makeKeys().publicKeyJwt({ aud: host, email, purpose: 'email', nonce })
+  return { email, challenge_response: keys.respond(nonce), public_key_jwt }
+}
+
+async function deleteUserInput(app: TestApp, { host, email, keys }: TestPerson): Promise<object> {
+  const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
+  return { challenge_response: keys.respond(challenge) }
 }
 
 function depositInput(): object {
@@ -427,6 +493,9 @@ const twinChanges: Record<string, string> = {
   domain: `jsonb_build_object('host', 'twin.' || t.host, 'name', 'TWIN', 'title', 'TWIN')`,
   user: `jsonb_build_object('username', 'TWIN', 'locale', 'fr', 'permissions', jsonb_build_array('TWIN'),
            'disabled', case when t.disabled is null then ${dead} end)`,
+  signup: `jsonb_build_object('username', 'TWIN')`,
+  email_change: `jsonb_build_object('email', 'TWIN')`,
+  mail: `jsonb_build_object('email', 'TWIN')`,
   // a live one has run out but is not revoked, so that a sign-out which meets it leaves a trace
   session: `jsonb_build_object('revoked_at', null,
               'expires_at', case when t.revoked_at is null then t.created_at else t.expires_at end)`,

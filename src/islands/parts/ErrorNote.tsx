@@ -1,9 +1,10 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useMemo } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import { formatBytes, formatDateTime } from '../../core/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { Icon } from './Icon.tsx'
+import { retryTime } from './time.ts'
 
 interface ErrorNoteProps {
   error: AppError
@@ -27,6 +28,21 @@ export function ErrorNote({ error, locale, t, text, children }: ErrorNoteProps) 
         {error.instance && <RequestId id={error.instance} t={t} />}
       </div>
     </div>
+  )
+}
+
+/** The same where people sign in or change their account: says when to try again. Words: `account`, too. */
+export function AccountErrorNote({ error, locale, t, text, children }: ErrorNoteProps) {
+  const until = useMemo(() => retryTime(error, locale), [error, locale])
+  return (
+    <ErrorNote
+      error={error}
+      locale={locale}
+      t={t}
+      text={until ? t('account.tryAgainAt', { time: until }) : text}
+    >
+      {children}
+    </ErrorNote>
   )
 }
 

@@ -2,14 +2,15 @@ import { type FormEvent, useState } from 'react'
 import { type AppError, asAppError, type FieldErrors } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
 import type { Locale, T } from '../../i18n/index.ts'
-import { changePassword } from '../../stores/accounts.ts'
+import { changePassword } from '../../stores/account-changes.ts'
 import { loadSessions } from '../../stores/session-list.ts'
-import { fieldSentence, newPasswordErrors, weaknessErrors } from './account-form.ts'
-import { ErrorNote } from './ErrorNote.tsx'
+import { AccountError } from './AccountError.tsx'
+import { fieldSentence } from './account-form.ts'
 import { NewPasswordField } from './NewPasswordField.tsx'
+import { newPasswordErrors, weaknessErrors } from './new-password.ts'
 import { PasswordField } from './PasswordField.tsx'
-import { retryTime } from './time.ts'
 import { useForm, type Values } from './use-form.ts'
+import { WorkButton } from './WorkButton.tsx'
 
 interface PasswordFormProps {
   user: UserInfo
@@ -49,7 +50,6 @@ export function PasswordForm({ user, locale, t }: PasswordFormProps) {
 
   const isWorking = state === 'working'
   const failure = typeof state === 'object' ? state : undefined
-  const until = failure && retryTime(failure, locale)
   return (
     <section className="sheet flex flex-col gap-4" aria-labelledby="change-password">
       <div>
@@ -92,18 +92,8 @@ export function PasswordForm({ user, locale, t }: PasswordFormProps) {
           error={fieldSentence(form.errors, 'repeat', t)}
         />
         <p className="font-serif text-lg">{t('account.stays')}</p>
-        {failure && (
-          <ErrorNote
-            error={failure}
-            locale={locale}
-            t={t}
-            text={until && t('account.tryAgainAt', { time: until })}
-          />
-        )}
-        <button type="submit" className="btn btn-primary" aria-disabled={isWorking}>
-          {isWorking && <span className="loading loading-spinner loading-sm" aria-hidden="true" />}
-          {t('me.password.submit')}
-        </button>
+        {failure && <AccountError error={failure} locale={locale} t={t} />}
+        <WorkButton label={t('me.password.submit')} isWorking={isWorking} />
         <p role="status" className="text-sm empty:hidden">
           {isWorking ? t('account.securing') : state === 'done' ? t('me.password.done') : ''}
         </p>

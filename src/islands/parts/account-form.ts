@@ -1,10 +1,8 @@
 import { useEffect, useState } from 'react'
 import type { FieldErrors } from '../../contract/errors.ts'
 import { canonicalEmail } from '../../core/email.ts'
-import { minStrength, newPasswordFault } from '../../core/password.ts'
 import { usernameFault } from '../../core/username.ts'
 import type { T } from '../../i18n/index.ts'
-import { type Chooser, strengthOf } from '../../stores/passwords.ts'
 
 /** Whether the script runs, and what keeps this browser from signing in. */
 export function useReadiness(): { isReady: boolean; obstacle: 'insecure' | 'cookies' | undefined } {
@@ -51,25 +49,11 @@ export function usernameErrors(username = ''): FieldErrors {
   return fault ? { username: fault } : {}
 }
 
-/** What can be said at once of a chosen password and its repetition, under the names of their fields. */
-export function newPasswordErrors(
-  name: string,
-  { [name]: password = '', repeat = '' }: Record<string, string>
-): FieldErrors {
-  const fault = password ? newPasswordFault(password) : { rule: 'required' }
-  const isSame = repeat !== '' && repeat === password
-  return {
-    ...(fault ? { [name]: fault } : {}),
-    ...(isSame ? {} : { repeat: { rule: repeat ? 'same' : 'required' } })
-  }
-}
-
-/** What only the judge in its worker can say of it. */
-export async function weaknessErrors(
-  name: string,
-  password: string,
-  chooser: Chooser
-): Promise<FieldErrors | undefined> {
-  const strength = await strengthOf(password, chooser)
-  return strength < minStrength ? { [name]: { rule: 'weak' } } : undefined
+/** Goes on after a sign-in, from where the form does not stay behind; the ways are loaded then. */
+export async function goOn(): Promise<void> {
+  const [{ afterSignIn }, { navigate }] = await Promise.all([
+    import('../../stores/after-sign-in.ts'),
+    import('../../stores/navigation.ts')
+  ])
+  await navigate(afterSignIn(), { replace: true })
 }

@@ -43,7 +43,8 @@ export function refuseSuspended({ disabled }: Tenant, route: Admission): void {
   })
 }
 
-function allowed(person: Person, access: Endpoint['access']): boolean {
+/** Whether somebody may make calls of this kind. */
+export function allowed(person: Person, access: Endpoint['access']): boolean {
   if (access === 'public' || access === 'user') return true
   return person.permissions.includes(access) || person.permissions.includes('operator')
 }

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import type { Endpoint, Stream } from '../../contract/endpoint.ts'
+import { type Endpoint, type Stream, takesBody } from '../../contract/endpoint.ts'
 import { AppError } from '../../contract/errors.ts'
 import { getHealth } from '../../contract/service.ts'
 import { attachment } from '../../core/file-name.ts'
@@ -95,8 +95,7 @@ function withPath(
 }
 
 async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string, unknown>> {
-  const inBody = endpoint.method === 'POST' || endpoint.method === 'PUT'
-  if (!inBody) return query(c)
+  if (!takesBody(endpoint)) return query(c)
   if (new URL(c.req.url).search !== '') {
     throw new AppError('invalid_input', 'This call takes its input from the body', {
       fields: { '(query)': { rule: 'unknown' } }

@@ -1,5 +1,6 @@
 import { endSession, getChallenge, listSessions, logIn, logOut } from '../../contract/sessions.ts'
 import * as challenges from '../domain/challenges.ts'
+import * as logins from '../domain/logins.ts'
 import * as sessions from '../domain/sessions.ts'
 import { type Api, person } from './context.ts'
 import { on } from './on.ts'
@@ -16,7 +17,7 @@ export function mountSessions(app: Api): void {
   )
 
   on(app, logIn, ({ email, challenge_response, device }, c) =>
-    sessions.logIn(c.get('deps'), {
+    logins.logIn(c.get('deps'), {
       tenant: c.get('tenant'),
       email: canonical(email),
       challenge_response,

@@ -1,23 +1,35 @@
 import { AppError } from '../../contract/errors.ts'
 import { changeKey, createUser, getUser, updateUser } from '../../contract/users.ts'
 import { canonicalEmail } from '../../core/email.ts'
+import * as members from '../domain/members.ts'
+import type { Person } from '../domain/sessions.ts'
 import * as userKeys from '../domain/user-keys.ts'
 import * as users from '../domain/users.ts'
-import { idempotencyKey } from './admission.ts'
-import { type Api, person } from './context.ts'
+import { allowed, idempotencyKey } from './admission.ts'
+import { type Api, type ApiContext, person } from './context.ts'
 import { on } from './on.ts'
 
 export function mountUsers(app: Api): void {
-  on(app, createUser, async ({ email, username, public_key_jwt, locale }, c) => {
-    const { body, replayed } = await users.createUser(c.get('deps'), {
+  on(app, createUser, async (input, c) => {
+    const asked = {
       tenant: c.get('tenant'),
-      email: canonical(email),
-      username,
-      public_key_jwt,
-      locale,
-      address: c.get('address'),
+      email: canonical(input.email),
+      locale: input.locale,
       idempotencyKey: idempotencyKey(c.req.header('idempotency-key'))
-    })
+    }
+    const { body, replayed } =
+      'public_key_jwt' in input
+        ? await users.createUser(c.get('deps'), {
+            ...asked,
+            username: input.username,
+            public_key_jwt: input.public_key_jwt,
+            address: c.get('address')
+          })
+        : await members.inviteUser(c.get('deps'), {
+            ...asked,
+            username: input.username,
+            person: administrator(c)
+          })
     if (replayed) c.header('idempotent-replayed', 'true')
     return body
   })
@@ -33,6 +45,16 @@ export function mountUsers(app: Api): void {
   on(app, changeKey, (proofs, c) =>
     userKeys.changeKey(c.get('deps'), { tenant: c.get('tenant'), person: person(c), ...proofs })
   )
+}
+
+/** The call is open to strangers, who sign up by it; inviting somebody is not. */
+function administrator(c: ApiContext): Person {
+  const found = c.get('person')
+  if (!found) throw new AppError('unauthenticated', 'Inviting somebody needs a bearer token')
+  if (!allowed(found, 'admin')) {
+    throw new AppError('forbidden', 'Inviting somebody needs the permission admin')
+  }
+  return found
 }
 
 /** The contract's `Email` accepts only what has a canonical form. */

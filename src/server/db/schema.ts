@@ -40,6 +40,55 @@ export interface Database {
     disabled: Json<DisabledMark | null>
     tokens_valid_after: Date
     created_at: Date
+    invited_at: Generated<Date | null>
+    deleted_at: Generated<Date | null>
+  }
+  signup: {
+    company_id: string
+    id: string
+    email: string
+    username: string
+    locale: string
+    key_id: string
+    kdf: string
+    pub_enc: Buffer
+    kek_id: string
+    created_at: Date
+    expires_at: Date
+  }
+  email_change: {
+    company_id: string
+    user_id: string
+    email: string
+    key_id: string
+    kdf: string
+    pub_enc: Buffer
+    kek_id: string
+    created_at: Date
+    expires_at: Date
+  }
+  mail_token: {
+    company_id: string
+    hash: Buffer
+    purpose: string
+    subject: string
+    email: string
+    key_id: string | null
+    created_at: Date
+    expires_at: Date
+    used_at: Date | null
+  }
+  mail: {
+    company_id: string
+    id: string
+    kind: string
+    email: string
+    locale: string
+    host: string
+    subject: string | null
+    created_at: Date
+    next_at: Date
+    attempts: Generated<number>
   }
   user_key: {
     company_id: string
@@ -60,6 +109,7 @@ export interface Database {
     last_seen_at: Date
     expires_at: Date
     revoked_at: Date | null
+    pending: Generated<boolean>
   }
   used_challenge: { company_id: string; n: string; expires_at: Date }
   group: {

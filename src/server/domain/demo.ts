@@ -18,6 +18,7 @@ import { createDeposit } from './deposits.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { findTenant } from './domains.ts'
 import { listCompanies } from './installation.ts'
+import { addUser } from './new-users.ts'
 import { demoNames, demoTheme } from './seed-themes.ts'
 import {
   cancelUpload,
@@ -29,7 +30,6 @@ import {
   touchUpload,
   type Upload
 } from './uploads.ts'
-import { addUser } from './users.ts'
 import { verify } from './verifications.ts'
 
 /**
@@ -283,7 +283,7 @@ async function playCheck(deps: Deps, stage: Stage, { names }: DemoCheck): Promis
   })
   const { tenant, company_id, user_id: id } = stage
   const never = { session_id: id, token_expires: farAway, session_expires: farAway }
-  const person = { id, company_id, pending: false, permissions: [], ...never }
+  const person = { id, company_id, pending: false, permissions: [], outdated: false, ...never }
   await verify(deps, { tenant, person, address: '', items })
 }
 

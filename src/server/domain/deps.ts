@@ -1,6 +1,7 @@
 import type { DomainConfig } from '../../contract/domains.ts'
 import type { Db } from '../db/open.ts'
 import type { CompanyId } from '../db/scope.ts'
+import type { Letter } from './mails.ts'
 
 export type { CompanyId } from '../db/scope.ts'
 
@@ -9,6 +10,7 @@ export interface Deps {
   db: Db
   keys: Keys
   blobs: Blobs
+  mails: Mails
   clock: () => Date
   /** `length` random bytes. */
   random: (length: number) => Uint8Array<ArrayBuffer>
@@ -23,8 +25,10 @@ export interface Settings {
   /** Scheme and port under which people reach the hosts: `{ scheme: 'http', port: 4321 }`; port absent when usual. */
   scheme: 'http' | 'https'
   port: number | undefined
-  /** The server listens on loopback and has no mail server: sign-up needs no confirmation there. */
+  /** The server listens on loopback. */
   loopback: boolean
+  /** Mails reach people; otherwise they lie in a folder, and their links in the log. */
+  mailServer: boolean
   /** Largest file taken, bytes. */
   maxUploadBytes: number
   limits: Limits
@@ -34,6 +38,8 @@ export interface Settings {
 export interface Limits {
   signInPerAddressMinute: number
   signUpPerAddressHour: number
+  mailsPerAddressHour: number
+  mailTokensPerAddress: number
   verifyPerAddressMinute: number
   verifyPerAddressDay: number
   verifyPerCompanyDay: number
@@ -108,6 +114,14 @@ export interface Blobs {
   listKept(company: CompanyId, before: Date): Promise<Buffer[]>
 }
 
+/** Brings a letter to the next mail server, in words and colours. */
+export interface Mails {
+  /**
+   * `refused`: this address gets no mail, whoever tries again. Throws where another try makes sense.
+   */
+  send(letter: Letter): Promise<'sent' | 'refused'>
+}
+
 export interface Digest {
   sha256: Buffer
   size: number
@@ -119,6 +133,8 @@ export interface Wakes {
   events: Signal<PersonKey>
   /** An upload is complete and waits for its deposit. */
   uploads: Signal
+  /** A mail waits to be sent. */
+  mails: Signal
   /** A person's session ended or their rights changed. */
   sessions: Signal<PersonKey>
   /** A domain's config changed. */

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { isIPv6 } from 'node:net'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { AppError, type ErrorCode } from '../../contract/errors.ts'
-import type { Deps, Limits } from './deps.ts'
+import type { Deps, Limits, Tenant } from './deps.ts'
 
 /** How much of a limit is left to a caller, told with the answer. */
 export interface Reading {
@@ -30,6 +30,11 @@ const rules = {
   sign_in_address: told(rule(limits => limits.signInPerAddressMinute, minute)),
   /** Tries to make an account, from one address. */
   sign_up_address: told(rule(limits => limits.signUpPerAddressHour, hour)),
+  /** Mails asked for, from one address and for one e-mail, known or not. */
+  mail_address: told(rule(limits => limits.mailsPerAddressHour, hour)),
+  mail_email: rule(() => 3, hour),
+  /** Mailed links tried from one address. */
+  mail_token_address: rule(limits => limits.mailTokensPerAddress, 15 * minute),
   /** Failed logins of one e-mail, known or not, from one address. */
   login_address: rule(() => 10, 15 * minute),
   login_email: rule(() => 100, hour),
@@ -83,6 +88,28 @@ export async function consume(
       figures: { used: Math.min(limit, refusal.consumedPoints), limit, resets_at }
     })
   }
+}
+
+/** Counts a mail that somebody asks for: the same for every e-mail, whoever is known. */
+export async function consumeMails(
+  deps: Pick<Deps, 'keys' | 'settings'>,
+  { tenant, email, address }: { tenant: Tenant; email: string; address: string }
+): Promise<void> {
+  await consume(deps, 'mail_address', [tenant.company_id, networkOf(address)])
+  await consume(deps, 'mail_email', [tenant.company_id, email])
+}
+
+/** Runs what a mailed link opens; a try that is refused counts against its address. */
+export async function countingTokens<T>(
+  deps: Pick<Deps, 'keys' | 'settings'>,
+  { tenant, address }: { tenant: Tenant; address: string },
+  run: () => Promise<T>
+): Promise<T> {
+  const counted = [tenant.company_id, networkOf(address)] as const
+  await consume(deps, 'mail_token_address', counted)
+  const result = await run()
+  await refund(deps, 'mail_token_address', counted)
+  return result
 }
 
 const readings = new AsyncLocalStorage<Map<string, Reading>>()

@@ -49,6 +49,7 @@ export async function openLink(
     company_id,
     pending: false,
     permissions: [],
+    outdated: false,
     token_expires: linked.expires,
     session_expires: linked.expires
   }

@@ -1,17 +1,12 @@
-import { generateKeyPairSync, timingSafeEqual } from 'node:crypto'
 import { sql } from 'kysely'
 import { disabledBy } from '../../contract/disabled.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { Session } from '../../contract/sessions.ts'
-import { splitResponse } from '../../core/challenge.ts'
-import { PublicKeyJwk } from '../../core/public-key-jwt.ts'
 import type { DisabledMark } from '../db/schema.ts'
 import { inCompany, inCompanyOnce, type Tx } from '../db/scope.ts'
-import { readChallenge, spendChallenge, spentRow } from './challenges.ts'
-import type { CompanyId, Deps, Keys, Tenant } from './deps.ts'
+import { spentRow } from './challenges.ts'
+import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { newId } from './ids.ts'
-import { type Counted, consume, type LimitName, networkOf, refund } from './limits.ts'
-import { type SealedKey, sealPublicKey, verifiesSealed } from './public-keys.ts'
 import { issueToken, readToken, tokenEnd, tokenMinutes } from './tokens.ts'
 
 /** Who makes a call, read afresh for each one. */
@@ -22,6 +17,8 @@ export interface Person {
   /** The e-mail is not confirmed yet. */
   pending: boolean
   permissions: string[]
+  /** The token says another standing than the session has. */
+  outdated: boolean
   token_expires: Date
   session_expires: Date
 }
@@ -50,8 +47,11 @@ export async function authenticate(
     id: claims.user_id,
     session_id: claims.session_id,
     company_id,
-    pending: claims.pending,
-    permissions: found.permissions,
+    // as the session stands by now: a confirmed e-mail opens it, whatever the token was made for
+    pending: found.pending,
+    // a sign-up has none yet
+    permissions: found.permissions ?? [],
+    outdated: claims.pending !== found.pending,
     token_expires: claims.expires,
     session_expires: found.expires_at
   }
@@ -97,7 +97,8 @@ export async function renewToken(
   const expires = tokenEnd(now, person.session_expires)
   const left = person.token_expires.getTime() - now.getTime()
   const gained = expires.getTime() - person.token_expires.getTime()
-  if (left > renewMinutes * 60_000 || gained < 1000) return undefined
+  const isNear = left <= renewMinutes * 60_000 && gained >= 1000
+  if (!isNear && !person.outdated) return undefined
   const session = await inCompany(deps.db, person.company_id, tx =>
     tx
       .updateTable('session')
@@ -118,56 +119,82 @@ export async function renewToken(
   })
 }
 
-interface LogIn {
-  tenant: Tenant
-  /** In canonical form. */
-  email: string
-  challenge_response: string
-  /** What an earlier login on the same browser answered. */
-  device: string | undefined
-  address: string
-  /** The browser's `User-Agent`. */
-  agent: string
+/** Whose session it is going to be. */
+interface Holder {
+  user_id: string
+  tokens_valid_after: Date
+  /** Of a sign-up, which waits no longer than that for its e-mail to be confirmed. */
+  waits_until?: Date
 }
 
-/** One session for one answered challenge. Every failure looks the same, whoever exists. */
-export async function logIn(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log'>,
-  input: LogIn
-): Promise<{ access_token: string; device: string }> {
-  const { tenant, email, address } = input
-  const { company_id } = tenant
-  await consume(deps, 'sign_in_address', [company_id, networkOf(address)])
-  const response = splitResponse(input.challenge_response)
-  const challenge =
-    response && readChallenge(deps, { ...response, tenant, email, purpose: 'login' })
-  if (!response || !challenge) throw loginFailed(deps, input)
-  const outcome = await inCompany(deps.db, company_id, async tx => {
-    const account = await findAccount(tx, company_id, email)
-    const counted = failureLimits(deps, input, account?.user_id)
-    // counted before the check, so that guesses in parallel count too
-    for (const [name, key] of counted) await consume(deps, name, key)
-    const user_id = holderOf(deps.keys, account, response)
-    if (user_id === undefined || !account) return undefined
-    const { disabled } = account
-    const done = disabled
-      ? (await spendChallenge(tx, company_id, challenge)) && { disabled }
-      : await createSession(tx, deps, input, account, challenge)
-    if (done) for (const [name, key] of counted) await refund(deps, name, key)
-    return done
+export interface NewSession {
+  user_id: string
+  session_id: string
+  pending: boolean
+  created_at: Date
+  expires_at: Date
+}
+
+/** Spends the challenge and makes the session in one statement; `undefined` where it was spent before. */
+export async function createSession(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random'>,
+  agent: string,
+  { user_id, tokens_valid_after, waits_until }: Holder,
+  challenge: Parameters<typeof spentRow>[1]
+): Promise<NewSession | undefined> {
+  const session_id = newId(deps)
+  // a clock set back since a sign-out everywhere must not make sessions that have ended already
+  const created_at = new Date(Math.max(deps.clock().getTime(), tokens_valid_after.getTime()))
+  const end = created_at.getTime() + sessionHours * 3_600_000
+  const expires_at = new Date(Math.min(end, waits_until?.getTime() ?? end))
+  const pending = waits_until !== undefined
+  const { n, expires_at: spent_until } = spentRow(tx.companyId, challenge)
+  const made = await tx.raw({
+    name: 'create_session',
+    text: createSessionSql,
+    values: [
+      tx.companyId,
+      n,
+      spent_until,
+      session_id,
+      user_id,
+      browserFamily(agent),
+      created_at,
+      expires_at,
+      pending
+    ]
   })
-  if (!outcome) throw loginFailed(deps, input)
-  if ('disabled' in outcome) throw accountDisabled('user', outcome.disabled)
-  const { user_id } = outcome
-  deps.log.info({ audit: 'login_ok', company: company_id, user: user_id }, 'signed in')
-  const access_token = await issueToken(deps, tenant, {
-    user_id,
-    session_id: outcome.session_id,
-    pending: false,
-    signedIn: outcome.created_at,
-    expires: tokenEnd(outcome.created_at, outcome.expires_at)
-  })
-  return { access_token, device: createDevice(deps, company_id, user_id) }
+  return made.length === 0 ? undefined : { user_id, session_id, pending, created_at, expires_at }
+}
+
+const createSessionSql = `
+  with spent as (
+    insert into used_challenge (company_id, n, expires_at) values ($1, $2, $3)
+    on conflict (company_id, n) do nothing
+    returning n
+  )
+  insert into session
+    (company_id, id, user_id, agent, created_at, last_seen_at, expires_at, pending)
+  select $1, $4, $5, $6, $7, $7, $8, $9 from spent
+  returning id`
+
+/** The sessions of a sign-up become those of its person, and last as long as everybody's. */
+export async function openSessions(
+  tx: Tx,
+  deps: Pick<Deps, 'wakes'>,
+  { company_id, user_id }: { company_id: CompanyId; user_id: string }
+): Promise<void> {
+  await tx
+    .updateTable('session')
+    .set({
+      pending: false,
+      expires_at: sql<Date>`created_at + make_interval(hours => ${sessionHours})`
+    })
+    .where('company_id', '=', company_id)
+    .where('user_id', '=', user_id)
+    .execute()
+  tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: user_id }))
 }
 
 /** Ends the session, or all of the person; their streams close. */
@@ -265,6 +292,23 @@ export async function endSession(
   })
 }
 
+/** Signs a person out everywhere, but for one session where that is wanted; their streams close. */
+export async function endSessions(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'wakes'>,
+  { company_id, user_id, except }: { company_id: CompanyId; user_id: string; except?: string }
+): Promise<void> {
+  let ended = tx
+    .updateTable('session')
+    .set({ revoked_at: deps.clock() })
+    .where('company_id', '=', company_id)
+    .where('user_id', '=', user_id)
+    .where('revoked_at', 'is', null)
+  if (except !== undefined) ended = ended.where('id', '!=', except)
+  await ended.execute()
+  tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: user_id }))
+}
+
 /** Forgets sessions a month after their end. */
 export async function forgetSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -297,11 +341,11 @@ async function findSession(
   return found && isLive(found, deps.clock()) ? found : undefined
 }
 
-/** Sessions of the company, with what their holders may do. */
+/** Sessions of the company, with what their holders may do; the holder of a pending one is no person yet. */
 function sessionsOf(tx: Tx) {
   return tx
     .selectFrom('session')
-    .innerJoin('user', join =>
+    .leftJoin('user', join =>
       join
         .onRef('user.company_id', '=', 'session.company_id')
         .onRef('user.id', '=', 'session.user_id')
@@ -314,6 +358,7 @@ function sessionsOf(tx: Tx) {
       'session.created_at',
       'session.expires_at',
       'session.revoked_at',
+      'session.pending',
       'user.permissions',
       'user.tokens_valid_after',
       'user.disabled as user_disabled',
@@ -327,171 +372,14 @@ function isLive(
     created_at: Date
     expires_at: Date
     revoked_at: Date | null
-    tokens_valid_after: Date
+    pending: boolean
+    tokens_valid_after: Date | null
   },
   now: Date
 ): boolean {
-  const { created_at, expires_at, revoked_at, tokens_valid_after } = session
-  return !revoked_at && expires_at > now && created_at >= tokens_valid_after
-}
-
-interface Account {
-  user_id: string
-  disabled: DisabledMark | null
-  tokens_valid_after: Date
-  key: SealedKey
-}
-
-async function findAccount(
-  tx: Tx,
-  company_id: CompanyId,
-  email: string
-): Promise<Account | undefined> {
-  const row = await tx
-    .selectFrom('user')
-    .innerJoin('user_key', join =>
-      join
-        .onRef('user_key.company_id', '=', 'user.company_id')
-        .onRef('user_key.user_id', '=', 'user.id')
-    )
-    .where('user.company_id', '=', company_id)
-    .where('user.email', '=', email)
-    .where('user_key.retired_at', 'is', null)
-    .orderBy('user_key.created_at', 'desc')
-    .select([
-      'user.id',
-      'user.disabled',
-      'user.tokens_valid_after',
-      'user_key.key_id',
-      'user_key.kdf',
-      'user_key.pub_enc'
-    ])
-    .limit(1)
-    // a change of password waits for this login and ends its session, or this login sees the new key
-    .forKeyShare('user_key')
-    .executeTakeFirst()
-  if (!row) return undefined
-  const { id: user_id, disabled, tokens_valid_after, key_id, kdf, pub_enc } = row
-  const key = { company_id, user_id, key_id, kdf, pub_enc }
-  return { user_id, disabled, tokens_valid_after, key }
-}
-
-/** Opens and tries a key for a stranger as for a person, so that time tells nothing. */
-function holderOf(
-  keys: Keys,
-  account: Account | undefined,
-  { challenge, signature }: { challenge: string; signature: Uint8Array }
-): string | undefined {
-  const key = account?.key ?? decoyOf(keys)
-  return verifiesSealed(keys, key, Buffer.from(challenge), signature) ? account?.user_id : undefined
-}
-
-const decoys = new WeakMap<Keys, SealedKey>()
-
-/** A key that nobody holds, sealed like everybody's. */
-function decoyOf(keys: Keys): SealedKey {
-  const made = decoys.get(keys) ?? makeDecoy(keys)
-  decoys.set(keys, made)
-  return made
-}
-
-function makeDecoy(keys: Keys): SealedKey {
-  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const place = { company_id: 'decoy', user_id: 'decoy', key_id: 'decoy', kdf: 'a1' }
-  const jwk = PublicKeyJwk.parse(publicKey.export({ format: 'jwk' }))
-  return { ...place, pub_enc: sealPublicKey(keys, place, jwk) }
-}
-
-/** Spends the challenge and makes the session in one statement; `undefined` where it was spent before. */
-async function createSession(
-  tx: Tx,
-  deps: Pick<Deps, 'clock' | 'random'>,
-  { tenant, agent }: Pick<LogIn, 'tenant' | 'agent'>,
-  { user_id, tokens_valid_after }: Account,
-  challenge: Parameters<typeof spentRow>[1]
-): Promise<
-  { user_id: string; session_id: string; created_at: Date; expires_at: Date } | undefined
-> {
-  const { company_id } = tenant
-  const session_id = newId(deps)
-  // a clock set back since a sign-out everywhere must not make sessions that have ended already
-  const created_at = new Date(Math.max(deps.clock().getTime(), tokens_valid_after.getTime()))
-  const expires_at = new Date(created_at.getTime() + sessionHours * 3_600_000)
-  const { n, expires_at: spent_until } = spentRow(company_id, challenge)
-  const made = await tx.raw({
-    name: 'create_session',
-    text: createSessionSql,
-    values: [
-      company_id,
-      n,
-      spent_until,
-      session_id,
-      user_id,
-      browserFamily(agent),
-      created_at,
-      expires_at
-    ]
-  })
-  return made.length === 0 ? undefined : { user_id, session_id, created_at, expires_at }
-}
-
-const createSessionSql = `
-  with spent as (
-    insert into used_challenge (company_id, n, expires_at) values ($1, $2, $3)
-    on conflict (company_id, n) do nothing
-    returning n
-  )
-  insert into session (company_id, id, user_id, agent, created_at, last_seen_at, expires_at)
-  select $1, $4, $5, $6, $7, $7, $8 from spent
-  returning id`
-
-/** A browser that has signed in before counts on its own, so that no stranger can block its owner. */
-function failureLimits(
-  deps: Pick<Deps, 'keys'>,
-  { tenant, email, device, address }: LogIn,
-  user_id: string | undefined
-): [LimitName, Counted][] {
-  const { company_id } = tenant
-  if (device !== undefined && user_id && isDeviceOf(deps, device, company_id, user_id)) {
-    return [['login_device', [company_id, device]]]
-  }
-  return [
-    ['login_address', [company_id, email, networkOf(address)]],
-    ['login_email', [company_id, email]]
-  ]
-}
-
-function createDevice(
-  deps: Pick<Deps, 'keys' | 'random'>,
-  company_id: CompanyId,
-  user_id: string
-): string {
-  const random = Buffer.from(deps.random(16)).toString('base64url')
-  return `${random}.${deviceMac(deps, company_id, user_id, random).toString('base64url')}`
-}
-
-function isDeviceOf(
-  deps: Pick<Deps, 'keys'>,
-  device: string,
-  company_id: CompanyId,
-  user_id: string
-): boolean {
-  // one spelling only: another would have a bucket of its own
-  const [, random = '', mac = ''] =
-    /^([\w-]{21}[AQgw])\.([\w-]{42}[AEIMQUYcgkosw048])$/.exec(device) ?? []
-  return (
-    random !== '' &&
-    timingSafeEqual(deviceMac(deps, company_id, user_id, random), Buffer.from(mac, 'base64url'))
-  )
-}
-
-function deviceMac(
-  deps: Pick<Deps, 'keys'>,
-  company_id: CompanyId,
-  user_id: string,
-  random: string
-): Buffer {
-  return deps.keys.mac('device', `${company_id}|${user_id}|${random}`)
+  const { created_at, expires_at, revoked_at, pending, tokens_valid_after } = session
+  if (revoked_at || expires_at <= now) return false
+  return tokens_valid_after ? created_at >= tokens_valid_after : pending
 }
 
 /** `'Mozilla/5.0 … Firefox/142.0'` → `'Firefox'`: enough to recognise one's own devices by. */
@@ -506,15 +394,9 @@ function refuseDisabled(scope: 'user' | 'company', mark: DisabledMark | null): v
   if (mark) throw accountDisabled(scope, mark)
 }
 
-function accountDisabled(scope: 'user' | 'company', mark: DisabledMark): AppError {
+export function accountDisabled(scope: 'user' | 'company', mark: DisabledMark): AppError {
   const who = scope === 'user' ? 'person' : 'company'
   return new AppError('account_disabled', `The ${who} is disabled`, {
     disabled: disabledBy(scope, mark)
   })
-}
-
-function loginFailed(deps: Pick<Deps, 'keys' | 'log'>, { tenant, email }: LogIn): AppError {
-  const who = deps.keys.mac('pseudonym', `email|${email}`).toString('hex').slice(0, 16)
-  deps.log.warn({ audit: 'login_failed', company: tenant.company_id, who }, 'login refused')
-  return new AppError('login_failed', 'E-mail and password do not match, or the challenge is used')
 }

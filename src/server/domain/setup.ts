@@ -9,8 +9,9 @@ import { demoAccount, findDemo } from './demo.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { originOf } from './domains.ts'
 import { listCompanies } from './installation.ts'
+import { provenKey } from './key-proofs.ts'
 import { consume, networkOf, refund } from './limits.ts'
-import { insertUser, provenKey } from './users.ts'
+import { insertUser } from './users.ts'
 
 /** Codes that hold at the same time: one of each process that starts, and of the command line. */
 const maxCodes = 5
@@ -95,7 +96,8 @@ export async function createOperator(
     }
     await refund(deps, 'setup_address', attempt)
     const person = { tenant, email, username, public_key_jwt, locale }
-    const user = await insertUser(tx, deps, person, provenKey(person), ['operator', 'admin'])
+    const proof = provenKey({ ...person, purpose: 'signup' })
+    const user = await insertUser(tx, deps, person, proof, ['operator', 'admin'])
     await rename(tx, company_id, input.company)
     tx.afterCommit(() => deps.wakes.domains.send(tenant.host))
     return user

@@ -1,80 +1,100 @@
 import { AppError } from '../../contract/errors.ts'
 import { splitResponse } from '../../core/challenge.ts'
-import { isActiveKdf } from '../../core/kdf.ts'
-import { type PublicKeyPayload, parsePublicKeyJwt } from '../../core/public-key-jwt.ts'
-import { noncePurpose } from '../../core/public-key-proof.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import { readChallenge, spendChallenge } from './challenges.ts'
-import type { Deps, Tenant } from './deps.ts'
-import { newId } from './ids.ts'
+import type { CompanyId, Deps, Tenant } from './deps.ts'
+import { provenKey, replaceKey, sealedKey } from './key-proofs.ts'
 import { consume, refund } from './limits.ts'
-import { type SealedKey, sealPublicKey, verifiesJwk, verifiesSealed } from './public-keys.ts'
-import type { Person } from './sessions.ts'
+import { voidMailTokens } from './mail-tokens.ts'
+import { queueMail } from './mails.ts'
+import { type SealedKey, verifiesSealed } from './public-keys.ts'
+import { endSessions, type Person } from './sessions.ts'
 
-interface ChangeKey {
+interface Answer {
   tenant: Tenant
   person: Person
+  /** To a challenge of purpose `rekey`, by the present key. */
   challenge_response: string
-  public_key_jwt: string
 }
 
 /** Replaces the key of the person, which a new password makes; only the session of the call goes on. */
 export async function changeKey(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
-  input: ChangeKey
+  input: Answer & { public_key_jwt: string }
 ): Promise<void> {
-  const { person } = input
+  const { tenant, person, public_key_jwt } = input
   const { company_id, id: user_id, session_id } = person
-  const counted = [company_id, user_id] as const
   await inCompany(deps.db, company_id, async tx => {
-    const { email, key } = await lockKey(tx, person)
-    const { challenge, signature, spent, proof } = readProofs(deps, input, email)
-    // counted before the check, so that guesses in parallel count too
-    await consume(deps, 'rekey_user', counted)
-    if (!verifiesSealed(deps.keys, key, Buffer.from(challenge), signature)) {
-      deps.log.warn({ audit: 'rekey_failed', company: company_id, user: user_id }, 'rekey refused')
-      throw new AppError('password_wrong', 'The present key did not sign this challenge')
-    }
-    if (!(await spendChallenge(tx, company_id, spent))) throw challengeInvalid()
-    await refund(deps, 'rekey_user', counted)
+    const { email, locale, challenge } = await provePresence(tx, deps, input)
+    const proof = provenKey({ tenant, email, purpose: 'rekey', public_key_jwt })
+    // the very challenge that the present key has answered
+    if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
     const now = deps.clock()
-    await retireKeys(tx, person, now)
-    const place = { company_id, user_id, key_id: newId(deps), kdf: proof.kdf }
-    await tx
-      .insertInto('user_key')
-      .values({
-        ...place,
-        pub_enc: sealPublicKey(deps.keys, place, proof.jwk),
-        kek_id: deps.keys.kekId,
-        created_at: now
-      })
-      .execute()
-    await tx
-      .updateTable('session')
-      .set({ revoked_at: now })
-      .where('company_id', '=', company_id)
-      .where('user_id', '=', user_id)
-      .where('id', '!=', session_id)
-      .where('revoked_at', 'is', null)
-      .execute()
-    tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: user_id }))
+    await replaceKey(
+      tx,
+      { company_id, user_id, now },
+      sealedKey(deps, { company_id, user_id }, proof)
+    )
+    await forgetMailed(tx, company_id, user_id)
+    await endSessions(tx, deps, { company_id, user_id, except: session_id })
+    await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
   })
   deps.log.info({ audit: 'rekey', company: company_id, user: user_id }, 'password changed')
 }
 
-/** The key that signs in today, held against logins and other changes until the transaction ends. */
-async function lockKey(
+/**
+ * Whether the caller knows the present password, asked again before something that a stolen session
+ * must not do. Holds the person and their key until the transaction ends.
+ */
+export async function provePresence(
   tx: Tx,
-  { company_id, id: user_id }: Person
-): Promise<{ email: string; key: SealedKey }> {
-  // the person first: of two changes at once the second then finds the key of the first
-  const { email } = await tx
+  deps: Pick<Deps, 'keys' | 'clock' | 'settings' | 'log'>,
+  { tenant, person, challenge_response }: Answer
+): Promise<{ email: string; locale: string; challenge: string }> {
+  const { company_id, id: user_id } = person
+  const counted = [company_id, user_id] as const
+  const { email, locale } = await lockPerson(tx, company_id, user_id)
+  const key = await lockKey(tx, company_id, user_id)
+  const response = splitResponse(challenge_response)
+  const purpose = 'rekey'
+  const spent = response && readChallenge(deps, { ...response, tenant, email, purpose })
+  if (!response || !spent) throw challengeInvalid()
+  // counted before the check, so that guesses in parallel count too
+  await consume(deps, 'rekey_user', counted)
+  const { challenge, signature } = response
+  if (!key || !verifiesSealed(deps.keys, key, Buffer.from(challenge), signature)) {
+    deps.log.warn({ audit: 'rekey_failed', company: company_id, user: user_id }, 'rekey refused')
+    throw new AppError('password_wrong', 'The present key did not sign this challenge')
+  }
+  if (!(await spendChallenge(tx, company_id, spent))) throw challengeInvalid()
+  await refund(deps, 'rekey_user', counted)
+  return { email, locale, challenge }
+}
+
+/** The person first: of two changes at once the second then finds the key of the first. */
+export async function lockPerson(
+  tx: Tx,
+  company_id: CompanyId,
+  user_id: string
+): Promise<{ email: string; locale: string; username: string }> {
+  const found = await tx
     .selectFrom('user')
     .where('company_id', '=', company_id)
     .where('id', '=', user_id)
-    .select('email')
+    .where('deleted_at', 'is', null)
+    .select(['email', 'locale', 'username'])
     .forNoKeyUpdate()
-    .executeTakeFirstOrThrow()
+    .executeTakeFirst()
+  if (!found) throw new AppError('not_found', 'No such person')
+  return found
+}
+
+/** The key that signs in today, held against logins and other changes until the transaction ends. */
+export async function lockKey(
+  tx: Tx,
+  company_id: CompanyId,
+  user_id: string
+): Promise<SealedKey | undefined> {
   const row = await tx
     .selectFrom('user_key')
     .where('company_id', '=', company_id)
@@ -86,44 +106,16 @@ async function lockKey(
     // against the share that a login takes of the key it was answered with
     .forUpdate()
     .executeTakeFirst()
-  if (!row) throw new AppError('password_wrong', 'The person has no key to answer with')
-  return { email, key: { company_id, user_id, ...row } }
+  return row && { company_id, user_id, ...row }
 }
 
-/** The answered challenge and the new key, each checked for host, e-mail and purpose, and for each other. */
-function readProofs(
-  deps: Pick<Deps, 'keys' | 'clock'>,
-  { tenant, challenge_response, public_key_jwt }: ChangeKey,
-  email: string
-) {
-  const response = splitResponse(challenge_response)
-  const purpose = noncePurpose('rekey')
-  const spent = response && readChallenge(deps, { ...response, tenant, email, purpose })
-  if (!response || !spent) throw challengeInvalid()
-  const jwt = parsePublicKeyJwt(public_key_jwt)
-  if (
-    jwt?.payload.purpose !== 'rekey' ||
-    jwt.payload.aud !== tenant.host ||
-    jwt.payload.email !== email ||
-    jwt.payload.nonce !== response.challenge ||
-    jwt.payload.th !== undefined ||
-    jwt.payload.kdf !== spent.kdf ||
-    !isActiveKdf(jwt.payload.kdf) ||
-    !verifiesJwk(jwt.payload.jwk, jwt.signed, jwt.signature)
-  ) {
-    throw new AppError('key_invalid', 'public_key_jwt does not prove a key for this change')
-  }
-  const proof: PublicKeyPayload = jwt.payload
-  return { ...response, spent, proof }
-}
-
-async function retireKeys(tx: Tx, { company_id, id }: Person, now: Date): Promise<void> {
+/** What was mailed or begun under the key before: links, and a change of e-mail. */
+export async function forgetMailed(tx: Tx, company_id: CompanyId, user_id: string): Promise<void> {
+  await voidMailTokens(tx, company_id, user_id)
   await tx
-    .updateTable('user_key')
-    .set({ retired_at: now })
+    .deleteFrom('email_change')
     .where('company_id', '=', company_id)
-    .where('user_id', '=', id)
-    .where('retired_at', 'is', null)
+    .where('user_id', '=', user_id)
     .execute()
 }
 

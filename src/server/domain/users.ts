@@ -1,19 +1,16 @@
-import { sql } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
 import { type UserInfo, UserLocale } from '../../contract/users.ts'
 import { initials } from '../../core/format.ts'
-import { isActiveKdf } from '../../core/kdf.ts'
-import { type PublicKeyPayload, parsePublicKeyJwt } from '../../core/public-key-jwt.ts'
-import { noncePurpose } from '../../core/public-key-proof.ts'
+import type { PublicKeyPayload } from '../../core/public-key-jwt.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
-import { readChallenge, spendChallenge } from './challenges.ts'
-import type { CompanyId, Deps, Tenant } from './deps.ts'
+import type { Deps, Tenant } from './deps.ts'
 import { isLocalhost } from './domains.ts'
 import { once } from './idempotency.ts'
-import { newId, newRecordId } from './ids.ts'
-import { consume, networkOf } from './limits.ts'
-import { sealPublicKey, verifiesJwk } from './public-keys.ts'
+import { provenKey, spendProof } from './key-proofs.ts'
+import { consume, consumeMails, networkOf } from './limits.ts'
+import { addUser } from './new-users.ts'
 import { type Person, renewToken } from './sessions.ts'
+import { insertSignUp } from './signups.ts'
 import { usageOf } from './usage.ts'
 
 interface NewPerson {
@@ -30,24 +27,39 @@ interface SignUp extends NewPerson {
   idempotencyKey: string | undefined
 }
 
-/** Signs a person up, active at once: only loopback hosts take somebody whose e-mail nobody confirms. */
+/**
+ * Signs a person up. On a developer's own machine they are active at once; everywhere else the sign-up
+ * waits for its mail to be answered, and tells nobody whether the e-mail was known.
+ */
 export async function createUser(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
   input: SignUp
 ): Promise<{ body: { id: string }; replayed: boolean }> {
-  const { tenant, idempotencyKey } = input
-  if (!tenant.config.public || !deps.settings.loopback || !isLocalhost(tenant.host)) {
-    throw new AppError('signup_closed', 'This host takes no sign-ups')
-  }
-  await consume(deps, 'sign_up_address', [tenant.company_id, networkOf(input.address)])
-  const proof = provenKey(input)
+  const { tenant, email, idempotencyKey, address } = input
+  const admission = admissionOf(deps, tenant)
+  if (admission === 'closed') throw new AppError('signup_closed', 'This host takes no sign-ups')
+  await consume(deps, 'sign_up_address', [tenant.company_id, networkOf(address)])
+  if (admission === 'confirmed') await consumeMails(deps, { tenant, email, address })
+  const proof = provenKey({ ...input, purpose: 'signup' })
   return inCompany(deps.db, tenant.company_id, async tx => {
-    const effect = () => insertUser(tx, deps, input, proof)
+    const insert = admission === 'confirmed' ? insertSignUp : insertUser
+    const effect = () => insert(tx, deps, input, proof)
     if (idempotencyKey === undefined) return { body: await effect(), replayed: false }
     const { tenant: _, address: __, idempotencyKey: key, ...fields } = input
     const act = { actor: nobody, route: 'POST /user', key: idempotencyKey, input: fields }
     return once(tx, { company_id: tenant.company_id, now: deps.clock(), act }, effect)
   })
+}
+
+/** A mail that reaches nobody confirms nothing: without a mail server only localhost takes sign-ups. */
+function admissionOf(
+  { settings }: Pick<Deps, 'settings'>,
+  { host, config }: Tenant
+): 'closed' | 'confirmed' | 'at once' {
+  if (!config.public) return 'closed'
+  if (settings.mailServer) return 'confirmed'
+  if (!isLocalhost(host)) return 'closed'
+  return settings.loopback ? 'at once' : 'confirmed'
 }
 
 /** What the screens show of the caller, with a fresh token when theirs is near its end. */
@@ -78,7 +90,7 @@ export async function updateUser(
   return inCompany(deps.db, person.company_id, async tx => {
     if (username !== undefined || locale !== undefined) {
       await tx
-        .updateTable('user')
+        .updateTable(person.pending ? 'signup' : 'user')
         .set({
           ...(username === undefined ? {} : { username }),
           ...(locale === undefined ? {} : { locale })
@@ -94,103 +106,21 @@ export async function updateUser(
 /** Sign-ups have no caller yet; their keys are random, and the input is part of what must agree. */
 const nobody = '00000000-0000-0000-0000-000000000000'
 
-/** The key, once it has signed for itself, for this host, this e-mail and a sign-up. */
-export function provenKey({ tenant, email, public_key_jwt }: NewPerson): PublicKeyPayload {
-  const jwt = parsePublicKeyJwt(public_key_jwt)
-  if (
-    jwt?.payload.purpose !== 'signup' ||
-    jwt.payload.aud !== tenant.host ||
-    jwt.payload.email !== email ||
-    jwt.payload.th !== undefined ||
-    !isActiveKdf(jwt.payload.kdf) ||
-    !verifiesJwk(jwt.payload.jwk, jwt.signed, jwt.signature)
-  ) {
-    throw new AppError('key_invalid', 'public_key_jwt does not prove a key for this sign-up')
-  }
-  return jwt.payload
-}
-
 /** Makes the person of a proven key, once per challenge. */
 export async function insertUser(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'log'>,
   { tenant, email, username, locale }: NewPerson,
-  { nonce, kdf, jwk }: PublicKeyPayload,
+  proof: PublicKeyPayload,
   permissions: string[] = []
 ): Promise<{ id: string }> {
   const { company_id } = tenant
-  const purpose = noncePurpose('signup')
-  const challenge = readChallenge(deps, { challenge: nonce, tenant, email, purpose })
-  if (!challenge || challenge.kdf !== kdf || !(await spendChallenge(tx, company_id, challenge))) {
-    throw new AppError(
-      'challenge_invalid',
-      'The challenge is expired, used, or not for this sign-up'
-    )
-  }
-  const key = { kdf, jwk }
+  await spendProof(tx, deps, tenant, proof)
+  const key = { kdf: proof.kdf, jwk: proof.jwk }
   const id = await addUser(tx, deps, { company_id, email, username, locale, permissions, key })
   if (id === undefined) throw new AppError('email_taken', 'Somebody has signed up with this e-mail')
   deps.log.info({ audit: 'signup', company: company_id, user: id }, 'signed up')
   return { id }
-}
-
-interface NewUser extends Pick<SignUp, 'email' | 'username' | 'locale'> {
-  company_id: CompanyId
-  permissions?: string[]
-  /** Without one nobody signs in. */
-  key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | undefined
-}
-
-/** Writes a person into the company and its default group; `undefined` where the e-mail is taken. */
-export async function addUser(
-  tx: Tx,
-  deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
-  { company_id, email, username, locale, permissions = [], key }: NewUser
-): Promise<string | undefined> {
-  const now = deps.clock()
-  const id = newId(deps)
-  const user = await tx
-    .insertInto('user')
-    .values({
-      company_id,
-      id,
-      account: newRecordId(deps),
-      email,
-      username,
-      locale: locale ?? 'und',
-      permissions,
-      // no token is older than its person, whatever the clock does next
-      tokens_valid_after: new Date(0),
-      created_at: now
-    })
-    .onConflict(conflict => conflict.columns(['company_id', 'email']).doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  if (!user) return undefined
-  if (key) {
-    const place = { company_id, user_id: id, key_id: newId(deps), kdf: key.kdf }
-    await tx
-      .insertInto('user_key')
-      .values({
-        ...place,
-        pub_enc: sealPublicKey(deps.keys, place, key.jwk),
-        kek_id: deps.keys.kekId,
-        created_at: now
-      })
-      .execute()
-  }
-  await tx
-    .insertInto('group_user')
-    .columns(['company_id', 'group_id', 'user_id'])
-    .expression(query =>
-      query
-        .selectFrom('group')
-        .where('company_id', '=', company_id)
-        .where('is_default', '=', true)
-        .select(['company_id', 'id', sql<string>`${id}::uuid`.as('user_id')])
-    )
-    .execute()
-  return id
 }
 
 /** What the screens show of a person, without a token. */
@@ -200,12 +130,24 @@ export async function readUser(
   tenant: Tenant,
   { company_id, id, pending, permissions }: Person
 ): Promise<UserInfo> {
-  const user = await tx
-    .selectFrom('user')
+  const { email, username, locale } = await tx
+    .selectFrom(pending ? 'signup' : 'user')
     .where('company_id', '=', company_id)
     .where('id', '=', id)
     .select(['email', 'username', 'locale'])
     .executeTakeFirstOrThrow()
+  const shown = {
+    id,
+    email,
+    username,
+    initials: initials(username),
+    locale: UserLocale.parse(locale),
+    company: { id: company_id, name: tenant.config.company }
+  }
+  if (pending) {
+    const nothing = { requests: 0, storage: 0 }
+    return { ...shown, features: [], permissions: [], usage_remaining: nothing, pending: true }
+  }
   const groups = await tx
     .selectFrom('group')
     .innerJoin('group_user', join =>
@@ -217,17 +159,11 @@ export async function readUser(
     .where('group_user.user_id', '=', id)
     .select('group.features')
     .execute()
-  const features = [...new Set(groups.flatMap(group => group.features))].sort()
   const usage = await usageOf(tx, { company_id, user_id: id, now: deps.clock() })
   return {
-    id,
-    email: user.email,
-    username: user.username,
-    initials: initials(user.username),
-    locale: UserLocale.parse(user.locale),
-    features: pending ? [] : features,
-    permissions: pending ? [] : permissions,
-    company: { id: company_id, name: tenant.config.company },
+    ...shown,
+    features: [...new Set(groups.flatMap(group => group.features))].sort(),
+    permissions,
     usage_remaining: { requests: usage.requests_remaining, storage: usage.storage_remaining },
     usage
   }

@@ -1,22 +1,23 @@
 import { expect, test } from 'vitest'
 import { answerOf, guardNames, isGuardName } from '../../../src/core/guards.ts'
 
-const out = { isSignedIn: false, permissions: undefined }
-const unread = { isSignedIn: true, permissions: undefined }
-const person = { isSignedIn: true, permissions: [] }
-const admin = { isSignedIn: true, permissions: ['admin'] }
-const operator = { isSignedIn: true, permissions: ['operator'] }
+const out = { isSignedIn: false, isPending: false, permissions: undefined }
+const unread = { isSignedIn: true, isPending: false, permissions: undefined }
+const pending = { isSignedIn: true, isPending: true, permissions: [] }
+const person = { isSignedIn: true, isPending: false, permissions: [] }
+const admin = { isSignedIn: true, isPending: false, permissions: ['admin'] }
+const operator = { isSignedIn: true, isPending: false, permissions: ['operator'] }
 
 test.each([
-  ['none', ['stay', 'stay', 'stay', 'stay', 'stay']],
-  ['signed-in', ['sign-in', 'stay', 'stay', 'stay', 'stay']],
-  ['signed-out', ['stay', 'go-on', 'go-on', 'go-on', 'go-on']],
-  ['admin', ['sign-in', 'stay', 'leave', 'stay', 'stay']],
-  ['operator', ['sign-in', 'stay', 'leave', 'leave', 'stay']]
+  ['none', ['stay', 'stay', 'stay', 'stay', 'stay', 'stay']],
+  ['signed-in', ['sign-in', 'stay', 'confirm', 'stay', 'stay', 'stay']],
+  ['signed-out', ['stay', 'go-on', 'go-on', 'go-on', 'go-on', 'go-on']],
+  ['admin', ['sign-in', 'stay', 'confirm', 'leave', 'stay', 'stay']],
+  ['operator', ['sign-in', 'stay', 'confirm', 'leave', 'leave', 'stay']]
 ] as const)(
-  'answers at %s to a stranger, somebody unread, a person, an admin, an operator',
+  'answers at %s to a stranger, somebody unread, a sign-up, a person, an admin, an operator',
   (guard, answers) => {
-    const visitors = [out, unread, person, admin, operator]
+    const visitors = [out, unread, pending, person, admin, operator]
     expect(visitors.map(visitor => answerOf(guard, visitor))).toEqual(answers)
   }
 )

@@ -388,18 +388,30 @@ test.for([
   [redirect('//evil.example'), '/en'],
   ['?redirect=nonsense', '/en']
 ] as const)('leads back after signing in: %s → %s', async ([search, target]) => {
-  const { users } = await open({ url: `https://docs.example/en/sign-in${search}` })
-  expect(await users.afterSignIn()).toBe(`https://docs.example${target}`)
+  const { afterSignIn } = await open({ url: `https://docs.example/en/sign-in${search}` })
+  expect(afterSignIn()).toBe(`https://docs.example${target}`)
 })
 
 test('leads back in the language of the person, without another change of page', async () => {
-  const { tab, accounts, users } = await open({
+  const { tab, accounts, afterSignIn } = await open({
     url: `https://docs.example/en/sign-in${redirect('/en/history')}`,
     answers: { 'GET /user': () => Response.json({ ...ada, locale: 'fr' }) }
   })
   await accounts.signIn({ email: 'ada@example.com', password: 'secret' })
-  expect(await users.afterSignIn()).toBe('https://docs.example/fr/history')
+  expect(afterSignIn()).toBe('https://docs.example/fr/history')
   expect(tab.replaced).toEqual([])
+})
+
+test('leads a sign-up to where its mail is waited for, and from there on', async () => {
+  const there = redirect('/en/history', '?a=1')
+  const { accounts, afterSignIn } = await open({
+    url: `https://docs.example/en/sign-up${there}`,
+    answers: { 'GET /user': () => Response.json({ ...ada, pending: true }) }
+  })
+  await accounts.signIn({ email: 'ada@example.com', password: 'secret' })
+  const { origin, pathname, searchParams } = new URL(afterSignIn())
+  expect([origin, pathname]).toEqual(['https://docs.example', '/en/verify-account'])
+  expect(searchParams.get('redirect')).toBe(new URLSearchParams(there).get('redirect'))
 })
 
 // A-08
@@ -435,13 +447,13 @@ test('tells at the next login that this browser has signed in before', async () 
 })
 
 test('changes the password: the old key answers, the new one proves itself', async () => {
-  const { tab, sessions, accounts } = await open({
+  const { tab, sessions, changes } = await open({
     cookie: makeToken({ sub: 'ada', exp }),
     answers: { 'POST /user/key': () => new Response(null, { status: 204 }) }
   })
   sessions.startSession()
   const input = { email: 'ada@example.com', password: 'secret', next: 'another secret' }
-  await accounts.changePassword(input)
+  await changes.changePassword(input)
   expect(tab.calls.at(-1)).toMatchObject({
     path: '/user/key',
     body: {
@@ -454,13 +466,13 @@ test('changes the password: the old key answers, the new one proves itself', asy
 })
 
 test('stays signed in and closes both keys when the present password is wrong', async () => {
-  const { tab, sessions, accounts } = await open({
+  const { tab, sessions, changes } = await open({
     cookie: makeToken({ sub: 'ada', exp }),
     answers: { 'POST /user/key': () => problem('password_wrong') }
   })
   sessions.startSession()
   const input = { email: 'ada@example.com', password: 'wrong', next: 'another secret' }
-  await expect(accounts.changePassword(input)).rejects.toMatchObject({ code: 'password_wrong' })
+  await expect(changes.changePassword(input)).rejects.toMatchObject({ code: 'password_wrong' })
   expect(tab.keys).toEqual({ opened: 2, closed: 2 })
   expect(sessions.$session.get().status).toBe('in')
 })
@@ -516,8 +528,10 @@ async function open(opening: Opening) {
   setEnvironment(tab.environment)
   const sessions = await import('../../../src/stores/sessions.ts')
   const accounts = await import('../../../src/stores/accounts.ts')
+  const changes = await import('../../../src/stores/account-changes.ts')
   const users = await import('../../../src/stores/users.ts')
-  return { browser, tab, accounts, sessions, users }
+  const { afterSignIn } = await import('../../../src/stores/after-sign-in.ts')
+  return { browser, tab, accounts, afterSignIn, changes, sessions, users }
 }
 
 function redirect(path: string, query = '', hash = ''): string {

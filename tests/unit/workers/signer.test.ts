@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto'
+import { createHash, createPublicKey, verify } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import published from '../../../public/kdf-a1.json' with { type: 'json' }
 import { emailHash, formatChallenge, splitResponse } from '../../../src/core/challenge.ts'
@@ -30,6 +30,26 @@ describe('signer', () => {
       jwk
     })
     expect(isSigned(jwk, jwt?.signed, jwt?.signature)).toBe(true)
+  })
+
+  test('names the mailed token it belongs to, by its hash', async () => {
+    const { signer } = await open()
+    const request = { challenge: makeChallenge('signup'), aud: 'docs.acme.test' }
+    const text = await signer.publicKeyJwt({ ...request, purpose: 'reset', token: 'abc' })
+    const th = createHash('sha256').update('abc').digest('base64url')
+    expect(parsePublicKeyJwt(text)?.payload).toMatchObject({ purpose: 'reset', th })
+  })
+
+  test('proves a new e-mail with a challenge of the present one, and of no third', async () => {
+    const { signer } = await open()
+    const challenge = makeChallenge('rekey', 'before@example.com')
+    const request = { challenge, aud: 'docs.acme.test', purpose: 'email' } as const
+    const text = await signer.publicKeyJwt({ ...request, present: 'before@example.com' })
+    expect(parsePublicKeyJwt(text)?.payload).toMatchObject({
+      email: 'alice@example.com',
+      nonce: challenge
+    })
+    await expect(signer.publicKeyJwt(request)).rejects.toThrow('wrong email')
   })
 
   test('derives once for sign-up and the sign-in after it, and not for a refused challenge', async () => {
@@ -73,8 +93,8 @@ async function open() {
   return { signer, jwk: publicJwk(point), derived: () => derived }
 }
 
-function makeChallenge(purpose: 'login' | 'signup'): string {
-  const eh = emailHash('alice@example.com')
+function makeChallenge(purpose: 'login' | 'signup' | 'rekey', email = 'alice@example.com'): string {
+  const eh = emailHash(email)
   const n = toBase64Url(new Uint8Array(16))
   const payload = { aud: 'docs.acme.test', eh, n, iat: 1, exp: 121, kdf: 'a1', mk: '1' }
   return formatChallenge(purpose, payload, () => new Uint8Array(32))

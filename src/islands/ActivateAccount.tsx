@@ -1,0 +1,54 @@
+import { useState } from 'react'
+import type { AppError } from '../contract/errors.ts'
+import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
+import { activate } from '../stores/mail-links.ts'
+import { goOn } from './parts/account-form.ts'
+import { LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
+import { useMailLink } from './parts/mail-link.ts'
+import { NewKey } from './parts/NewKey.tsx'
+
+interface ActivateAccountProps {
+  locale: Locale
+  /** Namespaces `links`, `account`, `errors` and `common`. */
+  words: Words
+  company: string
+}
+
+/** An invited person chooses name and password. */
+export function ActivateAccount({ locale, words, company }: ActivateAccountProps) {
+  const t = translator(locale, words)
+  const link = useMailLink()
+  const [outcome, setOutcome] = useState<'used' | 'over'>()
+  const heed = (error: AppError) => {
+    setOutcome(outcomeOf(error))
+    return outcomeOf(error) !== undefined
+  }
+
+  if (link === 'loading') return <div className="sheet" data-state="loading" />
+  if (link === 'none' || outcome) {
+    return (
+      <LinkOutcome text={t(outcome ? `links.activate.${outcome}` : 'links.noLink')}>
+        {outcome !== 'over' && (
+          <a className="btn btn-primary" href={localizedPath(locale, '/sign-in')}>
+            {t('links.toSignIn')}
+          </a>
+        )}
+      </LinkOutcome>
+    )
+  }
+  return (
+    <section className="sheet flex flex-col gap-4" data-state="ready">
+      <p>{t('links.activate.invited', { company, email: link.email })}</p>
+      <NewKey
+        {...{ locale, t, company, heed }}
+        email={link.email}
+        submit={t('links.activate.submit')}
+        asksForName
+        send={async chosen => {
+          await activate(link, { ...chosen, locale })
+          await goOn()
+        }}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,108 @@
+import { type FormEvent, useEffect, useState } from 'react'
+import { type AppError, asAppError } from '../contract/errors.ts'
+import { type Locale, type T, translator, type Words } from '../i18n/index.ts'
+import { type MailLink, requestReset, resetPassword } from '../stores/mail-links.ts'
+import { AccountError } from './parts/AccountError.tsx'
+import { EmailField } from './parts/AccountFields.tsx'
+import { emailErrors, goOn, prefill, useReadiness } from './parts/account-form.ts'
+import { LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
+import { useMailLink } from './parts/mail-link.ts'
+import { NewKey } from './parts/NewKey.tsx'
+import { useForm } from './parts/use-form.ts'
+import { WorkButton } from './parts/WorkButton.tsx'
+
+interface ResetPasswordProps {
+  locale: Locale
+  /** Namespaces `links`, `account`, `errors` and `common`. */
+  words: Words
+  company: string
+}
+
+/** Without a link it asks where to send one; with one it takes the new password. */
+export function ResetPassword({ locale, words, company }: ResetPasswordProps) {
+  const t = translator(locale, words)
+  const link = useMailLink()
+  const [outcome, setOutcome] = useState<'used' | 'over'>()
+  const heed = (error: AppError) => {
+    setOutcome(outcomeOf(error))
+    return outcomeOf(error) !== undefined
+  }
+  if (link === 'loading') return <div className="sheet" data-state="loading" />
+  if (link === 'none' || outcome) {
+    const note = t(outcome ? `links.reset.${outcome}` : 'links.reset.ask')
+    return <Ask locale={locale} t={t} note={note} />
+  }
+  return <Choose {...{ locale, t, company, link, heed }} />
+}
+
+function Ask({ locale, t, note }: { locale: Locale; t: T; note: string }) {
+  const { isReady } = useReadiness()
+  const form = useForm(({ email }) => emailErrors(email))
+  const [state, setState] = useState<'idle' | 'working' | { sentTo: string } | AppError>('idle')
+  const { ref } = form.props
+
+  useEffect(() => prefill(ref.current, ['email']), [ref])
+
+  const send = async (event: FormEvent) => {
+    event.preventDefault()
+    const values = form.submit()
+    if (!values || state === 'working') return
+    setState('working')
+    const { email = '' } = values
+    try {
+      await requestReset(email)
+      setState({ sentTo: email.trim() })
+    } catch (cause) {
+      setState(asAppError(cause, 'Asking for a link failed'))
+    }
+  }
+
+  if (typeof state === 'object' && 'sentTo' in state) {
+    return (
+      <LinkOutcome text={t('links.reset.sent', { email: state.sentTo })}>
+        <p className="text-ink-soft">{t('links.reset.sentNote')}</p>
+        <button type="button" className="btn btn-outline" onClick={() => setState('idle')}>
+          {t('links.reset.other')}
+        </button>
+      </LinkOutcome>
+    )
+  }
+  const failure = typeof state === 'object' ? state : undefined
+  return (
+    <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
+      <p role="status">{note}</p>
+      <EmailField t={t} form={form} use="username" />
+      {failure && <AccountError error={failure} locale={locale} t={t} />}
+      <WorkButton
+        label={t('links.reset.submit')}
+        isWorking={state === 'working'}
+        isOff={!isReady}
+      />
+    </form>
+  )
+}
+
+interface ChooseProps {
+  locale: Locale
+  t: T
+  company: string
+  link: MailLink
+  heed: (error: AppError) => boolean
+}
+
+function Choose({ locale, t, company, link, heed }: ChooseProps) {
+  return (
+    <section className="sheet flex flex-col gap-4" data-state="ready">
+      <p>{t('links.reset.for', { email: link.email })}</p>
+      <NewKey
+        {...{ locale, t, company, heed }}
+        email={link.email}
+        submit={t('links.reset.submitPassword')}
+        send={async ({ password }) => {
+          await resetPassword(link, password)
+          await goOn()
+        }}
+      />
+    </section>
+  )
+}

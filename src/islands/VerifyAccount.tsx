@@ -1,0 +1,178 @@
+import { useStore } from '@nanostores/react'
+import { useEffect, useState } from 'react'
+import { type AppError, asAppError } from '../contract/errors.ts'
+import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
+import {
+  confirmSignUp,
+  confirmWithPassword,
+  type MailLink,
+  sendVerification
+} from '../stores/mail-links.ts'
+import { signOut } from '../stores/sessions.ts'
+import { $user, refresh } from '../stores/users.ts'
+import { AccountError } from './parts/AccountError.tsx'
+import { goOn, useReadiness } from './parts/account-form.ts'
+import { LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
+import { useMailLink } from './parts/mail-link.ts'
+import { NewKey } from './parts/NewKey.tsx'
+import { WorkButton } from './parts/WorkButton.tsx'
+
+interface VerifyAccountProps {
+  locale: Locale
+  /** Namespaces `links`, `account`, `errors` and `common`. */
+  words: Words
+  company: string
+}
+
+/** With the link of the mail it confirms; without one it waits for the mail to be opened. */
+export function VerifyAccount({ locale, words, company }: VerifyAccountProps) {
+  const t = translator(locale, words)
+  const link = useMailLink()
+  const user = useStore($user, { ssr: 'initial' })
+  if (link === 'loading') return <div className="sheet" data-state="loading" />
+  if (link !== 'none') return <Confirm {...{ locale, t, company, link }} />
+  if (user?.pending) return <Waiting locale={locale} t={t} email={user.email} />
+  return (
+    <LinkOutcome text={t(user ? 'links.verify.done' : 'links.noLink')}>
+      <a className="btn btn-primary" href={localizedPath(locale, user ? '/' : '/sign-in')}>
+        {t(user ? 'links.goOn' : 'links.toSignIn')}
+      </a>
+    </LinkOutcome>
+  )
+}
+
+interface ConfirmProps {
+  locale: Locale
+  t: T
+  company: string
+  link: MailLink
+}
+
+/** Never by itself: programs that look through mails open links, too. */
+function Confirm({ locale, t, company, link }: ConfirmProps) {
+  const { isReady } = useReadiness()
+  const [state, setState] = useState<
+    'ready' | 'working' | 'elsewhere' | 'used' | 'over' | AppError
+  >('ready')
+  const heed = (error: AppError) => {
+    const outcome = outcomeOf(error)
+    if (outcome) setState(outcome)
+    return outcome !== undefined
+  }
+  const confirm = async () => {
+    if (state === 'working') return
+    setState('working')
+    try {
+      await confirmSignUp(link)
+      await goOn()
+    } catch (cause) {
+      const error = asAppError(cause, 'Confirming the e-mail failed')
+      if (error.code === 'proof_required') setState('elsewhere')
+      else if (!heed(error)) setState(error)
+    }
+  }
+
+  if (state === 'used' || state === 'over') {
+    const page = state === 'used' ? '/sign-in' : '/sign-up'
+    const query = `?email=${encodeURIComponent(link.email)}`
+    return (
+      <LinkOutcome text={t(`links.verify.${state}`)}>
+        <a className="btn btn-primary" href={localizedPath(locale, page) + query}>
+          {t(state === 'used' ? 'links.toSignIn' : 'links.toSignUp')}
+        </a>
+      </LinkOutcome>
+    )
+  }
+  if (state === 'elsewhere') {
+    return (
+      <section className="sheet flex flex-col gap-4" data-state="ready">
+        <p className="font-medium">{link.email}</p>
+        <p role="status">{t('links.verify.elsewhere')}</p>
+        <NewKey
+          {...{ locale, t, company, heed }}
+          email={link.email}
+          submit={t('links.verify.submitPassword')}
+          send={async ({ password }) => {
+            await confirmWithPassword(link, password)
+            await goOn()
+          }}
+        />
+      </section>
+    )
+  }
+  return (
+    <section className="sheet flex flex-col gap-4" data-state="ready">
+      <p>{t('links.verify.ready', { email: link.email })}</p>
+      {typeof state === 'object' && <AccountError error={state} locale={locale} t={t} />}
+      <WorkButton
+        label={t('links.verify.submit')}
+        isWorking={state === 'working'}
+        isOff={!isReady}
+        onClick={() => void confirm()}
+      />
+    </section>
+  )
+}
+
+const pauseSeconds = 60
+const askEveryMs = 5000
+
+/** Goes on by itself once the link was opened, in this browser or another. */
+function Waiting({ locale, t, email }: { locale: Locale; t: T; email: string }) {
+  const [left, setLeft] = useState(pauseSeconds)
+  const [state, setState] = useState<'idle' | 'working' | 'sent' | AppError>('idle')
+
+  useEffect(() => {
+    const ask = setInterval(() => void refresh(), askEveryMs)
+    const count = setInterval(() => setLeft(seconds => Math.max(0, seconds - 1)), 1000)
+    const stop = $user.listen(user => {
+      if (user && !user.pending) void goOn()
+    })
+    return () => {
+      clearInterval(ask)
+      clearInterval(count)
+      stop()
+    }
+  }, [])
+
+  const send = async () => {
+    if (state === 'working' || left > 0) return
+    setState('working')
+    try {
+      await sendVerification()
+      setLeft(pauseSeconds)
+      setState('sent')
+    } catch (cause) {
+      setState(asAppError(cause, 'Sending the mail again failed'))
+    }
+  }
+  const startOver = async () => {
+    await signOut()
+    // in full, so that nothing of the person stays in memory
+    location.assign(localizedPath(locale, '/sign-up'))
+  }
+
+  const again = left > 0 ? t('links.verify.againIn', { count: left }) : t('links.verify.again')
+  return (
+    <section className="sheet flex flex-col items-start gap-4" data-state="waiting">
+      <h2 className="section-title">{t('links.verify.waitTitle')}</h2>
+      <p>{t('links.verify.wait', { email })}</p>
+      <p className="text-ink-soft">{t('links.verify.waitNote')}</p>
+      {typeof state === 'object' && <AccountError error={state} locale={locale} t={t} />}
+      <button
+        type="button"
+        className="btn btn-outline"
+        aria-disabled={left > 0 || state === 'working'}
+        onClick={() => void send()}
+      >
+        {again}
+      </button>
+      <p role="status" className="text-sm empty:hidden">
+        {state === 'sent' ? t('links.verify.sent', { email }) : ''}
+      </p>
+      <button type="button" className="link link-secondary" onClick={() => void startOver()}>
+        {t('links.verify.wrong')}
+      </button>
+    </section>
+  )
+}

@@ -1,0 +1,50 @@
+import type { T } from '../../i18n/index.ts'
+import { fieldSentence, type useReadiness } from './account-form.ts'
+import { Field } from './Field.tsx'
+import type { useForm } from './use-form.ts'
+import { WorkButton } from './WorkButton.tsx'
+
+// What every form has in which a key is derived. Words: `account` and `errors`.
+
+type Readiness = ReturnType<typeof useReadiness>
+
+export interface AccountFieldProps {
+  t: T
+  form: ReturnType<typeof useForm>
+}
+
+/** What keeps this browser from signing in. */
+export function Obstacle({ t, obstacle }: { t: T } & Pick<Readiness, 'obstacle'>) {
+  if (!obstacle) return null
+  return (
+    <p role="alert" className="alert alert-outline alert-warning">
+      {t(`account.${obstacle}`)}
+    </p>
+  )
+}
+
+/** `use` tells password managers whether it is the name of an account that exists. */
+export function EmailField({ t, form, use }: AccountFieldProps & { use: 'email' | 'username' }) {
+  return (
+    <Field
+      label={t('account.email')}
+      name="email"
+      type="email"
+      autoComplete={use}
+      error={fieldSentence(form.errors, 'email', t)}
+    />
+  )
+}
+
+/** The form's button, and that a password is being made into a key, which takes a second. */
+export function Submit(props: { t: T; label: string; isWorking: boolean } & Readiness) {
+  const { t, label, isWorking, isReady, obstacle } = props
+  return (
+    <>
+      <WorkButton label={label} isWorking={isWorking} isOff={!isReady || obstacle !== undefined} />
+      <p role="status" className="text-ink-soft text-sm empty:hidden">
+        {isWorking ? t('account.securing') : ''}
+      </p>
+    </>
+  )
+}

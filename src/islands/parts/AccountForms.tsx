@@ -1,0 +1,24 @@
+import type { UserInfo } from '../../contract/users.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import { DeleteAccount } from './DeleteAccount.tsx'
+import { EmailForm } from './EmailForm.tsx'
+import { PasswordForm } from './PasswordForm.tsx'
+import { SessionList } from './SessionList.tsx'
+
+interface AccountFormsProps {
+  user: UserInfo
+  locale: Locale
+  t: T
+}
+
+/** How a person signs in, where they are signed in, and how they leave. */
+export function AccountForms({ user, locale, t }: AccountFormsProps) {
+  return (
+    <>
+      <PasswordForm user={user} locale={locale} t={t} />
+      <EmailForm user={user} locale={locale} t={t} />
+      <SessionList locale={locale} t={t} />
+      <DeleteAccount user={user} locale={locale} t={t} />
+    </>
+  )
+}

@@ -1,0 +1,91 @@
+import { type FormEvent, useState } from 'react'
+import { type AppError, asAppError } from '../../contract/errors.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import { AccountError } from './AccountError.tsx'
+import { Obstacle, Submit } from './AccountFields.tsx'
+import { useReadiness, usernameErrors } from './account-form.ts'
+import { NewPasswordFields, UsernameField } from './NewAccountFields.tsx'
+import { newPasswordErrors, weaknessErrors } from './new-password.ts'
+import { useForm, type Values } from './use-form.ts'
+
+interface NewKeyFormProps {
+  locale: Locale
+  t: T
+  /** Whose password it becomes. */
+  email: string
+  company: string
+  submit: string
+  asksForName?: boolean
+  /** Answers `true` where it has dealt with the failure itself. */
+  heed: (error: AppError) => boolean
+  send: (chosen: { username: string; password: string }) => Promise<void>
+}
+
+/** A password twice, and a username where there is none yet. */
+export function NewKeyForm(props: NewKeyFormProps) {
+  const { locale, t, email, company, submit, asksForName = false, heed, send } = props
+  const { isReady, obstacle } = useReadiness()
+  const form = useForm(asksForName ? checkBoth : checkPassword)
+  const [state, setState] = useState<'idle' | 'working' | AppError>('idle')
+
+  const go = async (event: FormEvent) => {
+    event.preventDefault()
+    const values = form.submit()
+    if (!values || state === 'working') return
+    setState('working')
+    const { username = '', password = '' } = values
+    try {
+      const weak = await weaknessErrors('password', password, { email, username, company })
+      if (weak) {
+        form.refuse(weak)
+        setState('idle')
+        return
+      }
+      await send({ username, password })
+    } catch (cause) {
+      const error = asAppError(cause, 'Choosing a password failed')
+      if (error.fields) form.refuse(error.fields)
+      if (!heed(error)) setState(error)
+    }
+  }
+
+  const failure = typeof state === 'object' ? state : undefined
+  return (
+    <form {...form.props} onSubmit={go} className="flex flex-col gap-4">
+      <Obstacle t={t} obstacle={obstacle} />
+      {/* tells password managers whose password this is */}
+      <input
+        className="sr-only"
+        type="email"
+        name="account"
+        autoComplete="username"
+        value={email}
+        readOnly
+        tabIndex={-1}
+        aria-hidden="true"
+      />
+      {asksForName && <UsernameField t={t} form={form} />}
+      <NewPasswordFields
+        t={t}
+        form={form}
+        chooser={() => ({ email, username: form.read()['username'] ?? '', company })}
+      />
+      {failure && <AccountError error={failure} locale={locale} t={t} />}
+      <Submit
+        t={t}
+        label={submit}
+        isWorking={state === 'working'}
+        isReady={isReady}
+        obstacle={obstacle}
+      />
+    </form>
+  )
+}
+
+function checkPassword(values: Values) {
+  return newPasswordErrors('password', values)
+}
+
+function checkBoth(values: Values) {
+  return { ...usernameErrors(values['username']), ...checkPassword(values) }
+}

@@ -1,0 +1,77 @@
+import {
+  activateUser,
+  changeEmail,
+  confirmEmail,
+  deleteUser,
+  requestReset,
+  resetKey,
+  sendVerification,
+  verifyEmail
+} from '../../contract/accounts.ts'
+import * as deletions from '../domain/deletions.ts'
+import * as emailChanges from '../domain/email-changes.ts'
+import { countingTokens } from '../domain/limits.ts'
+import * as members from '../domain/members.ts'
+import * as resets from '../domain/resets.ts'
+import * as signUps from '../domain/signups.ts'
+import { type Api, type ApiContext, person } from './context.ts'
+import { on } from './on.ts'
+import { canonical } from './users.ts'
+
+export function mountAccounts(app: Api): void {
+  on(app, verifyEmail, ({ token, public_key_jwt }, c) =>
+    counted(c, () =>
+      signUps.verifySignUp(c.get('deps'), {
+        tenant: c.get('tenant'),
+        person: c.get('person'),
+        token,
+        public_key_jwt
+      })
+    )
+  )
+
+  on(app, sendVerification, async (_input, c) => {
+    await signUps.sendVerification(c.get('deps'), { ...here(c), person: person(c) })
+    return {}
+  })
+
+  on(app, activateUser, (input, c) =>
+    counted(c, () => members.activateUser(c.get('deps'), { tenant: c.get('tenant'), ...input }))
+  )
+
+  on(app, requestReset, async ({ email }, c) => {
+    await resets.requestReset(c.get('deps'), { ...here(c), email: canonical(email) })
+    return {}
+  })
+
+  on(app, resetKey, (input, c) =>
+    counted(c, () => resets.resetKey(c.get('deps'), { tenant: c.get('tenant'), ...input }))
+  )
+
+  on(app, changeEmail, async ({ email, ...proofs }, c) => {
+    const asked = { ...here(c), person: person(c), email: canonical(email) }
+    await emailChanges.changeEmail(c.get('deps'), { ...asked, ...proofs })
+    return {}
+  })
+
+  on(app, confirmEmail, ({ token }, c) =>
+    counted(c, () => emailChanges.confirmEmail(c.get('deps'), { person: person(c), token }))
+  )
+
+  on(app, deleteUser, ({ challenge_response }, c) =>
+    deletions.deleteUser(c.get('deps'), {
+      tenant: c.get('tenant'),
+      person: person(c),
+      challenge_response
+    })
+  )
+}
+
+function here(c: ApiContext) {
+  return { tenant: c.get('tenant'), address: c.get('address') }
+}
+
+/** Tries of mailed links count by address, unless they are right. */
+function counted(c: ApiContext, run: () => Promise<void>): Promise<void> {
+  return countingTokens(c.get('deps'), here(c), run)
+}

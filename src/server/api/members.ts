@@ -1,0 +1,16 @@
+import { disableUser, enableUser, resendInvitation } from '../../contract/members.ts'
+import * as members from '../domain/members.ts'
+import { type Api, person } from './context.ts'
+import { on } from './on.ts'
+
+export function mountMembers(app: Api): void {
+  on(app, resendInvitation, ({ id }, c) =>
+    members.resendInvitation(c.get('deps'), { tenant: c.get('tenant'), person: person(c), id })
+  )
+
+  on(app, disableUser, (input, c) =>
+    members.disableUser(c.get('deps'), { person: person(c), ...input })
+  )
+
+  on(app, enableUser, ({ id }, c) => members.enableUser(c.get('deps'), { person: person(c), id }))
+}

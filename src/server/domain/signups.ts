@@ -1,0 +1,175 @@
+import { AppError } from '../../contract/errors.ts'
+import type { PublicKeyPayload } from '../../core/public-key-jwt.ts'
+import { mailTokenHash } from '../../core/public-key-proof.ts'
+import { inCompany, type Tx } from '../db/scope.ts'
+import type { CompanyId, Deps, Tenant } from './deps.ts'
+import { newId } from './ids.ts'
+import { provenKey, sealedKey, spendProof } from './key-proofs.ts'
+import { consumeMails } from './limits.ts'
+import { readMailToken, spendMailToken } from './mail-tokens.ts'
+import { queueMail } from './mails.ts'
+import { addUser } from './new-users.ts'
+import { endSessions, openSessions, type Person } from './sessions.ts'
+
+/** How long a sign-up waits for its e-mail to be confirmed. */
+const waitingMs = 24 * 3_600_000
+
+interface NewSignUp {
+  tenant: Tenant
+  /** In canonical form. */
+  email: string
+  username: string
+  locale: 'en' | 'fr' | undefined
+}
+
+/** Keeps a sign-up until its mail is answered. Looks at nobody, so it tells nothing about who is known. */
+export async function insertSignUp(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'log' | 'wakes'>,
+  { tenant, email, username, locale }: NewSignUp,
+  proof: PublicKeyPayload
+): Promise<{ id: string }> {
+  const { company_id } = tenant
+  await spendProof(tx, deps, tenant, proof)
+  const id = newId(deps)
+  const created_at = deps.clock()
+  await tx
+    .insertInto('signup')
+    .values({
+      company_id,
+      id,
+      email,
+      username,
+      locale: locale ?? 'und',
+      ...sealedKey(deps, { company_id, user_id: id }, proof),
+      created_at,
+      expires_at: new Date(created_at.getTime() + waitingMs)
+    })
+    .execute()
+  await queueMail(tx, deps, { tenant, kind: 'signup', email, locale, subject: id })
+  deps.log.info({ audit: 'signup_waiting', company: company_id, user: id }, 'sign-up waits')
+  return { id }
+}
+
+/** Sends the link of a waiting sign-up once more. */
+export async function sendVerification(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'wakes'>,
+  { tenant, person, address }: { tenant: Tenant; person: Person; address: string }
+): Promise<void> {
+  const { company_id, id } = person
+  // whoever is confirmed by now needs no mail
+  if (!person.pending) return
+  await inCompany(deps.db, company_id, async tx => {
+    const signup = await tx
+      .selectFrom('signup')
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .select(['email', 'locale'])
+      .executeTakeFirst()
+    if (!signup) return
+    await consumeMails(deps, { tenant, email: signup.email, address })
+    await queueMail(tx, deps, { tenant, kind: 'signup', ...signup, subject: id })
+  })
+}
+
+interface Confirmation {
+  tenant: Tenant
+  /** Who is signed in where the link was opened. */
+  person: Person | undefined
+  token: string
+  public_key_jwt: string | undefined
+}
+
+/**
+ * Makes a person of a sign-up. The mail alone is not enough: whoever signed up with somebody else's
+ * e-mail would get an account that its owner confirms. So the link is opened where the sign-up was made,
+ * or it comes with a password, whose key then replaces the one of the sign-up.
+ */
+export async function verifySignUp(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'wakes'>,
+  { tenant, person, token, public_key_jwt }: Confirmation
+): Promise<void> {
+  const { company_id } = tenant
+  const purpose = 'verify'
+  const id = await inCompany(deps.db, company_id, async tx => {
+    const asked = { company_id, purpose, token } as const
+    const { subject, email } = await readMailToken(tx, deps, asked)
+    const signup = await tx
+      .selectFrom('signup')
+      .where('company_id', '=', company_id)
+      .where('id', '=', subject)
+      .select(['username', 'locale', 'key_id', 'kdf', 'pub_enc', 'kek_id'])
+      // a login that is just making a session of this sign-up goes first
+      .forUpdate()
+      .executeTakeFirst()
+    const isHere = person?.pending === true && person.id === subject
+    if (!isHere && public_key_jwt === undefined) {
+      throw new AppError('proof_required', 'The link was opened without the session of its sign-up')
+    }
+    const th = mailTokenHash(token)
+    const proof = public_key_jwt && provenKey({ tenant, email, purpose, public_key_jwt, th })
+    if (proof) await spendProof(tx, deps, tenant, proof)
+    await spendMailToken(tx, deps, { ...asked, subject })
+    if (!signup) throw over()
+    const { username, locale, ...kept } = signup
+    const key = proof ? sealedKey(deps, { company_id, user_id: subject }, proof) : kept
+    const user = { company_id, id: subject, email, username, key }
+    const chosen = locale === 'en' || locale === 'fr' ? locale : undefined
+    if (!(await addUser(tx, deps, { ...user, locale: chosen }))) throw over()
+    if (proof) await endSessions(tx, deps, { company_id, user_id: subject })
+    else await openSessions(tx, deps, { company_id, user_id: subject })
+    await dropSignUps(tx, deps, company_id, email)
+    return subject
+  })
+  deps.log.info({ audit: 'signup', company: company_id, user: id }, 'signed up')
+}
+
+/** Forgets sign-ups nobody has confirmed in time. */
+export async function forgetSignUps(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId
+): Promise<void> {
+  await inCompany(deps.db, company_id, tx =>
+    tx
+      .deleteFrom('signup')
+      .where('company_id', '=', company_id)
+      .where('expires_at', '<', deps.clock())
+      .execute()
+  )
+}
+
+/** Ends all sign-ups of an e-mail, of which one has just become a person. */
+async function dropSignUps(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'wakes'>,
+  company_id: CompanyId,
+  email: string
+): Promise<void> {
+  const dropped = await tx
+    .deleteFrom('signup')
+    .where('company_id', '=', company_id)
+    .where('email', '=', email)
+    .returning('id')
+    .execute()
+  for (const { id } of dropped) {
+    await tx
+      .updateTable('session')
+      .set({ revoked_at: deps.clock() })
+      .where('company_id', '=', company_id)
+      .where('user_id', '=', id)
+      .where('pending', '=', true)
+      .where('revoked_at', 'is', null)
+      .execute()
+    await tx
+      .deleteFrom('mail_token')
+      .where('company_id', '=', company_id)
+      .where('subject', '=', id)
+      .where('used_at', 'is', null)
+      .execute()
+    tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: id }))
+  }
+}
+
+function over(): AppError {
+  return new AppError('mail_token_invalid', 'The e-mail has an account, or the sign-up is over')
+}

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createTransport, type SendMailOptions } from 'nodemailer'
+import type { Log, Mails } from './domain/deps.ts'
+import type { Letter } from './domain/mails.ts'
+import { htmlOf, wordsOf } from './mail-text.ts'
+
+interface MailOptions {
+  /** Without a server, mails become files in `outbox`. */
+  smtp: { url: string; from: string } | undefined
+  outbox: string
+  log: Log
+}
+
+/** Brings letters to the operator's mail server, or into a folder where a developer reads them. */
+export async function openMails({ smtp, outbox, log }: MailOptions): Promise<Mails> {
+  if (smtp) return viaServer(smtp)
+  await mkdir(outbox, { recursive: true, mode: 0o700 })
+  return intoFolder(outbox, log)
+}
+
+/** A server that is gone must not hold up what waits behind it. */
+const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
+
+function viaServer({ url, from }: { url: string; from: string }): Mails {
+  const transport = createTransport({ url, ...timeouts, ...closed })
+  return {
+    async send(letter) {
+      try {
+        await transport.sendMail(messageOf(letter, from))
+        return 'sent'
+      } catch (error) {
+        const { code = '', responseCode = 0 } = Object(error)
+        // this address or this letter is refused for good; anything else may pass
+        const isFinal = responseCode >= 500 && ['EENVELOPE', 'EMESSAGE'].includes(code)
+        if (isFinal) return 'refused'
+        // the server's own words name people
+        throw new Error(`the mail server did not take it: ${code} ${responseCode || ''}`.trim())
+      }
+    }
+  }
+}
+
+function intoFolder(outbox: string, log: Log): Mails {
+  const transport = createTransport({ streamTransport: true, buffer: true, ...closed })
+  return {
+    async send(letter) {
+      const { host } = letter.from
+      const from = `noreply@${host.includes('.') ? host : `${host}.localhost`}`
+      const { message } = await transport.sendMail(messageOf(letter, from))
+      const time = new Date().toISOString().replace(/[-:]/g, '')
+      const file = join(outbox, `${time}-${letter.kind}-${randomBytes(3).toString('hex')}.eml`)
+      await using part = await open(`${file}.part`, 'wx', 0o600)
+      await part.writeFile(message)
+      await part.sync()
+      await rename(`${file}.part`, file)
+      log.info({ kind: letter.kind, link: letter.link, file }, 'mail written')
+      return 'sent'
+    }
+  }
+}
+
+/** A letter is made of our own words: nothing is read from a disk or fetched for it. */
+const closed = { disableFileAccess: true, disableUrlAccess: true }
+
+function messageOf(letter: Letter, address: string): SendMailOptions {
+  const { subject, text } = wordsOf(letter)
+  return {
+    from: { name: letter.from.company, address },
+    to: { name: '', address: letter.to },
+    subject,
+    text,
+    html: htmlOf(letter),
+    messageId: `<${letter.id}@${letter.from.host}>`,
+    headers: {
+      // no out-of-office answers, and no lists
+      'Auto-Submitted': 'auto-generated',
+      'Content-Language': letter.locale
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import { canonicalEmail } from '../core/email.ts'
+import type { Locale } from '../i18n/index.ts'
+import { signInWithNewKey } from './accounts.ts'
+import { api } from './sessions.ts'
+import { refresh } from './users.ts'
+
+/** What the link of a mail carries in its fragment. */
+export interface MailLink {
+  token: string
+  /** Whom it was sent to: the key of a password depends on it. */
+  email: string
+}
+
+/** `#t=…&email=ada%40example.com` → both; nothing where it is no such link. */
+export function readMailLink(hash: string): MailLink | undefined {
+  const values = new URLSearchParams(hash.replace(/^#/, ''))
+  const [token, email] = [values.get('t'), canonicalEmail(values.get('email') ?? '')]
+  return token && email !== undefined ? { token, email } : undefined
+}
+
+/** Confirms the sign-up of this browser; `proof_required` where it was made in another one. */
+export async function confirmSignUp({ token }: MailLink): Promise<void> {
+  await api('verifyEmail', { token })
+  await refresh()
+}
+
+/** The same anywhere else: the password becomes the account's, and signs in. */
+export async function confirmWithPassword(link: MailLink, password: string): Promise<void> {
+  await signInWithNewKey({ ...link, password, purpose: 'verify' }, public_key_jwt =>
+    api('verifyEmail', { token: link.token, public_key_jwt })
+  )
+}
+
+/** Gives an invited person name and password, and signs them in. */
+export async function activate(
+  link: MailLink,
+  { username, password, locale }: { username: string; password: string; locale: Locale }
+): Promise<void> {
+  await signInWithNewKey({ ...link, password, purpose: 'activate' }, public_key_jwt =>
+    api('activateUser', { token: link.token, username, public_key_jwt, locale })
+  )
+}
+
+/** Signs in too, because whoever has just chosen a password knows it. */
+export async function resetPassword(link: MailLink, password: string): Promise<void> {
+  await signInWithNewKey({ ...link, password, purpose: 'reset' }, public_key_jwt =>
+    api('resetKey', { token: link.token, public_key_jwt })
+  )
+}
+
+export async function requestReset(email: string): Promise<void> {
+  await api('requestReset', { email })
+}
+
+export async function sendVerification(): Promise<void> {
+  await api('sendVerification', {})
+}
+
+export async function confirmEmail({ token }: MailLink): Promise<void> {
+  await api('confirmEmail', { token })
+  await refresh()
+}

@@ -1,0 +1,229 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { requestReset } from '../../src/contract/accounts.ts'
+import { inCompany } from '../../src/server/db/scope.ts'
+import { type Letter, queueMail, sendNextMail } from '../../src/server/domain/mails.ts'
+import { openMails } from '../../src/server/mail.ts'
+import { makeApp, type TestApp } from '../helpers/app.ts'
+import { openMailServer, parseMail } from '../helpers/mail-server.ts'
+import { makePerson } from '../helpers/mailed.ts'
+
+const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
+const via = (url: string) =>
+  openMails({ smtp: { url, from: 'register@acme.example' }, outbox: '', log: quiet })
+
+const letter: Letter = {
+  id: '0190aaaa-0000-7000-8000-000000000001',
+  kind: 'verify',
+  to: 'ada@example.com',
+  locale: 'en',
+  from: {
+    host: 'docs.acme.test',
+    company: 'Acme <b>&"\'',
+    colors: { dark: false, primary: '#114488' },
+    contact: '<img src=x>'
+  },
+  link: 'https://docs.acme.test/en/verify-account#t=abc&email=ada%40example.com'
+}
+
+const kinds: Letter['kind'][] = [
+  'verify',
+  'known',
+  'activate',
+  'reset',
+  'email_confirm',
+  'email_notice',
+  'password_changed',
+  'account_deleted'
+]
+
+test.each(kinds)(
+  'writes "%s" in both languages, as text and in the company’s colours',
+  async kind => {
+    await using server = await openMailServer()
+    const mails = await via(server.url)
+    for (const locale of ['en', 'fr'] as const) await mails.send({ ...letter, kind, locale })
+    const [english, french] = server.mails
+    expect(server.mails).toHaveLength(2)
+    expect(english?.text).not.toBe(french?.text)
+    for (const [at, mail] of server.mails.entries()) {
+      const tag = at === 0 ? 'en' : 'fr'
+      expect(mail.from).toBe('register@acme.example')
+      expect(mail.to).toEqual(['ada@example.com'])
+      expect(mail.headers.get('content-language')).toBe(tag)
+      expect(mail.headers.get('auto-submitted')).toBe('auto-generated')
+      expect(mail.headers.get('message-id')).toBe(`<${letter.id}@docs.acme.test>`)
+      expect(mail.headers.get('from')).toContain('Acme')
+      expect(mail.headers.get('subject')).toContain('Acme <b>')
+      expect(mail.text).toContain(letter.link)
+      expect(mail.text).not.toMatch(/\{\{|undefined/)
+      expect(mail.html).toContain(`<html lang="${tag}`)
+      expect(mail.html).toContain('background:#114488')
+      // every word of a company is text, and nothing is fetched
+      expect(mail.html).toContain('Acme &lt;b&gt;&amp;&quot;&#39;')
+      expect(mail.html).toContain('&lt;img src=x&gt;')
+      expect(mail.html).toContain('href="https://docs.acme.test/en/verify-account#t=abc&amp;email=')
+      expect(mail.html).not.toMatch(
+        /<(?:img|link|script|iframe|style)|url\(|@import|\ssrc=(?!x&gt;)/
+      )
+    }
+  }
+)
+
+/** Queues a notice at acme. */
+async function queue(app: TestApp, email = 'ada@example.com'): Promise<void> {
+  const tenant = await app.tenants.resolve('acme.localhost')
+  if (!tenant) throw new Error('no acme')
+  await inCompany(app.deps.db, tenant.company_id, tx =>
+    queueMail(tx, app.deps, { tenant, kind: 'password_changed', email })
+  )
+}
+
+const next = (app: TestApp, mails: TestApp['deps']['mails'] = app.deps.mails) => {
+  const company = app.companies['acme.localhost']
+  if (company === undefined) throw new Error('no acme')
+  return sendNextMail({ ...app.deps, mails }, company)
+}
+
+const waiting = async (app: TestApp) =>
+  (await app.owner.query('select attempts, next_at from mail')).rows
+
+test('sends nothing of what was rolled back', async () => {
+  await using app = await makeApp({ sendsMails: false })
+  const tenant = await app.tenants.resolve('acme.localhost')
+  if (!tenant) throw new Error('no acme')
+  const failing = inCompany(app.deps.db, tenant.company_id, async tx => {
+    await queueMail(tx, app.deps, { tenant, kind: 'password_changed', email: 'ada@example.com' })
+    throw new Error('then something failed')
+  })
+  await expect(failing).rejects.toThrow('then something failed')
+  expect(await next(app)).toBe(false)
+  expect(app.letters).toEqual([])
+})
+
+test('sends what a crash left behind, once for each mail', async () => {
+  await using app = await makeApp({ sendsMails: false })
+  for (const email of ['ada@example.com', 'bob@example.com']) await queue(app, email)
+  const outcomes = await Promise.all([next(app), next(app), next(app)])
+  expect(outcomes.filter(Boolean)).toHaveLength(2)
+  expect(app.letters.map(({ to }) => to).sort()).toEqual(['ada@example.com', 'bob@example.com'])
+  expect(await waiting(app)).toEqual([])
+})
+
+test('sends again what a crash cut off, after two minutes', async () => {
+  await using app = await makeApp({ sendsMails: false })
+  await queue(app)
+  const cut = next(app, { send: () => new Promise(() => undefined) })
+  void cut
+  while ((await waiting(app))[0]?.attempts !== 1) await Promise.resolve()
+  expect(await next(app)).toBe(false)
+  app.wait(121)
+  expect(await next(app)).toBe(true)
+  expect(app.letters).toHaveLength(1)
+})
+
+test('waits for a server that is gone, longer each time, and loses nothing', async () => {
+  const server = await openMailServer()
+  const mails = await via(server.url)
+  await server[Symbol.asyncDispose]()
+  await using app = await makeApp({ sendsMails: false })
+  await queue(app)
+  for (const seconds of [10, 30, 60]) {
+    expect(await next(app, mails)).toBe(false)
+    const [row] = await waiting(app)
+    const wait = (row?.next_at.getTime() ?? 0) - app.deps.clock().getTime()
+    expect(Math.round(wait / 1000)).toBeGreaterThanOrEqual(seconds - 1)
+    app.wait(seconds + 1)
+  }
+  await using again = await openMailServer({ port: server.port })
+  expect(await next(app, mails)).toBe(true)
+  expect(again.mails.map(({ to }) => to)).toEqual([['ada@example.com']])
+  expect(await waiting(app)).toEqual([])
+  const failures = app.logged.filter(({ text }) => text === 'mail could not be sent')
+  expect(failures).toHaveLength(3)
+  expect(JSON.stringify(app.logged)).not.toContain('ada@example.com')
+})
+
+test('tries again what is put off, and drops an address that is refused for good', async () => {
+  let status = 451
+  await using server = await openMailServer({
+    refusal: address => (address.startsWith('ada') ? status : undefined)
+  })
+  const mails = await via(server.url)
+  await using app = await makeApp({ sendsMails: false })
+  await queue(app)
+  expect(await next(app, mails)).toBe(false)
+  expect(await waiting(app)).toHaveLength(1)
+  status = 550
+  app.wait(11)
+  expect(await next(app, mails)).toBe(true)
+  expect(await waiting(app)).toEqual([])
+  expect(server.mails).toEqual([])
+})
+
+test('gives a mail up after three days, with an error in the log', async () => {
+  await using app = await makeApp({ sendsMails: false })
+  await queue(app)
+  app.wait(3 * 86_400 + 1)
+  const broken = { send: () => Promise.reject(new Error('gone')) }
+  expect(await next(app, broken)).toBe(false)
+  expect(await waiting(app)).toEqual([])
+  expect(app.logged.at(-1)).toMatchObject({ level: 'error', text: 'mail could not be sent' })
+})
+
+test('speaks the person’s language, else that of the host', async () => {
+  await using app = await makeApp()
+  await app.owner.query(`update domain set locale = 'fr' where host = 'acme.localhost'`)
+  app.deps.wakes.domains.send('acme.localhost')
+  const [english, unset] = [await makePerson(app), await makePerson(app)]
+  await app.owner.query(`update "user" set locale = 'en' where id = $1`, [english.id])
+  for (const { email } of [english, unset]) {
+    await app.call('acme.localhost', requestReset, { email })
+  }
+  expect(await app.letterTo(english.email, 'reset')).toMatchObject({ locale: 'en' })
+  const letter = await app.letterTo(unset.email, 'reset')
+  expect(letter.locale).toBe('fr')
+  expect(new URL(letter.link).pathname).toBe('/fr/reset-password')
+})
+
+test('names the host that was asked, whatever the Host header says', async () => {
+  await using app = await makeApp()
+  const { email } = await makePerson(app)
+  const body = JSON.stringify({ email })
+  await app.request('api.acme.localhost', {
+    method: 'POST',
+    path: '/user/reset/request',
+    headers: {
+      'content-type': 'application/json',
+      'x-forwarded-host': 'evil.example',
+      origin: 'https://evil.example'
+    },
+    body
+  })
+  const { link } = await app.letterTo(email, 'reset')
+  expect(new URL(link).host).toBe('acme.localhost')
+})
+
+test('writes mails to the outbox where there is no server, and their links to the log', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'vidimus-outbox-'))
+  const outbox = join(folder, 'outbox')
+  try {
+    const logged: object[] = []
+    const log = { ...quiet, info: (facts: object) => logged.push(facts) }
+    const mails = await openMails({ smtp: undefined, outbox, log })
+    await mails.send(letter)
+    const files = await readdir(outbox)
+    expect(files).toHaveLength(1)
+    expect(files[0]).toMatch(/^\d{8}T\d{6}\.\d{3}Z-verify-[0-9a-f]{6}\.eml$/)
+    const mail = parseMail(await readFile(join(outbox, files[0] ?? ''), 'latin1'))
+    expect(mail.headers.get('from')).toContain('noreply@docs.acme.test')
+    expect(mail.text).toContain(letter.link)
+    expect(logged).toEqual([
+      { kind: 'verify', link: letter.link, file: join(outbox, files[0] ?? '') }
+    ])
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})

@@ -1,0 +1,318 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import AxeBuilder from '@axe-core/playwright'
+import { type Browser, expect, type Page, test } from '@playwright/test'
+import { parseMail, type ReceivedMail } from '../helpers/mail-server.ts'
+import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
+
+const password = 'seven green bicycles in the rain'
+const other = 'nine yellow umbrellas on the roof'
+
+/** Beyond loopback every sign-up waits for its mail, which is a file here. */
+const confirming = { HOST: '0.0.0.0', LOG_LEVEL: 'info' }
+
+let service: ServiceProcess
+test.beforeAll(async () => {
+  test.setTimeout(120_000)
+  service = await makeServiceProcess(confirming)
+  await service.start()
+})
+test.afterAll(() => service[Symbol.asyncDispose]())
+
+test('a sign-up waits for its mail, and goes on by itself in every tab', async ({ browser }) => {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  const faults = watch(page)
+  const email = await signUp(page)
+  await expect(page.getByRole('heading', { name: 'Check your mail' })).toBeVisible()
+  await expect(page.getByText(`We sent a link to ${email}.`)).toBeVisible()
+  await expect(page.getByRole('button', { name: /Send it again in/ })).toBeVisible()
+  await inspect(page, 'verify-waiting')
+  // what needs a person leads back here
+  await page.goto(`${site()}/en/history?kind=deposit`)
+  await expect(page).toHaveURL(/\/en\/verify-account\?redirect=/)
+
+  const link = await linkOf(email, 'verify')
+  const opened = await context.newPage()
+  await opened.goto(link)
+  await expect(opened.getByText(`One click confirms ${email}`)).toBeVisible()
+  expect(opened.url()).not.toContain('#')
+  expect(await opened.content()).not.toContain(tokenIn(link))
+  await inspect(opened, 'verify-ready')
+  await opened.getByRole('button', { name: 'Confirm my e-mail' }).click()
+  await expect(opened).toHaveURL(/\/en$/)
+  await expect(opened.getByRole('link', { name: 'Deposit' }).first()).toBeVisible()
+  await expect(page).toHaveURL(/\/en\/history\?kind=deposit$/)
+  await opened.goto(link)
+  await opened.getByRole('button', { name: 'Confirm my e-mail' }).click()
+  await expect(opened.getByText('This e-mail is confirmed already.')).toBeVisible()
+  expect(faults).toEqual([])
+  await context.close()
+})
+
+test('a link works when it is put into the address before the page is ready', async ({
+  browser
+}) => {
+  const page = await fresh(browser)
+  const link = await linkOf(await signUp(page), 'verify')
+  const ready = Promise.withResolvers<void>()
+  await page.route('**/_astro/VerifyAccount.*.js', async route => {
+    await ready.promise
+    await route.continue()
+  })
+  await page.goto(`${site()}/en/verify-account`)
+  await page.evaluate(address => location.assign(address), link)
+  ready.resolve()
+  await page.getByRole('button', { name: 'Confirm my e-mail' }).click()
+  await expect(page).toHaveURL(/\/en$/)
+})
+
+test('a link opened in another browser asks for a password, which is then the account’s', async ({
+  browser
+}) => {
+  const typed = await fresh(browser)
+  const email = await signUp(typed, 'en', other)
+  await expect(typed.getByText(`We sent a link to ${email}.`)).toBeVisible()
+  const page = await fresh(browser)
+  await page.goto(await linkOf(email, 'verify'))
+  await page.getByRole('button', { name: 'Confirm my e-mail' }).click()
+  await expect(page.getByText('You opened this link in another browser')).toBeVisible()
+  await inspect(page, 'verify-elsewhere')
+  await choose(page)
+  await page.getByRole('button', { name: 'Confirm and sign in' }).click()
+  await expect(page).toHaveURL(/\/en$/)
+  await expect(page.getByRole('button', { name: /Ada Lovelace/ })).toBeVisible()
+  // whoever had typed the address is out
+  await expect(typed).toHaveURL(/\/sign-in|\/verify-account/)
+  await typed.goto(`${site()}/en/deposit`)
+  await expect(typed).toHaveURL(/\/en\/sign-in/)
+  await signIn(typed, email, other)
+  await expect(typed.getByText('do not match an account here')).toBeVisible()
+})
+
+test('a forgotten password is replaced by mail, and nobody learns who has an account', async ({
+  browser
+}) => {
+  const first = await fresh(browser)
+  const email = await confirmed(first)
+  const page = await fresh(browser)
+  await page.goto(`${site()}/en/sign-in`)
+  await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Choose a new password' })).toBeVisible()
+  await inspect(page, 'reset-ask')
+  await page.getByLabel('E-mail').fill('nobody@example.com')
+  await page.getByRole('button', { name: 'Send me a link' }).click()
+  await expect(page.getByText('If there is an account for nobody@example.com')).toBeVisible()
+  await page.getByRole('button', { name: 'Use another e-mail' }).click()
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByRole('button', { name: 'Send me a link' }).click()
+  await expect(page.getByText(`If there is an account for ${email}`)).toBeVisible()
+  await inspect(page, 'reset-sent')
+
+  await page.goto(await linkOf(email, 'reset'))
+  await expect(page.getByText(`A new password for ${email}.`)).toBeVisible()
+  await inspect(page, 'reset-choose')
+  await choose(page, other)
+  await page.getByRole('button', { name: 'Change my password' }).click()
+  await expect(page).toHaveURL(/\/en$/)
+  await mailTo(email, 'password_changed')
+  const again = await fresh(browser)
+  await again.goto(`${site()}/en/sign-in`)
+  await signIn(again, email, password)
+  await expect(again.getByText('do not match an account here')).toBeVisible()
+  await signIn(again, email, other)
+  await expect(again).toHaveURL(/\/en$/)
+})
+
+test('an invited person chooses name and password, in French too', async ({ browser }) => {
+  const operator = await fresh(browser)
+  const setup = /http:[^"]+\/en\/setup#[\w-]{22}/.exec(service.log())?.[0] ?? ''
+  await operator.goto(setup)
+  await operator.getByLabel('E-mail').fill('operator@example.com')
+  await operator.getByLabel('Username').fill('Olive Operator')
+  await choose(operator)
+  await operator.getByRole('button', { name: 'Become the operator' }).click()
+  await expect(operator.getByText('You are the operator.')).toBeVisible()
+  const email = newEmail()
+  const link = await operator.evaluate(
+    async ([address, api]) => {
+      const token = /__Host-vidimus=([^;]+)/.exec(document.cookie)?.[1]
+      const answer = await fetch(`${api}/user`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body: JSON.stringify({ email: address, locale: 'fr' })
+      })
+      return (await answer.json()).link
+    },
+    [email, site().replace('//', '//api.')]
+  )
+  expect(link).toContain('/fr/activate-account#t=')
+  const page = await fresh(browser)
+  await page.goto(link)
+  await expect(page.getByText(`a invité ${email}.`)).toBeVisible()
+  await page.setViewportSize({ width: 320, height: 800 })
+  await inspect(page, 'activate-fr-320')
+  await page.getByLabel('Nom d’utilisateur').fill('Grace Hopper')
+  await page.getByLabel('Mot de passe', { exact: true }).fill(password)
+  await page.getByLabel('Mot de passe, une seconde fois').fill(password)
+  await page.getByRole('button', { name: 'Activer mon compte' }).click()
+  await expect(page).toHaveURL(/\/fr$/)
+  await page.goto(link)
+  await page.getByLabel('Nom d’utilisateur').fill('Eve')
+  await page.getByLabel('Mot de passe', { exact: true }).fill(other)
+  await page.getByLabel('Mot de passe, une seconde fois').fill(other)
+  await page.getByRole('button', { name: 'Activer mon compte' }).click()
+  await expect(page.getByText('Ce compte est déjà actif.')).toBeVisible()
+})
+
+test('a person moves to another e-mail and then deletes the account', async ({ browser }) => {
+  const page = await fresh(browser)
+  const email = await confirmed(page)
+  const next = newEmail()
+  await page.goto(`${site()}/en/me`)
+  const form = page.getByRole('region', { name: 'E-mail', exact: true })
+  await form.getByLabel('New e-mail').fill(next)
+  await form.getByLabel('Password', { exact: true }).fill(other)
+  await form.getByRole('button', { name: 'Change e-mail' }).click()
+  await expect(form.getByText('That is not your current password.')).toBeVisible()
+  await form.getByLabel('Password', { exact: true }).fill(password)
+  await form.getByRole('button', { name: 'Change e-mail' }).click()
+  await expect(form.getByText(`We sent a link to ${next}.`)).toBeVisible()
+  await inspect(page, 'me')
+  await mailTo(email, 'email_notice')
+  const link = await linkOf(next, 'email_confirm')
+  const elsewhere = await fresh(browser)
+  await elsewhere.goto(link)
+  await expect(elsewhere.getByText('Sign in first with your current e-mail')).toBeVisible()
+  await inspect(elsewhere, 'confirm-elsewhere')
+  await page.goto(link)
+  await page.getByRole('button', { name: 'Confirm my new e-mail' }).click()
+  await expect(page.getByText(`Your e-mail is now ${next}.`)).toBeVisible()
+  await inspect(page, 'confirm-done')
+
+  await page.getByRole('link', { name: 'Go on' }).click()
+  await page.getByRole('button', { name: 'Delete my account' }).click()
+  await inspect(page, 'me-delete')
+  await page.getByRole('button', { name: 'Keep my account' }).click()
+  await expect(page.getByRole('button', { name: 'Delete my account' })).toBeFocused()
+  await page.getByRole('button', { name: 'Delete my account' }).click()
+  const question = page.getByRole('region', { name: 'Delete account' })
+  await question.getByLabel('Password', { exact: true }).fill(password)
+  await question.getByRole('button', { name: 'Delete my account for good' }).click()
+  await expect(page).toHaveURL(/\/en$/)
+  await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
+  await mailTo(next, 'account_deleted')
+  await page.goto(`${site()}/en/sign-in`)
+  await signIn(page, next, password)
+  await expect(page.getByText('do not match an account here')).toBeVisible()
+})
+
+test('the pages of links say what they need when they are opened without one', async ({
+  browser
+}) => {
+  for (const [locale, text] of [
+    ['en', 'This page needs the link of a mail.'],
+    ['fr', 'Cette page a besoin du lien d’un message.']
+  ] as const) {
+    const page = await fresh(browser)
+    for (const path of ['verify-account', 'activate-account', 'confirm-email']) {
+      await page.goto(`${site()}/${locale}/${path}`)
+      await expect(page.getByText(text)).toBeVisible()
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await inspect(page)
+      }
+    }
+    await page.goto(`${site()}/${locale}/verify-account#t=${'A'.repeat(43)}&email=a@example.com`)
+    await page.getByRole('button', { name: /Confirm my e-mail|Confirmer mon e-mail/ }).click()
+    await expect(page.getByText(/no longer works|ne fonctionne plus/)).toBeVisible()
+  }
+})
+
+function site(): string {
+  return `http://localhost:${service.port}`
+}
+
+function newEmail(): string {
+  return `person-${Date.now()}-${Math.random().toString(36).slice(2)}@example.com`
+}
+
+async function fresh(browser: Browser): Promise<Page> {
+  return (await browser.newContext()).newPage()
+}
+
+async function signUp(page: Page, locale = 'en', chosen = password): Promise<string> {
+  const email = newEmail()
+  await page.goto(`${site()}/${locale}/sign-up`)
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Username').fill('Ada Lovelace')
+  await choose(page, chosen)
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await expect(page).toHaveURL(/\/verify-account/)
+  return email
+}
+
+async function confirmed(page: Page): Promise<string> {
+  const email = await signUp(page)
+  await page.goto(await linkOf(email, 'verify'))
+  await page.getByRole('button', { name: 'Confirm my e-mail' }).click()
+  await expect(page).toHaveURL(/\/en$/)
+  return email
+}
+
+async function choose(page: Page, chosen = password): Promise<void> {
+  await page.getByLabel('Password', { exact: true }).fill(chosen)
+  await page.getByLabel('Password, once more').fill(chosen)
+}
+
+async function signIn(page: Page, email: string, typed: string): Promise<void> {
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(typed)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+}
+
+/** The newest mail of a kind to somebody, as it lies in the outbox. */
+async function mailTo(email: string, kind: string): Promise<ReceivedMail['text']> {
+  const outbox = join(service.dataDir, 'outbox')
+  for (let tries = 0; tries < 200; tries++) {
+    const files = (await readdir(outbox)).filter(file => file.includes(`-${kind}-`)).sort()
+    for (const file of files.reverse()) {
+      const mail = parseMail(await readFile(join(outbox, file), 'latin1'))
+      if (mail.headers.get('to') === email) return mail.text
+    }
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+  throw new Error(`no ${kind} for ${email} in the outbox`)
+}
+
+async function linkOf(email: string, kind: string): Promise<string> {
+  return /http:\S+#t=\S+/.exec(await mailTo(email, kind))?.[0] ?? ''
+}
+
+function tokenIn(link: string): string {
+  return new URLSearchParams(new URL(link).hash.slice(1)).get('t') ?? ''
+}
+
+function watch(page: Page): string[] {
+  const faults: string[] = []
+  page.on('pageerror', error => faults.push(error.message))
+  page.on('console', message => {
+    if (message.type() === 'error' && /Content Security|Trusted/.test(message.text())) {
+      faults.push(message.text())
+    }
+  })
+  return faults
+}
+
+/** Accessible, within its window, in words; and a picture to look at. */
+async function inspect(page: Page, name?: string): Promise<void> {
+  await expect(page.locator('h1')).toHaveCount(1)
+  const overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth
+  )
+  expect(overflow, `${page.url()} scrolls sideways`).toBeLessThanOrEqual(0)
+  expect(await page.locator('body').innerText()).not.toMatch(/(^|\n)[a-z]+(\.[a-zA-Z_]+)+(\n|$)/)
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  expect(violations.map(each => `${page.url()}: ${each.id} ${each.nodes[0]?.html}`)).toEqual([])
+  if (name) await page.screenshot({ path: `.cache/accounts-${name}.png`, fullPage: true })
+}

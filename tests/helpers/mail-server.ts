@@ -1,0 +1,98 @@
+import { SMTPServer } from 'smtp-server'
+
+export interface ReceivedMail {
+  from: string
+  to: string[]
+  headers: Map<string, string>
+  text: string
+  html: string
+}
+
+interface MailServerOptions {
+  /** Of the port of an earlier one. */
+  port?: number
+  /** The status with which a recipient is refused. */
+  refusal?: (address: string) => number | undefined
+}
+
+/** A mail server on this machine that keeps what it takes. */
+export async function openMailServer({ port = 0, refusal }: MailServerOptions = {}) {
+  const mails: ReceivedMail[] = []
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    logger: false,
+    onRcptTo({ address }, _session, done) {
+      const responseCode = refusal?.(address)
+      done(responseCode === undefined ? null : Object.assign(new Error('no'), { responseCode }))
+    },
+    async onData(stream, { envelope }, done) {
+      const chunks: Buffer[] = []
+      for await (const chunk of stream) chunks.push(chunk)
+      const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address
+      const to = envelope.rcptTo.map(({ address }) => address)
+      mails.push({ from, to, ...parseMail(Buffer.concat(chunks).toString('latin1')) })
+      done()
+    }
+  })
+  server.on('error', () => undefined)
+  await new Promise<void>(resolve => server.listen(port, '127.0.0.1', () => resolve()))
+  const address = server.server.address()
+  if (typeof address !== 'object' || !address) throw new Error('the mail server has no port')
+  return {
+    mails,
+    port: address.port,
+    url: `smtp://127.0.0.1:${address.port}`,
+    async [Symbol.asyncDispose]() {
+      await new Promise<void>(resolve => server.close(() => resolve()))
+    }
+  }
+}
+
+/** Headers and both forms of a mail as nodemailer writes it. */
+export function parseMail(raw: string): Pick<ReceivedMail, 'headers' | 'text' | 'html'> {
+  const [head = ''] = raw.split('\r\n\r\n', 1)
+  const headers = headersOf(head)
+  const [, boundary = ''] = /boundary="([^"]+)"/.exec(headers.get('content-type') ?? '') ?? []
+  const parts = raw.split(`--${boundary}`).slice(1, -1)
+  const [text = '', html = ''] = parts.map(decoded)
+  return { headers, text, html }
+}
+
+function headersOf(head: string): Map<string, string> {
+  const lines = head
+    .trim()
+    .replace(/\r\n[ \t]+/g, ' ')
+    .split('\r\n')
+  return new Map(
+    lines.map(line => {
+      const [name = '', value = ''] = line.split(/: (.*)/s)
+      return [name.toLowerCase(), words(value)]
+    })
+  )
+}
+
+/** `=?UTF-8?Q?Caf=C3=A9?=` → `Café` */
+function words(value: string): string {
+  return value
+    .replace(/\?= =\?/g, '?==?')
+    .replace(/=\?UTF-8\?([QB])\?([^?]*)\?=/gi, (_all, kind: string, text: string) =>
+      kind.toUpperCase() === 'B'
+        ? Buffer.from(text, 'base64').toString()
+        : unquoted(text.replaceAll('_', ' '))
+    )
+}
+
+function decoded(part: string): string {
+  const [head = '', ...rest] = part.split('\r\n\r\n')
+  const body = rest.join('\r\n\r\n')
+  const encoding = headersOf(head).get('content-transfer-encoding')
+  if (encoding === 'base64') return Buffer.from(body, 'base64').toString()
+  return encoding === 'quoted-printable' ? unquoted(body.replace(/=\r\n/g, '')) : body
+}
+
+function unquoted(text: string): string {
+  const bytes = text.replace(/=([0-9A-F]{2})/gi, (_all, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16))
+  )
+  return Buffer.from(bytes, 'latin1').toString()
+}

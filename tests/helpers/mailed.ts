@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto'
+import { getChallenge } from '../../src/contract/sessions.ts'
+import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/public-key-proof.ts'
+import { companyId, inCompany } from '../../src/server/db/scope.ts'
+import { provenKey, sealedKey } from '../../src/server/domain/key-proofs.ts'
+import { createMailToken, type MailPurpose } from '../../src/server/domain/mail-tokens.ts'
+import { addUser } from '../../src/server/domain/new-users.ts'
+import { insertSignUp } from '../../src/server/domain/signups.ts'
+import type { TestApp } from './app.ts'
+import { makeKeys, type TestKeys } from './keys.ts'
+
+export interface Mailed {
+  id: string
+  email: string
+  keys: TestKeys
+}
+
+const host = 'acme.localhost'
+
+/** A sign-up at acme that waits for its mail, as on a host that sends some. */
+export async function makeSignUp(app: TestApp): Promise<Mailed> {
+  const keys = makeKeys()
+  const email = newEmail()
+  const { challenge: nonce } = await app.call(host, getChallenge, { email, purpose: 'signup' })
+  const purpose = 'signup'
+  const public_key_jwt = keys.publicKeyJwt({ aud: host, email, purpose, nonce })
+  const tenant = await app.tenants.resolve(host)
+  if (!tenant) throw new Error('no acme')
+  const proof = provenKey({ tenant, email, purpose, public_key_jwt })
+  const person = { tenant, email, username: 'Ada', locale: undefined }
+  const { id } = await inCompany(app.deps.db, tenant.company_id, tx =>
+    insertSignUp(tx, app.deps, person, proof)
+  )
+  await app.mailed()
+  return { id, email, keys }
+}
+
+/** A person of acme: invited, or with a key as after a sign-up. */
+export async function makePerson(app: TestApp, isInvited = false): Promise<Mailed> {
+  const keys = makeKeys()
+  const email = newEmail()
+  const company_id = companyId(app.companies[host] ?? '')
+  const key = isInvited ? undefined : { kdf: 'a1', jwk: keys.jwk }
+  const user = { company_id, email, username: 'Ada', locale: undefined, key, isInvited }
+  const id = await inCompany(app.deps.db, company_id, tx => addUser(tx, app.deps, user))
+  if (id === undefined) throw new Error('the e-mail is taken')
+  return { id, email, keys }
+}
+
+/** What the link of a mail to somebody at acme would carry. */
+export async function mailToken(
+  app: TestApp,
+  purpose: MailPurpose,
+  { id: subject, email }: Pick<Mailed, 'id' | 'email'>
+): Promise<string> {
+  const company_id = companyId(app.companies[host] ?? '')
+  return inCompany(app.deps.db, company_id, tx =>
+    createMailToken(tx, app.deps, { company_id, purpose, subject, email })
+  )
+}
+
+/** A new key's proof for a token, as a browser makes it. */
+export async function proofFor(
+  app: TestApp,
+  purpose: PublicKeyPurpose,
+  { email, token, keys = makeKeys() }: { email: string; token: string; keys?: TestKeys }
+): Promise<string> {
+  const { challenge: nonce } = await app.call(host, getChallenge, { email, purpose: 'signup' })
+  return keys.publicKeyJwt({ aud: host, email, purpose, nonce, th: mailTokenHash(token) })
+}
+
+/** A change of e-mail that waits; to the present address again where none is given. */
+export async function makeEmailChange(
+  app: TestApp,
+  person: Mailed,
+  email = person.email
+): Promise<string> {
+  const company_id = companyId(app.companies[host] ?? '')
+  const key = { kdf: 'a1', jwk: person.keys.jwk }
+  const place = { company_id, user_id: person.id }
+  const created_at = app.deps.clock()
+  await inCompany(app.deps.db, company_id, async tx => {
+    await tx
+      .deleteFrom('email_change')
+      .where('company_id', '=', company_id)
+      .where('user_id', '=', person.id)
+      .execute()
+    await tx
+      .insertInto('email_change')
+      .values({
+        ...place,
+        email,
+        ...sealedKey(app.deps, place, key),
+        created_at,
+        expires_at: new Date(created_at.getTime() + 3_600_000)
+      })
+      .execute()
+  })
+  return mailToken(app, 'email', { id: person.id, email })
+}
+
+function newEmail(): string {
+  return `person-${randomUUID()}@example.com`
+}
