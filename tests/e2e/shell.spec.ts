@@ -82,6 +82,8 @@ test.describe('drawer', () => {
     expect(await page.locator('.bar').evaluate((bar: HTMLElement) => bar.offsetHeight)).toBe(64)
     await expect.poll(() => widthOf(page)).toBe(256)
     await expect(toggle).toHaveAttribute('aria-expanded', 'true')
+    const main = page.locator('#main')
+    expect(await main.boundingBox(), 'the page begins beside it').toMatchObject({ x: 256, y: 64 })
     await toggle.click()
     await expect.poll(() => widthOf(page)).toBe(56)
     await expect(toggle).toHaveAttribute('aria-expanded', 'false')
@@ -94,8 +96,7 @@ test.describe('drawer', () => {
       await expect.poll(() => widthOf(page)).toBe(56)
       await toggle.click()
       await expect.poll(() => widthOf(page)).toBe(256)
-      const main = await page.locator('#main').boundingBox()
-      expect(main?.x, 'the page stays where it is').toBe(56)
+      expect(await main.boundingBox(), 'the page stays').toMatchObject({ x: 56, y: 64 })
       await page.keyboard.press('Escape')
       await expect.poll(() => widthOf(page)).toBe(56)
     }
