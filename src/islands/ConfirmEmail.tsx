@@ -39,7 +39,15 @@ export function ConfirmEmail({ locale, words }: ConfirmEmailProps) {
   }
 
   if (link === 'loading') return <div className="sheet" data-state="loading" />
-  if (link === 'none') return <LinkOutcome text={t('links.noLink')} />
+  if (link === 'none') {
+    return (
+      <LinkOutcome text={t('links.noLink')}>
+        <a className="btn btn-primary" href={localizedPath(locale, '/me')}>
+          {t('links.goOn')}
+        </a>
+      </LinkOutcome>
+    )
+  }
   if (state === 'done' || state === 'used' || state === 'over') {
     return (
       <LinkOutcome text={t(`links.confirmEmail.${state}`, { email: link.email })}>

@@ -161,7 +161,8 @@ function Waiting({ locale, t, email }: { locale: Locale; t: T; email: string }) 
       {typeof state === 'object' && <AccountError error={state} locale={locale} t={t} />}
       <button
         type="button"
-        className="btn btn-outline"
+        // the seconds are there to be read
+        className="btn btn-outline aria-disabled:text-ink-soft"
         aria-disabled={left > 0 || state === 'working'}
         onClick={() => void send()}
       >
@@ -170,7 +171,11 @@ function Waiting({ locale, t, email }: { locale: Locale; t: T; email: string }) 
       <p role="status" className="text-sm empty:hidden">
         {state === 'sent' ? t('links.verify.sent', { email }) : ''}
       </p>
-      <button type="button" className="link link-secondary" onClick={() => void startOver()}>
+      <button
+        type="button"
+        className="link link-secondary text-start"
+        onClick={() => void startOver()}
+      >
         {t('links.verify.wrong')}
       </button>
     </section>
