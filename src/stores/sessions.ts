@@ -96,20 +96,25 @@ async function callAs<Name extends CallName>(
   return answer as OutputOf<Name> // as: parsed by the very schema that names the type
 }
 
+let loading: ReturnType<typeof importCalls> | undefined
+
 /**
  * The list of calls brings the parser of answers, a tenth of a page, which no page needs before its
  * first call. The shell asks for it as soon as the page rests.
  */
 export async function loadCalls() {
+  loading ??= importCalls()
   try {
-    const [{ call }, { calls }] = await Promise.all([
-      import('../contract/call.ts'),
-      import('../contract/calls.ts')
-    ])
+    const [{ call }, { calls }] = await loading
     return { call, calls }
   } catch (cause) {
+    loading = undefined // the next call may find the network back
     throw new AppError('offline', 'The calls of the API could not be loaded', { cause })
   }
+}
+
+function importCalls() {
+  return Promise.all([import('../contract/call.ts'), import('../contract/calls.ts')])
 }
 
 export function sessionToken(): string | undefined {

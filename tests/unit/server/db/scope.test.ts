@@ -152,6 +152,7 @@ test('starts a deadlocked transaction again', async () => {
     }
   })
   let attempts = 0
+  let held = 0
   let woken = 0
   const bothHold = Promise.withResolvers<void>()
   const renameBoth = (order: string[], name: string) =>
@@ -160,7 +161,8 @@ test('starts a deadlocked transaction again', async () => {
       tx.afterCommit(() => woken++)
       for (const id of order) {
         await tx.updateTable('group').set({ name }).where('id', '=', id).execute()
-        if (attempts === 2) bothHold.resolve()
+        held++
+        if (held === 2) bothHold.resolve()
         await bothHold.promise
       }
     })
