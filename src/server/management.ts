@@ -87,12 +87,13 @@ async function requireSpace(folder: string): Promise<void> {
 }
 
 async function signAndVerify(deps: Deps): Promise<void> {
-  const { kid, key } = deps.keys.signingKey()
-  const algorithm = { name: 'ECDSA', hash: 'SHA-256' }
-  const text = new TextEncoder().encode('probe')
-  const signature = await crypto.subtle.sign(algorithm, key, text)
+  const { kid, sign } = deps.keys.signingKey()
+  const text = 'probe'
   const verifying = deps.keys.verifyingKey(kid)
-  if (!verifying || !(await crypto.subtle.verify(algorithm, verifying, signature, text))) {
+  const algorithm = { name: 'ECDSA', hash: 'SHA-256' }
+  const verify = (key: CryptoKey) =>
+    crypto.subtle.verify(algorithm, key, new Uint8Array(sign(text)), Buffer.from(text))
+  if (!verifying || !(await verify(verifying))) {
     throw new Error('the token key does not verify what it signs')
   }
 }

@@ -67,8 +67,8 @@ export interface Keys {
   /** AES-256-GCM: nonce, ciphertext, tag. `aad` binds the bytes to their row. */
   seal(plain: Uint8Array, aad: string): Buffer
   open(sealed: Uint8Array, aad: string): Buffer
-  /** Current token key, and the one of a `kid`. */
-  signingKey(): { kid: string; key: CryptoKey }
+  /** Current token key, which signs as ES256: r and s, 64 bytes. And the one of a `kid`. */
+  signingKey(): { kid: string; sign(text: string): Buffer }
   verifyingKey(kid: string): CryptoKey | undefined
   /** Reads the token keys anew: rotation adds one, and removes what was replaced a day ago. */
   reload(): Promise<void>

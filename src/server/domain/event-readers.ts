@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { ProcessedRequest } from '../../contract/requests.ts'
-import { inCompany } from '../db/scope.ts'
+import { inCompanyOnce } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 import { gather } from './gather.ts'
 import { eventBounds } from './requests.ts'
@@ -209,31 +209,32 @@ async function readCompanyEvents(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_ids: string[]; after: number; limit: number }
 ): Promise<{ events: Map<string, EventText[]>; seen: number; isFull: boolean }> {
-  return inCompany(deps.db, input.company_id, async tx => {
-    const events = new Map<string, EventText[]>()
-    const head = await tx
+  // one statement sees one state: events up to the head that it tells, and none after
+  const rows = await inCompanyOnce(deps.db, input.company_id, tx =>
+    tx
       .selectFrom('log_head')
-      .select('event_seq')
-      .where('company_id', '=', input.company_id)
-      .executeTakeFirstOrThrow()
-    if (head.event_seq <= input.after) return { events, seen: head.event_seq, isFull: false }
-    const rows = await tx
-      .selectFrom('event')
-      .select(['seq', 'user_id', 'payload'])
-      .where('company_id', '=', input.company_id)
-      .where('user_id', '=', sql<string>`any(${input.user_ids}::uuid[])`)
-      .where('seq', '>', input.after)
-      .where('seq', '<=', head.event_seq)
-      .orderBy('seq')
+      .leftJoin('event', join =>
+        join
+          .onRef('event.company_id', '=', 'log_head.company_id')
+          .on('event.user_id', '=', sql<string>`any(${input.user_ids}::uuid[])`)
+          .on('event.seq', '>', input.after)
+      )
+      .where('log_head.company_id', '=', input.company_id)
+      .select(['log_head.event_seq', 'event.seq', 'event.user_id', 'event.payload'])
+      .orderBy('event.seq')
       .limit(input.limit)
       .execute()
-    for (const { user_id, payload } of rows) {
-      const text = textOf(ProcessedRequest.parse(payload))
-      const known = events.get(user_id)
-      if (known) known.push(text)
-      else events.set(user_id, [text])
-    }
-    const isFull = rows.length === input.limit
-    return { events, seen: (isFull && rows.at(-1)?.seq) || head.event_seq, isFull }
-  })
+  )
+  const events = new Map<string, EventText[]>()
+  for (const { user_id, payload } of rows) {
+    if (user_id === null) continue // nothing has happened since
+    const text = textOf(ProcessedRequest.parse(payload))
+    const known = events.get(user_id)
+    if (known) known.push(text)
+    else events.set(user_id, [text])
+  }
+  const [first] = rows
+  if (!first) throw new Error(`company ${input.company_id} has no log head`)
+  const isFull = rows.length === input.limit
+  return { events, seen: (isFull && rows.at(-1)?.seq) || first.event_seq, isFull }
 }
