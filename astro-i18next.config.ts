@@ -2,6 +2,7 @@
 import enAccount from './src/i18n/en/account.json'
 import enCommon from './src/i18n/en/common.json'
 import enDeposit from './src/i18n/en/deposit.json'
+import enDescriptions from './src/i18n/en/descriptions.json'
 import enDisabled from './src/i18n/en/disabled.json'
 import enDocs from './src/i18n/en/docs.json'
 import enErrors from './src/i18n/en/errors.json'
@@ -16,6 +17,7 @@ import enVerify from './src/i18n/en/verify.json'
 import frAccount from './src/i18n/fr/account.json'
 import frCommon from './src/i18n/fr/common.json'
 import frDeposit from './src/i18n/fr/deposit.json'
+import frDescriptions from './src/i18n/fr/descriptions.json'
 import frDisabled from './src/i18n/fr/disabled.json'
 import frDocs from './src/i18n/fr/docs.json'
 import frErrors from './src/i18n/fr/errors.json'
@@ -33,6 +35,7 @@ const resources = {
     account: enAccount,
     common: enCommon,
     deposit: enDeposit,
+    descriptions: enDescriptions,
     disabled: enDisabled,
     docs: enDocs,
     errors: enErrors,
@@ -49,6 +52,7 @@ const resources = {
     account: frAccount,
     common: frCommon,
     deposit: frDeposit,
+    descriptions: frDescriptions,
     disabled: frDisabled,
     docs: frDocs,
     errors: frErrors,

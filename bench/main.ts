@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { asClient, canPin } from './cores.ts'
 import { measure as deposits } from './deposits.ts'
 import { measure as hashing } from './hashing.ts'
+import { measure as history } from './history.ts'
 import { measure as pages } from './pages.ts'
 import { measure as signIn } from './sign-in.ts'
 import { measure as start } from './start.ts'
@@ -24,7 +25,8 @@ const measures: Record<string, (options: Options) => Promise<Row[]>> = {
   'sign-in': asClient(signIn),
   deposits: asClient(deposits),
   verifications: asClient(verifications),
-  streams: asClient(streams)
+  streams: asClient(streams),
+  history
 }
 
 const { values } = parseArgs({

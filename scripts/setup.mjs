@@ -10,7 +10,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const lockPath = join(root, '.cache', 'setup.lock')
 const installStampPath = join(root, 'node_modules', '.setup-stamp')
 const buildStampPath = join(root, 'dist', '.setup-stamp')
-const browserPath = join(root, '.cache', 'chromium')
+const chromiumPath = join(root, '.cache', 'chromium')
+const firefoxPath = join(root, '.cache', 'firefox')
 const env = {
   ...process.env,
   ASTRO_TELEMETRY_DISABLED: '1',
@@ -28,7 +29,10 @@ function setUp() {
   ensure(isInstalled, install)
   requireNode24()
   ensure(isBuilt, build)
-  if (mode === 'test' && process.env.SKIP_E2E !== '1') provideChromium()
+  if (mode === 'test' && process.env.SKIP_E2E !== '1') {
+    provideChromium()
+    provideFirefox()
+  }
 }
 
 /** Looks without the lock first: what another setup is still changing carries no valid stamp. */
@@ -124,23 +128,51 @@ function readStamp(path) {
 }
 
 function provideChromium() {
-  const named = process.env.CHROMIUM_PATH
-  if (named && !runs(named)) stop(`CHROMIUM_PATH does not start: ${named} --version failed`)
-  const found = named || findChromium() || installChromium()
+  const found = namedBrowser('CHROMIUM_PATH') || findChromium() || installChromium()
   if (!found) {
     stop(
       'the browser tests need Chromium: run `apt-get install chromium` as root (or your system’s own way), name one in CHROMIUM_PATH, or leave them out with SKIP_E2E=1'
     )
   }
-  if (readStamp(browserPath) === found) return
-  fs.mkdirSync(dirname(browserPath), { recursive: true })
-  fs.writeFileSync(browserPath, found)
+  keepBrowser(chromiumPath, found)
+}
+
+/** The journeys in Firefox are left out where there is none; nobody has to install it by hand. */
+function provideFirefox() {
+  const found = namedBrowser('FIREFOX_PATH') || findFirefox() || installFirefox()
+  if (!found) {
+    say(
+      'Firefox is not installed, so the browser tests in it are left out: install it your system’s own way, or name one in FIREFOX_PATH'
+    )
+  }
+  keepBrowser(firefoxPath, found)
+}
+
+function namedBrowser(variable) {
+  const named = process.env[variable]
+  if (named && !runs(named)) stop(`${variable} does not start: ${named} --version failed`)
+  return named
+}
+
+/** For playwright.config.ts. */
+function keepBrowser(path, found) {
+  if (readStamp(path) === found) return
+  fs.rmSync(path, { force: true })
+  if (!found) return
+  fs.mkdirSync(dirname(path), { recursive: true })
+  fs.writeFileSync(path, found)
 }
 
 function findChromium() {
-  return ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-    .map(findOnPath)
-    .find(path => path && runs(path))
+  return findBrowser('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable')
+}
+
+function findFirefox() {
+  return findBrowser('firefox-esr', 'firefox')
+}
+
+function findBrowser(...names) {
+  return names.map(findOnPath).find(path => path && runs(path))
 }
 
 /** Exit 0 shows that the shared libraries load, which a file check would not. */
@@ -149,22 +181,34 @@ function runs(path) {
 }
 
 function installChromium() {
-  if (!findOnPath('apt-get')) return undefined
-  const isRoot = process.getuid?.() === 0
+  const packages = isRoot() ? ['chromium'] : ['chromium', 'chromium-sandbox']
+  installPackages('Chromium', packages, 'inherit')
+  return findChromium()
+}
+
+function installFirefox() {
+  // Where the distribution has no such package, the tests do without it.
+  installPackages('Firefox', ['firefox-esr'], 'ignore')
+  return findFirefox()
+}
+
+/** Through the distribution, where that needs no password. */
+function installPackages(name, packages, output) {
+  if (!findOnPath('apt-get')) return
   const noPassword = ['-n', '--preserve-env=DEBIAN_FRONTEND,http_proxy,https_proxy,no_proxy']
-  const prefix = isRoot ? [] : ['sudo', ...noPassword]
-  if (!isRoot && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status !== 0) {
-    return undefined
-  }
-  say('Installing Chromium from the distribution, for the browser tests')
-  const packages = isRoot ? ['chromium'] : ['chromium', 'chromium-sandbox']
+  const prefix = isRoot() ? [] : ['sudo', ...noPassword]
+  if (!isRoot() && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status !== 0) return
+  say(`Installing ${name} from the distribution, for the browser tests`)
   const install = ['install', '-y', '--no-install-recommends', ...packages]
   // Fresh images have empty package lists and old ones point at versions that are gone.
   if (!apt(prefix, install, 'ignore')) {
-    apt(prefix, ['update'], 'inherit')
-    apt(prefix, install, 'inherit')
+    apt(prefix, ['update'], output)
+    apt(prefix, install, output)
   }
-  return findChromium()
+}
+
+function isRoot() {
+  return process.getuid?.() === 0
 }
 
 function apt(prefix, args, output) {

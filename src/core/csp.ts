@@ -23,7 +23,8 @@ export function pagePolicy({ astroPolicy, themeHash, api }: PagePolicyInput): st
   if (!hashPattern.test(theme)) throw new Error(`csp: not a hash: ${themeHash}`)
   if (!/^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(api)) throw new Error(`csp: not an origin: ${api}`)
   const directives = [
-    ["default-src 'none'"],
+    // what Firefox asks of a page that is fetched ahead; everything else has a line of its own
+    ["default-src 'self'"],
     ["script-src 'self'", ...hashesOf(astroPolicy, 'script-src')],
     ["style-src 'self'", ...new Set([...hashesOf(astroPolicy, 'style-src'), theme])],
     ["img-src 'self' data: blob:"],
@@ -31,6 +32,9 @@ export function pagePolicy({ astroPolicy, themeHash, api }: PagePolicyInput): st
     ["connect-src 'self'", api],
     ["worker-src 'self'"],
     ["manifest-src 'self'"],
+    ["frame-src 'none'"],
+    ["media-src 'none'"],
+    ["object-src 'none'"],
     ["form-action 'self'"],
     ["base-uri 'none'"],
     ["frame-ancestors 'none'"],

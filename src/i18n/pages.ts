@@ -6,6 +6,7 @@ export type Namespace =
   | 'account'
   | 'common'
   | 'deposit'
+  | 'descriptions'
   | 'disabled'
   | 'docs'
   | 'errors'

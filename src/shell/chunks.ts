@@ -19,8 +19,7 @@ export function guardAgainstLostFiles(): void {
   addEventListener(
     'error',
     event => {
-      const source = event.target instanceof Element ? addressOf(event.target) : undefined
-      if (source?.includes('/_astro/')) reloadOnce()
+      if (event.target instanceof Element && isLostElement(event.target)) reloadOnce()
       if (event instanceof ErrorEvent && isForeignChange(event.error)) reloadOnce()
     },
     { capture: true } // errors of elements do not bubble
@@ -67,6 +66,12 @@ export function isForeignChange(error: unknown): boolean {
   return `${error.message} ${error.stack}`.includes('insertBefore')
 }
 
-function addressOf(element: Element): string | null {
-  return element.getAttribute('src') ?? element.getAttribute('href')
+/**
+ * Preloads do not count: where the file is needed, its import fails as well, and Firefox tells an error
+ * of every preload whose file it has already.
+ */
+function isLostElement(element: Element): boolean {
+  if (element.matches('[rel=modulepreload]')) return false
+  const address = element.getAttribute('src') ?? element.getAttribute('href')
+  return address?.includes('/_astro/') === true
 }

@@ -64,6 +64,8 @@ function open(): void {
   const t = pageWords()
   const box = document.createElement('div')
   box.id = 'drop-overlay'
+  // for a pointer that holds files; others have the fields of the pages
+  box.setAttribute('aria-hidden', 'true')
   const targets: Target[] = mayDeposit() ? ['deposit', 'verify'] : ['verify']
   for (const name of targets) {
     const target = document.createElement('div')

@@ -5,8 +5,7 @@ const closeMs = 250
 /** Letters that follow within this time are one word. */
 const typeAheadMs = 1000
 
-let typed = ''
-let typedAt = 0
+const type = createTypeAhead()
 /** Opened by the pointer resting on it, so it closes when the pointer leaves. */
 let isHovered = false
 let stopTimer: () => void = () => {}
@@ -100,10 +99,19 @@ function move(panel: HTMLElement, event: KeyboardEvent): void {
 function ahead(event: KeyboardEvent, entries: HTMLElement[], at: number): number | undefined {
   const { key, timeStamp, ctrlKey, metaKey, altKey } = event
   if (key.length !== 1 || key === ' ' || ctrlKey || metaKey || altKey) return undefined
-  typed = timeStamp - typedAt < typeAheadMs ? typed + key : key
-  typedAt = timeStamp
   const words = entries.map(entry => entry.textContent.trim())
-  return findAhead(words, at, typed)
+  return findAhead(words, at, type(key, timeStamp))
+}
+
+/** Puts letters together, and begins anew after a pause. */
+export function createTypeAhead(): (key: string, at: number) => string {
+  let typed = ''
+  let typedAt = 0
+  return (key, at) => {
+    typed = at - typedAt < typeAheadMs ? typed + key : key
+    typedAt = at
+    return typed
+  }
 }
 
 /**

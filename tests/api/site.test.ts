@@ -4,6 +4,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import type { DomainConfig } from '../../src/contract/domains.ts'
 import { AppError, toProblem } from '../../src/contract/errors.ts'
+import { locales } from '../../src/i18n/index.ts'
 import { readBuild } from '../../src/server/build.ts'
 import { demoTheme, localhostTheme } from '../../src/server/domain/seed-themes.ts'
 import { createSite } from '../../src/server/site.ts'
@@ -22,7 +23,7 @@ test('answers a page with policy, tag and the company’s theme, and 304 the sec
   expect(body).toContain('<html lang="en-US"')
   expect(body).toContain('· Acme</title>')
   const policy = page.headers.get('content-security-policy') ?? ''
-  expect(policy).toContain("default-src 'none'")
+  expect(policy).toContain("object-src 'none'")
   expect(policy).not.toContain('unsafe')
   expect(policy).toMatch(/connect-src 'self' http:\/\/api\.acme\.test:\d+;/)
   expect(page.headers.get('x-content-type-options')).toBe('nosniff')
@@ -111,6 +112,19 @@ test.each([
     { hreflang: 'x-default', href: `${origin}${local}` }
   ])
   expect(page).not.toContain('noindex')
+})
+
+test('describes every page that search engines may list, each in its own words', async () => {
+  const { get } = await startSite()
+  const said = new Set<string | undefined>()
+  const paths = ['', '/verify', '/sign-in', '/sign-up', '/docs', '/docs/calls', '/docs/errors']
+  const pages = locales.flatMap(locale => paths.map(path => `/${locale}${path}`))
+  for (const path of pages) {
+    const page = await (await get(path)).text()
+    said.add(/<meta name="description" content="([^"{}]{50,160})">/.exec(page)?.[1])
+  }
+  expect(said.size).toBe(pages.length)
+  expect(said).not.toContain(undefined)
 })
 
 test('keeps pages of persons, notices and errors from search engines, and their addresses too', async () => {

@@ -1,4 +1,3 @@
-import { AxeBuilder } from '@axe-core/playwright'
 import { expect, type Page, test } from '@playwright/test'
 
 async function open(page: Page, locale: 'en' | 'fr') {
@@ -72,6 +71,4 @@ test('a save that fails is logged and told, and leaves the form', async ({ page 
   await expect(failing.getByRole('button', { name: 'Change limits' })).toBeEnabled()
   await expect(failing).toContainText('1,000 requests per day')
   expect(logged).toEqual(['This page changes nothing'])
-  const { violations } = await new AxeBuilder({ page }).analyze()
-  expect(violations.map(({ id }) => id)).toEqual([])
 })

@@ -1,4 +1,3 @@
-import AxeBuilder from '@axe-core/playwright'
 import { type BrowserContext, expect, type Page, test } from '@playwright/test'
 import { signUp } from '../helpers/page.ts'
 
@@ -150,27 +149,6 @@ test.describe('drawer', () => {
     await swipe(context, page, { x: 20, y: 300 }, { x: 200, y: 300 })
     expect(await widthOf(page)).toBe(56)
     await context.close()
-  })
-
-  test('is accessible while it is open, with menu and meters', async ({ page }) => {
-    await signUp(page, `${address()}/fr`)
-    await describe(page, {
-      ...usageOf({ used: 95, limit: 100 }, { used: 900e6, limit: 1e9 }),
-      locale: 'fr',
-      permissions: ['admin']
-    })
-    await page.setViewportSize({ width: 320, height: 800 })
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      await page.getByRole('button', { name: 'Menu' }).click()
-      await expect(page.locator('#drawer [data-usage]')).toBeVisible()
-      await expectAccessible(page)
-      await page.keyboard.press('Escape')
-      await page.locator('#user').click()
-      await expect(page.getByRole('menuitem').first()).toBeVisible()
-      await expectAccessible(page)
-      await page.keyboard.press('Escape')
-    }
   })
 })
 
@@ -326,7 +304,6 @@ test('says that the device is offline, and as of when the page is', async ({ pag
   await expect(banner).toHaveCount(0)
   await context.setOffline(true)
   await expect(banner).toHaveText(/^You are offline\. Shown as of \d{1,2}:\d\d\s[AP]M\.$/)
-  await expectAccessible(page)
   const title = await page.getByRole('heading', { level: 1 }).boundingBox()
   const box = await banner.boundingBox()
   expect(title?.y).toBeGreaterThan((box?.y ?? 0) + (box?.height ?? 0))
@@ -479,11 +456,6 @@ async function rearrange(page: Page): Promise<void> {
       document.body.insertBefore(document.createElement('p'), document.createElement('p'))
     })
   })
-}
-
-async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze()
-  expect(violations.map(each => `${each.id} ${each.nodes[0]?.html}`)).toEqual([])
 }
 
 declare global {

@@ -1,4 +1,4 @@
-import { expect, type Page } from '@playwright/test'
+import { expect, type Page, type Request } from '@playwright/test'
 
 export const password = 'a long sentence to keep'
 export const nextPassword = 'seven green bicycles in the rain'
@@ -45,4 +45,24 @@ export function watchFaults(page: Page, provoked = /status of 404/): string[] {
   page.on('pageerror', error => faults.push(error.message))
   page.on('dialog', dialog => faults.push(`dialog: ${dialog.message()}`))
   return faults
+}
+
+/**
+ * What a page sends: the calls whose bodies are small enough for fingerprints, and of any other how
+ * large it was.
+ */
+export function watchSent(page: Page): () => Promise<string[]> {
+  const sent: Promise<string>[] = []
+  page.on('request', request => {
+    if (request.method() !== 'GET') sent.push(describe(request))
+  })
+  page.on('websocket', socket => sent.push(Promise.resolve(socket.url())))
+  return () => Promise.all(sent)
+}
+
+async function describe(request: Request): Promise<string> {
+  // bodies that are files or blobs have no buffer here, but a size on the wire
+  const size = request.postDataBuffer()?.length ?? (await request.sizes()).requestBodySize
+  const call = `${request.method()} ${new URL(request.url()).pathname}`
+  return size > 0 && size <= 1000 ? call : `${call}, ${size} bytes`
 }

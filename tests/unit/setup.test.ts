@@ -88,13 +88,25 @@ test('does nothing when told to skip', async () => {
   expect(calls(clone)).toEqual([])
 })
 
-test('keeps the browser that CHROMIUM_PATH names, if it starts', async () => {
+test.for(['chromium', 'firefox'])('keeps the %s that is named, if it starts', async name => {
   const clone = makeClone()
+  const both = { CHROMIUM_PATH: '/bin/true', FIREFOX_PATH: '/bin/true' }
+  const broken = { ...both, [`${name.toUpperCase()}_PATH`]: '/bin/false' }
 
-  expect(await run(clone, 'test', { CHROMIUM_PATH: '/bin/false' })).toBe(1)
-  expect(await run(clone, 'test', { CHROMIUM_PATH: '/bin/true' })).toBe(0)
+  expect(await run(clone, 'test', broken)).toBe(1)
+  expect(await run(clone, 'test', both)).toBe(0)
 
-  expect(fs.readFileSync(join(clone, '.cache/chromium'), 'utf8')).toBe('/bin/true')
+  expect(fs.readFileSync(join(clone, '.cache', name), 'utf8')).toBe('/bin/true')
+})
+
+test('needs Chromium, and does without Firefox, where neither can be installed', async () => {
+  const clone = makeClone()
+  const bare = { PATH: '' }
+
+  expect(await run(clone, 'test', bare)).toBe(1)
+  expect(await run(clone, 'test', { ...bare, CHROMIUM_PATH: '/bin/true' })).toBe(0)
+
+  expect(fs.readdirSync(join(clone, '.cache'))).toEqual(['chromium'])
 })
 
 function makeClone(): string {

@@ -58,28 +58,27 @@ export const RequestRow = memo(
           >
             {name}
           </a>
-          <p className="meta flex gap-x-3 overflow-hidden whitespace-nowrap text-ink-soft text-sm">
+          {/* all rows are as high as the first: two lines where one is too short */}
+          <p className="meta flex gap-x-3 overflow-hidden whitespace-nowrap text-ink-soft text-sm max-sm:h-[2lh] max-sm:flex-wrap">
             <span className={`font-medium ${toneOf(request)}`}>{word}</span>
             <time dateTime={request.created} title={formatDateTime(created, locale)}>
               {relativeTime(created, now, locale)}
             </time>
-            {request.size !== undefined && (
-              <span className={request.code && 'max-sm:hidden'}>
-                {formatBytes(request.size, locale)}
-              </span>
-            )}
+            {request.size !== undefined && <span>{formatBytes(request.size, locale)}</span>}
             {reduced_from && (
               <span className="max-sm:hidden">
                 {t('history.reduced', { size: formatBytes(reduced_from.bytes, locale) })}
               </span>
             )}
             {items && items.asked > 1 && (
-              <span className="truncate">
+              <span className="truncate max-sm:hidden">
                 {t('history.counts', { found: items.authentic, missing: items.not_found })}
               </span>
             )}
             {category && <span className="truncate max-sm:hidden">{category}</span>}
-            {request.code && <span className="truncate">{t(`errors.${request.code}`)}</span>}
+            {request.code && (
+              <span className="truncate max-sm:hidden">{t(`errors.${request.code}`)}</span>
+            )}
           </p>
         </div>
         {hasFile(request) && (

@@ -10,7 +10,7 @@ const api = 'http://api.localhost:4321'
 test('assembles the policy of a page from Astro’s hashes, the theme and the API', () => {
   expect(pagePolicy({ astroPolicy, themeHash: theme, api })).toBe(
     [
-      "default-src 'none'",
+      "default-src 'self'",
       `script-src 'self' ${script}`,
       `style-src 'self' ${style} '${theme}'`,
       "img-src 'self' data: blob:",
@@ -18,6 +18,9 @@ test('assembles the policy of a page from Astro’s hashes, the theme and the AP
       `connect-src 'self' ${api}`,
       "worker-src 'self'",
       "manifest-src 'self'",
+      "frame-src 'none'",
+      "media-src 'none'",
+      "object-src 'none'",
       "form-action 'self'",
       "base-uri 'none'",
       "frame-ancestors 'none'",

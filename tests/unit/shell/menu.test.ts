@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findAhead } from '../../../src/shell/menu.ts'
+import { createTypeAhead, findAhead } from '../../../src/shell/menu.ts'
 
 const words = ['Account', 'Sign out', 'Settings', 'Été']
 
@@ -17,4 +17,15 @@ test.each([
   ['sign out', 3, 1]
 ])('typing %s on entry %d leads to entry %s', (typed, at, found) => {
   expect(findAhead(words, at, typed)).toBe(found)
+})
+
+test('letters are one word until a second has passed since the last of them', () => {
+  const type = createTypeAhead()
+  const presses = [
+    ['s', 5000],
+    ['i', 5999],
+    ['g', 6998],
+    ['a', 7998]
+  ] as const
+  expect(presses.map(([key, at]) => type(key, at))).toEqual(['s', 'si', 'sig', 'a'])
 })

@@ -1,0 +1,238 @@
+import { type BrowserContextOptions, expect, type Page, test } from '@playwright/test'
+import { type Locale, localeNames, type T } from '../../src/i18n/index.ts'
+import { inspect } from '../helpers/accessibility.ts'
+import { expectFocusSeen, tabTo, tabToTarget } from '../helpers/keyboard.ts'
+import { expectArrival, nextPassword, password, signUp } from '../helpers/page.ts'
+import { wordsIn } from '../helpers/words.ts'
+
+const windows: Record<string, { settings: BrowserContextOptions; from: Locale; to: Locale }> = {
+  'a wide window': { settings: { viewport: { width: 1280, height: 800 } }, from: 'fr', to: 'en' },
+  'a window of 320 px': {
+    settings: { viewport: { width: 320, height: 700 } },
+    from: 'fr',
+    to: 'en'
+  },
+  // 1280 × 1024 px, each of them four times as wide and high
+  'a window at 400 %': {
+    settings: { viewport: { width: 320, height: 256 }, deviceScaleFactor: 4 },
+    from: 'en',
+    to: 'fr'
+  }
+}
+
+for (const [name, { settings, from, to }] of Object.entries(windows)) {
+  test(`${name} is used by the keyboard alone, from sign-up to sign-out`, async ({ browser }) => {
+    const context = await browser.newContext({ ...settings, reducedMotion: 'reduce' })
+    const page = await context.newPage()
+    const site = test.info().project.use.baseURL ?? ''
+    let t = wordsIn(from)
+    const email = `keys-${Date.now()}@example.com`
+
+    await test.step('signs up', async () => {
+      await page.goto(`${site}/${from}`)
+      await page.keyboard.press('Tab')
+      await expect(page.getByRole('link', { name: t('shell.skip') })).toBeFocused()
+      await page.keyboard.press('Enter')
+      await expect(page.locator('#main')).toBeFocused()
+      await goTo(page, t('common.signUp'), t)
+      await type(page, t('account.email'), email)
+      await type(page, t('account.username'), 'Keyboard Only')
+      await type(page, t('account.password'), password)
+      await tabTo(page, 'button', t('account.showPassword'))
+      await page.keyboard.press('Space')
+      await page.keyboard.press('Space')
+      await type(page, t('account.repeat'), password)
+      await inspect(page)
+      await page.keyboard.press('Enter')
+      await expectArrival(page, `${site}/${from}`)
+    })
+
+    await test.step('chooses another language', async () => {
+      await openDrawer(page, t)
+      await tabTo(page, 'link', localeNames[to])
+      await page.keyboard.press('Enter')
+      await expect(page).toHaveURL(`${site}/${to}`)
+      await expect(page.locator('html')).toHaveAttribute('lang', new RegExp(`^${to}`))
+      t = wordsIn(to)
+    })
+
+    await test.step('deposits and verifies', async () => {
+      const file = {
+        name: 'Keys.txt',
+        mimeType: 'text/plain',
+        buffer: Buffer.from('by keys alone')
+      }
+      for (const [act, word] of [
+        ['deposit', t('deposit.state.done')],
+        ['verify', t('verify.word.original')]
+      ] as const) {
+        await goTo(page, t(`common.${act}`), t)
+        const input = page.locator('main input[type=file]')
+        await tabToTarget(page, input, 'the file input')
+        // the system's own dialog is the one thing that a test cannot type into
+        await input.setInputFiles(file)
+        await expect(page.getByText(word, { exact: true }).first()).toBeVisible()
+        await inspect(page)
+      }
+      await expect(page.locator('[data-verdict=original] h2')).toBeFocused()
+      await tabTo(page, 'button', t('verify.copy'))
+    })
+
+    await test.step('filters the history and reads the details', async () => {
+      await goTo(page, t('common.history'), t)
+      const rows = page.locator('main li[data-request]')
+      await expect(rows).toHaveCount(2)
+      await tabTo(page, 'searchbox', t('history.filters.search'))
+      await page.keyboard.type('keys')
+      await expect(rows).toHaveCount(1)
+      const filters = page.locator('search button[aria-expanded]')
+      if (await filters.isVisible()) {
+        await tabToTarget(page, filters, 'the filters')
+        await page.keyboard.press('Enter')
+      }
+      await tabTo(page, 'combobox', t('history.filters.kind'))
+      for (const key of ['Space', 'ArrowDown', 'Enter']) await page.keyboard.press(key)
+      await expect(page).toHaveURL(/kind=deposit/)
+      await inspect(page)
+      const row = rows.first().getByRole('link')
+      await tabToTarget(page, row, 'the row')
+      await page.keyboard.press('Enter')
+      const details = page.getByRole('dialog', { name: 'Keys.txt' })
+      await expect(details.getByText(t('history.details.original'), { exact: true })).toBeVisible()
+      await inspect(page)
+      await tabTo(page, 'button', t('history.save'))
+      await page.keyboard.press('Escape')
+      await expect(details).toHaveCount(0)
+      await expect(row).toBeFocused()
+      await expectFocusSeen(page)
+    })
+
+    await test.step('signs out by the menu, and in again', async () => {
+      const person = page.locator('#user')
+      for (let presses = 0; !(await isFocused(page, '#user')); presses++) {
+        expect(presses).toBeLessThan(60)
+        await page.keyboard.press('Shift+Tab')
+        await expectFocusSeen(page)
+      }
+      for (const key of ['Enter', 'Escape', 'Enter']) {
+        await page.keyboard.press(key)
+        const next = page.getByRole('menuitem', { name: t('common.account') })
+        await expect(key === 'Enter' ? next : person).toBeFocused()
+      }
+      await page.keyboard.press('ArrowDown')
+      await expect(page.getByRole('menuitem', { name: t('shell.signOut') })).toBeFocused()
+      await expectFocusSeen(page)
+      await page.keyboard.press('Enter')
+      await expect(page).toHaveURL(`${site}/${to}`)
+      await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
+      await goTo(page, t('common.signIn'), t)
+      await type(page, t('account.email'), email)
+      await type(page, t('account.password'), password)
+      await page.keyboard.press('Enter')
+      await expectArrival(page, `${site}/${to}`)
+    })
+    await context.close()
+  })
+}
+
+test('account, password and sign-out everywhere with the keyboard alone', async ({ page }) => {
+  const site = address()
+  const email = await signUp(page, `${site}/en`)
+  await tabTo(page, 'link', 'Account')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name: 'Account' })).toBeFocused()
+  await expect(page.getByText('This browser')).toBeVisible()
+
+  await tabTo(page, 'textbox', 'Username')
+  await page.keyboard.press('ControlOrMeta+A')
+  await page.keyboard.type('Keyboard Only')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Saved.')).toBeVisible()
+
+  const dark = page.getByRole('main').getByRole('radio', { name: 'Dark' })
+  await tabToTarget(page, page.getByRole('main').getByRole('radio', { name: 'System' }), 'System')
+  await page.keyboard.press('ArrowLeft')
+  await expect(dark).toBeChecked()
+  await page.keyboard.press('ArrowRight')
+
+  const present = page.getByLabel('Current password')
+  await tabToTarget(page, present, 'the current password')
+  await page.keyboard.type(password)
+  await page.keyboard.press('Tab')
+  await expect(page.getByRole('button', { name: 'Show the password' }).first()).toBeFocused()
+  await page.keyboard.press('Space')
+  await expect(present).toHaveAttribute('type', 'text')
+  await tabTo(page, 'textbox', 'New password')
+  await page.keyboard.type(nextPassword)
+  await tabTo(page, 'textbox', 'New password, once more')
+  await page.keyboard.type(nextPassword)
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Your password is changed.')).toBeVisible({ timeout: 60_000 })
+
+  await tabTo(page, 'button', 'Sign out everywhere')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('button', { name: 'Yes, sign out everywhere' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(`${site}/en`)
+  await expect(page.locator('html')).toHaveAttribute('data-session', 'out')
+
+  await tabTo(page, 'link', 'Sign in')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/sign-in/)
+  await tabTo(page, 'textbox', 'E-mail')
+  await page.keyboard.type(email)
+  await tabTo(page, 'textbox', 'Password')
+  await page.keyboard.type(nextPassword)
+  await page.keyboard.press('Enter')
+  await expectArrival(page, `${site}/en`)
+})
+
+test('a document deposited twice is met with the keyboard alone', async ({ page }) => {
+  await signUp(page, `${address()}/en`)
+  await page.goto('/en/deposit')
+  const file = { name: 'twice.txt', mimeType: 'text/plain', buffer: Buffer.from('twice') }
+  const input = page.locator('input[type=file]').first()
+  await input.setInputFiles(file)
+  await expect(page.getByText('Recorded', { exact: true })).toBeVisible()
+  await input.setInputFiles(file)
+  await expect(page.getByText(/You deposited exactly this file on/)).toBeVisible()
+  const again = page.getByRole('button', { name: /^Deposit again/ })
+  await tabToTarget(page, again, 'the button “Deposit again”')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Recorded', { exact: true })).toHaveCount(2)
+})
+
+function address(): string {
+  return test.info().project.use.baseURL ?? ''
+}
+
+/** By the drawer's link; reading goes on at the heading of the page. */
+async function goTo(page: Page, name: string, t: T): Promise<void> {
+  await openDrawer(page, t)
+  const link = page.locator('#drawer').getByRole('link', { name, exact: true })
+  await tabToTarget(page, link, `the drawer’s link ${name}`)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name })).toBeFocused()
+}
+
+/** Where the drawer does not stand beside the page. */
+async function openDrawer(page: Page, t: T): Promise<void> {
+  if (await page.locator('#drawer').isVisible()) return
+  const menu = page.getByRole('button', { name: t('shell.menu'), exact: true })
+  await tabToTarget(page, menu, 'the button of the drawer')
+  // Escape closes it and leads back
+  for (const key of ['Enter', 'Escape', 'Enter']) {
+    await page.keyboard.press(key)
+    await expect(page.locator('#drawer')).toBeVisible({ visible: key === 'Enter' })
+    await expect(menu).toBeFocused()
+  }
+}
+
+async function type(page: Page, label: string, text: string): Promise<void> {
+  await tabToTarget(page, page.getByLabel(label, { exact: true }), `the field ${label}`)
+  await page.keyboard.type(text)
+}
+
+function isFocused(page: Page, selector: string): Promise<boolean> {
+  return page.locator(selector).evaluate(element => element === document.activeElement)
+}

@@ -1,0 +1,417 @@
+import { createHash } from 'node:crypto'
+import { type BrowserContext, expect, type Page, test } from '@playwright/test'
+import { type Locale, locales, type T } from '../../src/i18n/index.ts'
+import { readBuild } from '../../src/server/build.ts'
+import { failurePage } from '../../src/server/failure-page.ts'
+import { inspectInBothSchemes } from '../helpers/accessibility.ts'
+import { password, signUp } from '../helpers/page.ts'
+import { answer, hold, refuse, release } from '../helpers/stand-ins.ts'
+import { wordsIn } from '../helpers/words.ts'
+
+// Pages as they first appear are in pages.spec.ts; here is what people, data and the network make of
+// them. A state is a line that brings it about and one that looks at it.
+
+// the longest words in the narrowest window
+const widths: Record<Locale, number> = { en: 1280, fr: 320 }
+
+for (const locale of locales) {
+  test.describe(`in ${locale}, in the light and in the dark, every state is accessible`, () => {
+    test('of pages for everybody', async ({ browser }) => {
+      const { page, context, t, home, visit, look } = await open(
+        await browser.newContext(settings())
+      )
+      await lookAtSignIn()
+      await lookAtSignUp()
+      await lookAtVerify()
+      await lookAtShell()
+      await lookAtFailure()
+      await lookAtLimits()
+      await context.close()
+
+      async function lookAtSignIn() {
+        await visit(`${home}/sign-in?reason=ended`)
+        await page.locator('main [type=submit]').click()
+        await expect(page.locator('[aria-invalid=true]')).toHaveCount(2)
+        await look('sign-in after a session has ended, with empty fields')
+        await page.locator('input[name=email]').fill('ada@example.com')
+        await page.locator('input[name=password]').fill(password)
+        await page.locator('main form button[aria-pressed]').click()
+        await refuse(page, ['GET', '/user/login/challenge'], 'internal')
+        await page.locator('main [type=submit]').click()
+        await expect(page.getByRole('alert')).toBeVisible()
+        await look('sign-in, failed, with the password shown')
+        await release(page)
+        await hold(page, ['GET', '/user/login/challenge'])
+        await page.locator('main [type=submit]').click()
+        await expect(page.getByText(t('account.securing'))).toBeVisible()
+        await look('sign-in at work')
+        await release(page)
+      }
+
+      async function lookAtSignUp() {
+        await visit(`${home}/sign-up`)
+        await page.locator('input[name=password]').fill('password1234')
+        await expect(page.locator('main progress')).toBeVisible()
+        await look('sign-up with a weak password')
+        await page.locator('input[name=password]').fill('')
+        await page.locator('main [type=submit]').click()
+        await expect(page.getByRole('alert')).toBeVisible()
+        await look('sign-up with empty fields')
+        await refuse(page, ['GET', '/user/login/challenge'], 'email_taken')
+        const values = { email: 'ada@example.com', username: 'Ada', password, repeat: password }
+        for (const [name, value] of Object.entries(values)) {
+          await page.locator(`input[name=${name}]`).fill(value)
+        }
+        await page.locator('main [type=submit]').click()
+        await expect(page.getByRole('alert').getByRole('link')).toBeVisible()
+        await look('sign-up with an e-mail that has an account')
+        await release(page)
+        await page.route(/\/sign-up$/, async route => {
+          const response = await route.fetch()
+          const body = (await response.text()).replace(
+            'isPublic&quot;:[0,true]',
+            'isPublic&quot;:[0,false]'
+          )
+          await route.fulfill({ response, body })
+        })
+        await visit(`${home}/sign-up`)
+        await expect(page.getByText(t('account.signUp.closedText'))).toBeVisible()
+        await look('sign-up where it is closed')
+        await release(page)
+      }
+
+      async function lookAtVerify() {
+        await visit(`${home}/verify`)
+        await page.locator('input[name=fingerprint]').fill('not a fingerprint')
+        await page.locator('main form [type=submit]').click()
+        await expect(page.locator('[aria-invalid=true]')).toHaveCount(1)
+        await look('verify with a wrong fingerprint')
+        await hold(page, ['POST', '/verify'])
+        await choose(page, 'asked.txt')
+        await expect(page.getByText(t('verify.asking'), { exact: true })).toBeVisible()
+        await look('verify at work')
+        await release(page)
+        await page.reload()
+        await refuse(page, ['POST', '/verify'], 'internal')
+        await choose(page, 'refused.txt')
+        await expect(page.getByRole('alert')).toBeVisible()
+        await look('verify, failed')
+        await release(page)
+        await choose(page, 'unknown.txt')
+        await expect(page.locator('[data-verdict=not_found]')).toBeVisible()
+        await look('verify without a record')
+        for (const match of ['original', 'stored_copy'] as const) {
+          await answer(page, ['POST', '/verify'], recordOf(match))
+          await choose(page, match)
+          await expect(page.locator(`[data-verdict=${match}]`)).toBeVisible()
+          await look(`verify, unchanged: ${match}`)
+          await release(page)
+        }
+        await choose(page, 'one.txt', 'two.txt', '')
+        await expect(page.locator('[data-step=done]').first()).toBeVisible()
+        await page.locator('summary').first().click()
+        await look('verify of many files, with earlier ones')
+      }
+
+      async function lookAtShell() {
+        await visit(home)
+        await openDrawer(page)
+        await look('the drawer of a stranger')
+        await page.keyboard.press('Escape')
+        await page.route('**/_i18n/**', route => route.abort())
+        await openDrawer(page)
+        await page.locator('#drawer a[data-locale]:not([aria-current])').click()
+        await page.keyboard.press('Escape')
+        await expect(page.locator('.toast-sheet')).toBeVisible()
+        await look('a message')
+        await release(page)
+        await page.evaluate(() => {
+          const dataTransfer = new DataTransfer()
+          dataTransfer.items.add(new File(['a'], 'a.txt'))
+          dispatchEvent(new DragEvent('dragover', { dataTransfer, cancelable: true }))
+        })
+        await expect(page.locator('#drop-overlay')).toBeVisible()
+        await look('files over the window')
+        await visit(`${home}/verify`)
+        await page.waitForLoadState('networkidle')
+        await context.setOffline(true)
+        await expect(page.locator('#offline')).not.toBeEmpty()
+        await look('without a network')
+        await context.setOffline(false)
+      }
+
+      async function lookAtFailure() {
+        const body = failurePage(await readBuild('dist'), { locale, status: 503, id: 'example' })
+        await page.route(`${home}/verify`, route =>
+          route.fulfill({ status: 503, contentType: 'text/html', body })
+        )
+        await page.goto(`${home}/verify`)
+        await expect(page.getByText('503')).toBeVisible()
+        await look('a page that failed')
+        await release(page)
+      }
+
+      async function lookAtLimits() {
+        await visit(`${home}/dev/limits`)
+        await page.locator('[data-example=changed] button').click()
+        await page.locator('[data-example=failing] button').click()
+        await page.locator('[data-example=failing] [type=submit]').click()
+        await expect(page.getByRole('alert')).toBeVisible()
+        await look('limits being changed, and not saved')
+      }
+    })
+
+    test('of pages for somebody', async ({ browser }) => {
+      const { page, context, t, home, visit, look } = await open(
+        await browser.newContext(settings())
+      )
+      await signUp(page, home)
+      await lookAtHistoryWithout()
+      await lookAtDeposit()
+      await lookAtHistory()
+      await lookAtAccount()
+      await lookAtShell()
+      await lookAtEnds()
+      await context.close()
+
+      async function lookAtHistoryWithout() {
+        await visit(`${home}/history`)
+        await expect(page.getByText(t('history.empty.title'))).toBeVisible()
+        await look('history without an entry')
+        await hold(page, ['GET', '/process'])
+        await visit(`${home}/history`)
+        await expect(page.getByText(t('history.loading'))).toBeVisible()
+        await look('history at work')
+        await release(page)
+        await refuse(page, ['GET', '/process'], 'internal')
+        await visit(`${home}/history`)
+        await expect(page.locator('main [data-state=error]')).toBeVisible()
+        await look('history, failed')
+        await release(page)
+      }
+
+      async function lookAtDeposit() {
+        await refuse(page, ['GET', '/category'], 'internal')
+        await visit(`${home}/deposit`)
+        await choose(page, 'held.txt')
+        await expect(page.getByText(t('deposit.categories.held', { count: 1 }))).toBeVisible()
+        await look('deposit without its categories, failed')
+        await release(page)
+        await answer(page, ['GET', '/category'], [])
+        await visit(`${home}/deposit`)
+        await expect(page.getByText(t('deposit.categories.none'))).toBeVisible()
+        await look('deposit without a category')
+        await release(page)
+
+        await hold(page, ['PATCH', '/uploads/[^/?]+'])
+        await visit(`${home}/deposit`)
+        await choose(page, 'first.txt', 'second.txt')
+        await expect(page.locator('li[data-status=uploading]')).toHaveCount(2)
+        await look('deposit at work')
+        await page.locator('li[data-status=uploading] button').first().click()
+        await expect(page.locator('li[data-status=paused]')).toHaveCount(1)
+        await look('deposit, one paused')
+        await openDrawer(page)
+        await page.locator('#drawer a[href$="/history"]').click()
+        await expect(page.locator('#dock')).toBeVisible()
+        await look('uploads on another page')
+        await openDrawer(page)
+        await page.locator('#drawer [data-act=sign-out]').click()
+        await expect(page.locator('dialog.ask')).toBeVisible()
+        await look('a question')
+        await page.locator('dialog.ask button').first().click()
+        await page.locator('#dock a').click()
+        await release(page)
+        await page.getByRole('button', { name: t('deposit.action.cancelAll') }).click()
+        await expect(page.locator('li[data-status=cancelled]').first()).toBeVisible()
+        await look('deposit, cancelled')
+
+        await visit(`${home}/deposit`)
+        await choose(page, 'lease.txt')
+        await expect(page.locator('li[data-status=done]')).toBeVisible()
+        await choose(page, 'lease.txt')
+        await expect(page.locator('li[data-status=duplicate]')).toBeVisible()
+        await look('deposit, recorded, and once more')
+        const figures = { used: 9, limit: 10, resets_at: '2027-05-03T12:00:00.000Z' }
+        await refuse(page, ['POST', '/deposit'], 'request_limit_reached', figures)
+        await choose(page, 'too many.txt')
+        await expect(page.locator('li[data-status=paused]')).toBeVisible()
+        await look('deposit with a limit reached')
+        await release(page)
+        await visit(`${home}/deposit`)
+        await refuse(page, ['POST', '/deposit'], 'type_not_allowed')
+        await choose(page, 'refused.txt')
+        await expect(page.locator('li[data-status=failed]')).toBeVisible()
+        await look('deposit, failed')
+        await release(page)
+      }
+
+      async function lookAtHistory() {
+        const row = page.locator('main li[data-request]')
+        const lease = row.filter({ hasText: 'lease' }).last().getByRole('link')
+        await visit(`${home}/history`)
+        await expect(row.first()).toBeVisible()
+        if (locale === 'fr') await page.locator('search button[aria-expanded]').click()
+        await look('history')
+        await lease.click()
+        await expect(page.locator('dialog .fingerprint').nth(1)).toBeVisible()
+        await look('history with details')
+        await page.keyboard.press('Escape')
+        for (const [code, state] of [
+          ['internal', 'failed'],
+          [undefined, 'at work']
+        ] as const) {
+          if (code) await refuse(page, ['GET', '/deposit/[^/?]+'], code)
+          else await hold(page, ['GET', '/deposit/[^/?]+'])
+          await visit(`${home}/history`)
+          await lease.click()
+          const sign = code
+            ? page.locator('dialog [role=alert]')
+            : page.getByText(t('history.details.loading'))
+          await expect(sign).toBeVisible()
+          await look(`history with details, ${state}`)
+          await release(page)
+        }
+        await visit(`${home}/history?q=nothing&from=2026-02-01&to=2026-01-01`)
+        await expect(page.locator('main [data-state=empty]')).toBeVisible()
+        await look('history that is filtered to nothing')
+        await visit(`${home}/history`)
+        await expect(page.locator('[data-stream=live]')).toBeVisible()
+        await context.setOffline(true)
+        await expect(page.locator('[data-stream=offline]')).toBeVisible()
+        await look('history without a network')
+        await context.setOffline(false)
+      }
+
+      async function lookAtAccount() {
+        await hold(page, ['GET', '/user/session'])
+        await visit(`${home}/me`)
+        await expect(page.locator('section[data-state=loading]')).toBeVisible()
+        await look('account at work')
+        await release(page)
+        await refuse(page, ['GET', '/user/session'], 'internal')
+        await visit(`${home}/me`)
+        await expect(page.locator('section[data-state=failed]')).toBeVisible()
+        await look('account without its devices, failed')
+        await release(page)
+        await visit(`${home}/me`)
+        await expect(page.locator('section[data-state=ready]')).toBeVisible()
+        await look('account')
+        await page.locator('[aria-labelledby=profile] [type=submit]').click()
+        await expect(page.getByText(t('me.saved'))).toBeVisible()
+        await look('account, saved')
+        await page.locator('input[name=username]').fill('')
+        await page.locator('[aria-labelledby=profile] [type=submit]').click()
+        await page.locator('[aria-labelledby=change-password] [type=submit]').click()
+        await expect(page.locator('[aria-invalid=true]')).toHaveCount(4)
+        await look('account with empty fields')
+        await page.getByRole('button', { name: t('me.sessions.everywhere') }).click()
+        await expect(page.getByText(t('me.sessions.question'))).toBeVisible()
+        await look('account with a question')
+      }
+
+      async function lookAtShell() {
+        await visit(`${home}/verify`)
+        await describe(page, locale)
+        await openDrawer(page)
+        await expect(page.locator('#drawer progress').first()).toBeVisible()
+        await look('the drawer of an administrator, with usage')
+        await page.keyboard.press('Escape')
+        await page.locator('#user').click()
+        await expect(page.getByRole('menuitem').first()).toBeFocused()
+        await look('the menu of the person')
+        await page.keyboard.press('Escape')
+        await page.setViewportSize({ width: 960, height: 2000 })
+        await look('the rail')
+        await page.setViewportSize({ width: widths[locale], height: 2000 })
+        await release(page)
+      }
+
+      async function lookAtEnds() {
+        await describe(page, locale, { features: [] })
+        await visit(`${home}/deposit`)
+        await expect(page.getByText(t('deposit.notAllowed'))).toBeVisible()
+        await look('deposit without the right to')
+        await release(page)
+        await refuse(page, ['GET', '/user'], 'unauthenticated')
+        await visit(`${home}/history`)
+        await expect(page).toHaveURL(/\/sign-in\?reason=ended/)
+        await look('a session that has ended')
+      }
+    })
+
+    function settings() {
+      // high enough for all of a page: axe misjudges the colours of what is half scrolled away
+      const viewport = { width: widths[locale], height: 2000 }
+      // colours on their way from one scheme to the other are nobody's
+      return { viewport, reducedMotion: 'reduce' as const }
+    }
+
+    async function open(context: BrowserContext) {
+      const page = await context.newPage()
+      const t: T = wordsIn(locale)
+      const home = `${test.info().project.use.baseURL}/${locale}`
+      /** Waits until the page has its scripts. */
+      const visit = async (url: string) => {
+        await page.goto(url)
+        await expect(page.locator('astro-island[ssr]')).toHaveCount(0)
+      }
+      const look = (state: string) => test.step(state, () => inspectInBothSchemes(page))
+      return { page, context, t, home, visit, look }
+    }
+  })
+}
+
+/** A file for each name, whose name is also what it holds. */
+async function choose(page: Page, ...names: string[]): Promise<void> {
+  const files = names.map(name => ({
+    name: `Document ${name}`,
+    mimeType: 'text/plain',
+    buffer: Buffer.from(name)
+  }))
+  await page.locator('main input[type=file]').first().setInputFiles(files)
+}
+
+/** Where it does not stand beside the page. */
+async function openDrawer(page: Page): Promise<void> {
+  const { width } = page.viewportSize() ?? { width: 0 }
+  if (width < 1280) await page.locator('#menu').click()
+  await expect(page.locator('#drawer')).toBeVisible()
+}
+
+/** Lets the API say that the person administers a company and has used much of what they may. */
+async function describe(page: Page, locale: Locale, changes: object = {}): Promise<void> {
+  const id = '01978a5e-0000-7000-8000-000000000001'
+  const left = { requests: 5, storage: 100e6 }
+  await answer(page, ['GET', '/user'], {
+    id,
+    email: 'ada@example.com',
+    username: 'Ada Lovelace',
+    initials: 'AL',
+    locale,
+    features: ['deposit'],
+    permissions: ['admin'],
+    company: { id, name: 'Acme' },
+    usage_remaining: left,
+    usage: {
+      requests_used: 95,
+      requests_limit: 100,
+      requests_remaining: left.requests,
+      storage_used: 900e6,
+      storage_limit: 1e9,
+      storage_remaining: left.storage,
+      resets_at: null
+    },
+    ...changes
+  })
+  await page.reload()
+}
+
+/** What the API answers of the file that `choose` makes of the same name. */
+function recordOf(match: 'original' | 'stored_copy') {
+  const at = '2026-05-03T12:00:00.000Z'
+  const leaf_hash = createHash('sha256').update('leaf').digest('hex')
+  const sha256 = createHash('sha256').update(match).digest('hex')
+  const findings = [{ match, recorded: at, leaf_hash }]
+  return { items: [{ sha256, verdict: 'authentic', company: 'Acme', at, findings }] }
+}

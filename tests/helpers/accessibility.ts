@@ -1,0 +1,58 @@
+import AxeBuilder from '@axe-core/playwright'
+import { expect, type Page } from '@playwright/test'
+
+/** The rules whose answer another colour scheme can change. */
+const colourRules = ['color-contrast', 'link-in-text-block']
+
+/** Breaks no rule of axe; `colours` asks only those that a change of the scheme can break. */
+async function expectAccessible(page: Page, scope: 'all' | 'colours' = 'all') {
+  // without the second page that axe otherwise opens, because none of ours holds a frame
+  const axe = new AxeBuilder({ page }).setLegacyMode()
+  if (scope === 'colours') axe.withRules(colourRules)
+  const { violations } = await axe.analyze()
+  const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id} ${html}`))
+  expect.soft(found, page.url()).toEqual([])
+}
+
+/** What holds for every page whatever it shows: its rules, its words, its policy, its window. */
+export async function inspect(page: Page): Promise<void> {
+  await expect(page.locator('h1')).toHaveCount(1)
+  expect.soft(await page.evaluate(findClipped), `${page.url()} is cut off`).toEqual([])
+  const html = await page.content()
+  expect.soft(html, 'the policy blocks style attributes').not.toMatch(/<[^>]+\sstyle="/)
+  // a raw key such as "verify.title" is a missing translation
+  const text = await page.locator('body').innerText()
+  expect.soft(text).not.toMatch(/(^|\n)[a-z]+(\.[a-zA-Z_]+)+(\n|$)/)
+  await expectAccessible(page)
+}
+
+/** In the light with every rule, then the same page in the dark. */
+export async function inspectInBothSchemes(page: Page): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'light' })
+  await inspect(page)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await expectAccessible(page, 'colours')
+}
+
+/** A page that scrolls sideways, and controls and texts that stick out of it or of their own box. */
+function findClipped(): string[] {
+  const { scrollWidth, clientWidth } = document.documentElement
+  const sideways = scrollWidth > clientWidth ? [`${scrollWidth - clientWidth} px sideways`] : []
+  const parts = document.querySelectorAll<HTMLElement>(
+    'a, button, input, select, summary, label, p, h1, h2, h3, li, dt, dd, legend'
+  )
+  const clipped = [...parts].filter(element => {
+    const { left, right, width, height } = element.getBoundingClientRect()
+    const style = getComputedStyle(element)
+    // not shown, or shown to screen readers alone
+    if (width <= 1 || height <= 1 || element.closest('.sr-only, .skip-link')) return false
+    if (left < -1 || right > clientWidth + 1) return true
+    // what is typed scrolls inside of its field
+    if (element instanceof HTMLInputElement) return false
+    const cuts = style.overflowX === 'hidden' || style.overflowX === 'clip'
+    return (
+      cuts && style.textOverflow !== 'ellipsis' && element.scrollWidth > element.clientWidth + 1
+    )
+  })
+  return [...sideways, ...clipped.map(element => element.outerHTML.slice(0, 120))]
+}

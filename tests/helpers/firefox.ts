@@ -1,0 +1,276 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** What scripts/setup.mjs found, if anything. */
+export function findFirefox(): string | undefined {
+  const path = '.cache/firefox'
+  return process.env.FIREFOX_PATH ?? (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
+}
+
+// no first-run page, no updates, no reports, and no proxy between it and this machine
+const preferences = {
+  'app.update.disabledForTesting': true,
+  'browser.aboutwelcome.enabled': false,
+  'browser.shell.checkDefaultBrowser': false,
+  'browser.startup.homepage_override.mstone': 'ignore',
+  'browser.startup.page': 0,
+  'datareporting.policy.dataSubmissionEnabled': false,
+  'network.captive-portal-service.enabled': false,
+  'network.connectivity-service.enabled': false,
+  'network.proxy.type': 0,
+  'signon.rememberSignons': false,
+  'toolkit.telemetry.reportingpolicy.firstRun': false
+}
+
+const patienceMs = 30_000
+
+type Tab = ReturnType<typeof makeTab>
+
+/**
+ * The Firefox of the distribution, spoken to in WebDriver BiDi by itself: Playwright drives a Firefox
+ * of its own, which has to be downloaded, and asks the distribution's for commands that it does not have.
+ */
+export async function startFirefox(path: string) {
+  const profile = mkdtempSync(join(tmpdir(), 'vidimus-firefox-'))
+  const lines = Object.entries(preferences).map(
+    ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});\n`
+  )
+  writeFileSync(join(profile, 'user.js'), lines.join(''))
+  const args = ['--headless', '--no-remote', '--remote-debugging-port=0', '--profile', profile]
+  const child = spawn(path, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  const wire = await openWire(await addressOf(child))
+  await wire.send('session.new', { capabilities: {} })
+  await wire.send('session.subscribe', {
+    events: ['log.entryAdded', 'network.beforeRequestSent']
+  })
+  await wire.send('script.addPreloadScript', { functionDeclaration: String(tellViolations) })
+
+  return {
+    /** A window of a person of their own, or of the same as `beside`. */
+    async openTab(beside?: Tab) {
+      const userContext =
+        beside?.userContext ?? (await wire.send('browser.createUserContext')).userContext
+      const { context } = await wire.send('browsingContext.create', { type: 'tab', userContext })
+      return makeTab(wire, context, userContext)
+    },
+    async [Symbol.asyncDispose]() {
+      wire.close()
+      const ended = child.exitCode === null && once(child, 'exit')
+      child.kill()
+      await ended
+      rmSync(profile, { recursive: true, force: true })
+    }
+  }
+}
+
+function makeTab(wire: Wire, context: string, userContext: string) {
+  const faults: string[] = []
+  const sent: string[] = []
+  wire.listen('log.entryAdded', ({ level, text, source }) => {
+    if (source.context === context && level === 'error') faults.push(text)
+  })
+  wire.listen('network.beforeRequestSent', ({ context: from, request }) => {
+    const isAsking = ['GET', 'OPTIONS'].includes(request.method)
+    if (from !== context || isAsking) return
+    sent.push(`${request.method} ${new URL(request.url).pathname}, ${request.bodySize} bytes`)
+  })
+
+  /** The first of that role and name, as a screen reader is told of it. */
+  function find(role: string, name: string): Promise<Node> {
+    return locate(`${role} “${name}”`, { type: 'accessibility', value: { role, name } })
+  }
+
+  async function locate(what: string, locator: object): Promise<Node> {
+    return until(what, async () => {
+      const { nodes } = await wire.send('browsingContext.locateNodes', { context, locator })
+      return nodes[0]
+    })
+  }
+
+  /** Calls a function in the page; what it answers is JSON. */
+  async function evaluate(act: string, ...given: (string | Node)[]): Promise<unknown> {
+    const answer = await wire.send('script.callFunction', {
+      functionDeclaration: `async (...given) => JSON.stringify(await (${act})(...given) ?? null)`,
+      target: { context },
+      awaitPromise: true,
+      arguments: given.map(value => (typeof value === 'string' ? { type: 'string', value } : value))
+    })
+    if (answer.type === 'exception') throw new Error(answer.exceptionDetails.text)
+    return JSON.parse(answer.result.value)
+  }
+
+  async function perform(type: 'pointer' | 'key', actions: object[]): Promise<void> {
+    await wire.send('input.performActions', { context, actions: [{ type, id: type, actions }] })
+  }
+
+  async function click(node: Node): Promise<void> {
+    await until('a button to be of use', () =>
+      evaluate('element => element.scrollIntoView({ block: "center" }) ?? !element.disabled', node)
+    )
+    const origin = { type: 'element', element: { sharedId: node.sharedId } }
+    await perform('pointer', [
+      { type: 'pointerMove', x: 0, y: 0, origin },
+      { type: 'pointerDown', button: 0 },
+      { type: 'pointerUp', button: 0 }
+    ])
+  }
+
+  return {
+    userContext,
+    /** Errors of scripts, and whatever the page's policy refused. */
+    faults,
+    /** What left the page but questions. */
+    sent,
+    async goto(url: string): Promise<void> {
+      await wire.send('browsingContext.navigate', { context, url, wait: 'complete' })
+    },
+    async click(role: string, name: string): Promise<void> {
+      await click(await find(role, name))
+    },
+    async see(role: string, name: string): Promise<void> {
+      await find(role, name)
+    },
+    /** Into the field of that name, whatever its role: a password's has none. */
+    async type(name: string, text: string): Promise<void> {
+      await click(await locate(`field “${name}”`, { type: 'accessibility', value: { name } }))
+      await this.press(...text)
+    },
+    async press(...keys: string[]): Promise<void> {
+      const strokes = keys.flatMap(value => [
+        { type: 'keyDown', value },
+        { type: 'keyUp', value }
+      ])
+      await perform('key', strokes)
+    },
+    /** Waits until the text of the page holds this. */
+    async read(words: RegExp): Promise<void> {
+      await until(String(words), async () =>
+        words.test(String(await evaluate('() => document.body.innerText')))
+      )
+    },
+    /** Gives the page a file, as its own dialog would. */
+    async choose(file: string): Promise<void> {
+      const { sharedId } = await locate('the file input', {
+        type: 'css',
+        value: 'main input[type=file]'
+      })
+      await wire.send('input.setFiles', { context, element: { sharedId }, files: [resolve(file)] })
+    },
+    /** Waits for an address. */
+    async arrive(url: RegExp): Promise<void> {
+      await until(String(url), async () => url.test(String(await evaluate('() => location.href'))))
+    },
+    evaluate
+  }
+}
+
+interface Node {
+  sharedId: string
+}
+
+/** Runs in the page: what the policy refuses is in no console that BiDi tells of. */
+function tellViolations(): void {
+  addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
+    console.error(`policy: ${violatedDirective} refuses ${blockedURI}`)
+  })
+}
+
+async function until<Found>(what: string, look: () => Promise<Found>): Promise<NonNullable<Found>> {
+  const deadline = performance.now() + patienceMs
+  let last: unknown
+  while (performance.now() < deadline) {
+    try {
+      const found = await look()
+      if (found) return found
+    } catch (cause) {
+      // the page was left while it was asked
+      last = cause
+    }
+    await sleep(50)
+  }
+  throw new Error(`not found in ${patienceMs / 1000} s: ${what}`, { cause: last })
+}
+
+async function addressOf(child: ChildProcess): Promise<string> {
+  if (!child.stderr) throw new Error('the errors of Firefox are not read')
+  for await (const line of createInterface(child.stderr)) {
+    const address = /WebDriver BiDi listening on (ws:\S+)/.exec(line)?.[1]
+    if (!address) continue
+    // an unread pipe would hold it up
+    child.stderr.resume()
+    return address
+  }
+  throw new Error('Firefox ended while starting')
+}
+
+type Wire = Awaited<ReturnType<typeof openWire>>
+
+/** The commands that are used, with what is used of their answers. */
+interface Commands {
+  'session.new': object
+  'session.subscribe': object
+  'script.addPreloadScript': object
+  'script.callFunction':
+    | { type: 'success'; result: { value: string } }
+    | { type: 'exception'; exceptionDetails: { text: string } }
+  'browser.createUserContext': { userContext: string }
+  'browsingContext.create': { context: string }
+  'browsingContext.navigate': object
+  'browsingContext.locateNodes': { nodes: Node[] }
+  'input.performActions': object
+  'input.setFiles': object
+}
+
+interface Events {
+  'log.entryAdded': { level: string; text: string; source: { context?: string } }
+  'network.beforeRequestSent': {
+    context: string | null
+    request: { method: string; url: string; bodySize: number }
+  }
+}
+
+type Message =
+  | { type: 'event'; method: string; params: never }
+  | { type: 'success'; id: number; result: never }
+  | { type: 'error'; id: number; error: string; message: string }
+
+/** Commands and events as JSON over one socket. */
+async function openWire(address: string) {
+  const socket = new WebSocket(`${address}/session`)
+  const waiting = new Map<number, PromiseWithResolvers<never>>()
+  const ears: { method: string; hear: (params: never) => void }[] = []
+  let lastId = 0
+  socket.addEventListener('message', ({ data }) => {
+    const message = JSON.parse(data) as Message // as: the protocol's own shape
+    if (message.type === 'event') {
+      for (const { method, hear } of ears) if (method === message.method) hear(message.params)
+      return
+    }
+    const answer = waiting.get(message.id)
+    waiting.delete(message.id)
+    if (message.type === 'success') answer?.resolve(message.result)
+    else answer?.reject(new Error(`${message.error}: ${message.message}`))
+  })
+  socket.addEventListener('close', () => {
+    for (const answer of waiting.values()) answer.reject(new Error('Firefox is gone'))
+  })
+  await once(socket, 'open')
+  return {
+    send<Name extends keyof Commands>(method: Name, params: object = {}): Promise<Commands[Name]> {
+      const id = ++lastId
+      const answer = Promise.withResolvers<never>()
+      waiting.set(id, answer)
+      socket.send(JSON.stringify({ id, method, params }))
+      return answer.promise
+    },
+    listen<Name extends keyof Events>(method: Name, hear: (params: Events[Name]) => void): void {
+      ears.push({ method, hear })
+    },
+    close: () => socket.close()
+  }
+}

@@ -1,0 +1,51 @@
+import type { Page, Route } from '@playwright/test'
+import { type ErrorCode, errorCodes } from '../../src/contract/errors.ts'
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH'
+
+/** From now on a call of the API is refused as the API itself would. */
+export async function refuse(
+  page: Page,
+  [method, path]: [Method, string],
+  code: ErrorCode,
+  more: object = {}
+): Promise<void> {
+  const status = errorCodes[code]
+  await stand(page, method, path, async route => {
+    const body = JSON.stringify({ title: code, status, code, instance: exampleId, ...more })
+    const contentType = 'application/problem+json'
+    await route.fulfill({ status, contentType, body, headers: cors(route) })
+  })
+}
+
+/** From now on a call of the API is answered with this. */
+export async function answer(
+  page: Page,
+  [method, path]: [Method, string],
+  json: unknown
+): Promise<void> {
+  await stand(page, method, path, route => route.fulfill({ json, headers: cors(route) }))
+}
+
+/** From now on a call of the API gets no answer. */
+export async function hold(page: Page, [method, path]: [Method, string]): Promise<void> {
+  await stand(page, method, path, () => new Promise(() => {}))
+}
+
+/** The API answers for itself again. */
+export async function release(page: Page): Promise<void> {
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+}
+
+const exampleId = '01978a5e-0000-7000-8000-00000000000a'
+
+async function stand(page: Page, method: Method, path: string, act: (route: Route) => unknown) {
+  await page.route(new RegExp(String.raw`//api\.[^/]+${path}(?:\?|$)`), async (route, request) => {
+    if (request.method() === method) await act(route)
+    else await route.fallback()
+  })
+}
+
+function cors(route: Route): Record<string, string> {
+  return { 'access-control-allow-origin': route.request().headers()['origin'] ?? '*' }
+}
