@@ -214,6 +214,16 @@ test.describe('user menu', () => {
   })
 })
 
+test('a page begins right below the bar, at every width', async ({ page }) => {
+  await page.goto('/en')
+  for (const width of [390, 1024, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    const bar = await page.locator('.bar').boundingBox()
+    const main = await page.locator('#main').boundingBox()
+    expect(main?.y, `at ${width} px`).toBe(bar?.height)
+  }
+})
+
 test('a place on the same page is scrolled to within 300 ms', async ({ page }) => {
   await page.clock.install()
   await visit(page, '/en/docs')
