@@ -43,8 +43,8 @@ export const putFaults: PutFault[] = [
     when: 1,
     error: 'EMFILE'
   },
-  ...inFile('writing on a full disk', 'write', 'ENOSPC', true),
-  ...inFile('writing', 'write', 'EIO', true),
+  ...inFile('writing on a full disk', 'write,writev', 'ENOSPC', true),
+  ...inFile('writing', 'write,writev', 'EIO', true),
   ...inFile('opening it to flush', 'openat', 'EMFILE', true),
   ...inFile('flushing the file', 'fsync', 'EIO', true),
   ...inFile('flushing it on a full disk', 'fsync', 'ENOSPC', true),
