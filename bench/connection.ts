@@ -37,6 +37,7 @@ export class Connection {
 
   ask(request: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
+      if (this.#socket.destroyed) throw new Error('the connection was closed')
       this.#waiting = { resolve, reject }
       this.#socket.write(request)
     })

@@ -10,8 +10,9 @@ import type { Options, Row } from './table.ts'
  * Ours is everything from the socket to the answer: HTTP, token and session, parsing, keyed tags, leaf,
  * sealed openings, and the SQL. The peer runs that SQL alone, in the same transactions on the same
  * tables as the same role under the same policies, one `pg` connection a caller: the statements of a real
- * call, with new ids. Afterwards both must have left the same rows. Not in it: the transfer of bytes and
- * its flushes, which no SQL stands against, and hints to other processes (`NOTIFY`), which go beside it.
+ * call, with new ids, each sent when the one before is answered. Afterwards both must have left the same
+ * rows. Not in it: the transfer of bytes and its flushes, which no SQL stands against, and hints to other
+ * processes (`NOTIFY`), which go beside it. The core's time counts the database's with either side.
  */
 export async function measure(options: Options): Promise<Row[]> {
   const most = 16
@@ -23,9 +24,6 @@ export async function measure(options: Options): Promise<Row[]> {
   const category = categories[0].id
   const [person] = await insider.addPeople(1)
   if (!person) throw new Error('nobody deposits')
-  const connections = await Promise.all(
-    Array.from({ length: most }, () => Connection.open(service.port))
-  )
 
   const capture = () =>
     insider.statementsOf({ path: '/deposit', token: person.token, body: documentIn(category) })
@@ -34,7 +32,7 @@ export async function measure(options: Options): Promise<Row[]> {
   await using peer = await startPeer('statements', { socketDir, callers: most })
 
   const seconds = options.quick ? 0.5 : 2
-  const deposit = async (caller: number) => {
+  const depositOver = (connections: Connection[]) => async (caller: number) => {
     const headers = {
       host: `api.${host}`,
       authorization: `Bearer ${person.token}`,
@@ -49,7 +47,11 @@ export async function measure(options: Options): Promise<Row[]> {
   const itsSpent = () => coreSecondsOf(peer.pid, service)
   const rows: Row[] = []
   for (const callers of [1, most]) {
-    const ours = () => load({ callers, seconds, signal: options.signal, work: deposit })
+    // when they are needed: the service closes those on which nothing comes
+    const opening = Array.from({ length: callers }, () => Connection.open(service.port))
+    const connections = await Promise.all(opening)
+    const work = depositOver(connections)
+    const ours = () => load({ callers, seconds, signal: options.signal, work })
     const its = () => peer.ask<Load>({ seconds, callers, twice })
     const figures = await interleave(
       options,
@@ -64,8 +66,8 @@ export async function measure(options: Options): Promise<Row[]> {
       aim: { ratio: 0.7 },
       note: microsNote(figures)
     })
+    for (const connection of connections) connection.close()
   }
-  for (const connection of connections) connection.close()
   return rows
 }
 
