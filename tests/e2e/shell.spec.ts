@@ -100,8 +100,10 @@ test.describe('drawer', () => {
       await expect.poll(() => widthOf(page)).toBe(56)
     }
 
-    await page.setViewportSize({ width: 959, height: 800 })
+    await page.setViewportSize({ width: 959, height: 2000 })
     await expect(drawer).toBeHidden()
+    const below = await page.locator('#main').boundingBox()
+    expect(below?.y, 'a page that is shorter than its window begins below the bar').toBe(64)
     await toggle.click()
     await expect.poll(() => widthOf(page)).toBe(256)
     await page.mouse.click(600, 400)
