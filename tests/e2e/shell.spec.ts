@@ -81,6 +81,7 @@ test.describe('drawer', () => {
     const toggle = page.getByRole('button', { name: 'Menu' })
     expect(await page.locator('.bar').evaluate((bar: HTMLElement) => bar.offsetHeight)).toBe(64)
     await expect.poll(() => widthOf(page)).toBe(256)
+    expect((await page.locator('#main').boundingBox())?.y, 'the page begins below the bar').toBe(64)
     await expect(toggle).toHaveAttribute('aria-expanded', 'true')
     await toggle.click()
     await expect.poll(() => widthOf(page)).toBe(56)
@@ -102,6 +103,7 @@ test.describe('drawer', () => {
 
     await page.setViewportSize({ width: 959, height: 800 })
     await expect(drawer).toBeHidden()
+    expect((await page.locator('#main').boundingBox())?.y).toBe(64)
     await toggle.click()
     await expect.poll(() => widthOf(page)).toBe(256)
     await page.mouse.click(600, 400)
