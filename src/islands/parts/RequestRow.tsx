@@ -58,7 +58,8 @@ export const RequestRow = memo(
           >
             {name}
           </a>
-          <p className="meta flex gap-x-3 overflow-hidden whitespace-nowrap text-ink-soft text-sm">
+          {/* two lines in narrow windows, one in others, whatever they say: rows are alike in height */}
+          <p className="meta flex gap-x-3 overflow-hidden whitespace-nowrap text-ink-soft text-sm max-sm:h-[2lh] max-sm:flex-wrap">
             <span className={`font-medium ${toneOf(request)}`}>{word}</span>
             <time dateTime={request.created} title={formatDateTime(created, locale)}>
               {relativeTime(created, now, locale)}
