@@ -38,7 +38,7 @@ export function ActivateAccount({ locale, words, company }: ActivateAccountProps
   }
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
-      <p>{t('links.activate.invited', { company, email: link.email })}</p>
+      <p className="wrap-anywhere">{t('links.activate.invited', { company, email: link.email })}</p>
       <NewKey
         {...{ locale, t, company, heed }}
         email={link.email}

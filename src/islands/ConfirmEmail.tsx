@@ -69,7 +69,7 @@ export function ConfirmEmail({ locale, words }: ConfirmEmailProps) {
   const failure = typeof state === 'object' ? state : undefined
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
-      <p>{t('links.confirmEmail.ready', { email: link.email })}</p>
+      <p className="wrap-anywhere">{t('links.confirmEmail.ready', { email: link.email })}</p>
       {failure && <AccountError error={failure} locale={locale} t={t} />}
       <WorkButton
         label={t('links.confirmEmail.submit')}

@@ -93,7 +93,7 @@ interface ChooseProps {
 function Choose({ locale, t, company, link, heed }: ChooseProps) {
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
-      <p>{t('links.reset.for', { email: link.email })}</p>
+      <p className="wrap-anywhere">{t('links.reset.for', { email: link.email })}</p>
       <NewKey
         {...{ locale, t, company, heed }}
         email={link.email}

@@ -86,7 +86,7 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
   if (state === 'elsewhere') {
     return (
       <section className="sheet flex flex-col gap-4" data-state="ready">
-        <p className="font-medium">{link.email}</p>
+        <p className="wrap-anywhere font-medium">{link.email}</p>
         <p role="status">{t('links.verify.elsewhere')}</p>
         <NewKey
           {...{ locale, t, company, heed }}
@@ -102,7 +102,7 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
   }
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
-      <p>{t('links.verify.ready', { email: link.email })}</p>
+      <p className="wrap-anywhere">{t('links.verify.ready', { email: link.email })}</p>
       {typeof state === 'object' && <AccountError error={state} locale={locale} t={t} />}
       <WorkButton
         label={t('links.verify.submit')}
@@ -156,7 +156,7 @@ function Waiting({ locale, t, email }: { locale: Locale; t: T; email: string }) 
   return (
     <section className="sheet flex flex-col items-start gap-4" data-state="waiting">
       <h2 className="section-title">{t('links.verify.waitTitle')}</h2>
-      <p>{t('links.verify.wait', { email })}</p>
+      <p className="wrap-anywhere">{t('links.verify.wait', { email })}</p>
       <p className="text-ink-soft">{t('links.verify.waitNote')}</p>
       {typeof state === 'object' && <AccountError error={state} locale={locale} t={t} />}
       <button
@@ -168,7 +168,7 @@ function Waiting({ locale, t, email }: { locale: Locale; t: T; email: string }) 
       >
         {again}
       </button>
-      <p role="status" className="text-sm empty:hidden">
+      <p role="status" className="wrap-anywhere text-sm empty:hidden">
         {state === 'sent' ? t('links.verify.sent', { email }) : ''}
       </p>
       <button

@@ -102,6 +102,7 @@ test.describe('drawer', () => {
 
     await page.setViewportSize({ width: 959, height: 800 })
     await expect(drawer).toBeHidden()
+    expect((await main.boundingBox())?.y).toBe(64)
     await toggle.click()
     await expect.poll(() => widthOf(page)).toBe(256)
     await page.mouse.click(600, 400)

@@ -73,7 +73,7 @@ function Question({ user, locale, t, stay }: DeleteAccountProps & { stay: () => 
   const failure = typeof state === 'object' ? state : undefined
   return (
     <form {...form.props} onSubmit={send} className="flex flex-col gap-4">
-      <p className="alert alert-error alert-outline">
+      <p className="alert alert-error alert-outline wrap-anywhere">
         {t('me.delete.question', { email: user.email })}
       </p>
       <PasswordField

@@ -66,7 +66,7 @@ export function EmailForm({ user, locale, t }: EmailFormProps) {
         />
         {failure && <AccountError error={failure} locale={locale} t={t} />}
         <WorkButton label={t('me.email.submit')} isWorking={state === 'working'} />
-        <p role="status" className="text-sm empty:hidden">
+        <p role="status" className="wrap-anywhere text-sm empty:hidden">
           {state === 'working' ? t('account.securing') : ''}
           {sentTo === undefined ? '' : t('me.email.sent', { email: sentTo })}
         </p>
