@@ -154,13 +154,13 @@ test('an invited person chooses name and password, in French too', async ({ brow
   await inspect(page, 'activate-fr-320')
   await page.getByLabel('Nom d’utilisateur').fill('Grace Hopper')
   await page.getByLabel('Mot de passe', { exact: true }).fill(password)
-  await page.getByLabel('Mot de passe, une seconde fois').fill(password)
+  await page.getByLabel('Répétez le mot de passe').fill(password)
   await page.getByRole('button', { name: 'Activer mon compte' }).click()
   await expect(page).toHaveURL(/\/fr$/)
   await page.goto(link)
   await page.getByLabel('Nom d’utilisateur').fill('Eve')
   await page.getByLabel('Mot de passe', { exact: true }).fill(other)
-  await page.getByLabel('Mot de passe, une seconde fois').fill(other)
+  await page.getByLabel('Répétez le mot de passe').fill(other)
   await page.getByRole('button', { name: 'Activer mon compte' }).click()
   await expect(page.getByText('Ce compte est déjà actif.')).toBeVisible()
 })
@@ -212,7 +212,7 @@ test('the pages of links say what they need when they are opened without one', a
 }) => {
   for (const [locale, text] of [
     ['en', 'This page needs the link of a mail.'],
-    ['fr', 'Cette page a besoin du lien d’un message.']
+    ['fr', 'Cette page s’ouvre par un lien reçu par e-mail.']
   ] as const) {
     const page = await fresh(browser)
     for (const path of ['verify-account', 'activate-account', 'confirm-email']) {
@@ -224,7 +224,9 @@ test('the pages of links say what they need when they are opened without one', a
       }
     }
     await page.goto(`${site()}/${locale}/verify-account#t=${'A'.repeat(43)}&email=a@example.com`)
-    await page.getByRole('button', { name: /Confirm my e-mail|Confirmer mon e-mail/ }).click()
+    await page
+      .getByRole('button', { name: /Confirm my e-mail|Confirmer mon adresse e-mail/ })
+      .click()
     await expect(page.getByText(/no longer works|ne fonctionne plus/)).toBeVisible()
   }
 })

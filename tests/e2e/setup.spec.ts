@@ -64,7 +64,7 @@ test('a wrong code asks for another one, and the demonstration says what it is',
   await page.getByLabel('E-mail').fill('operator@example.com')
   await page.getByLabel('Nom d’utilisateur').fill('Olive')
   await page.getByLabel('Mot de passe', { exact: true }).fill(password)
-  await page.getByLabel('Mot de passe, une seconde fois').fill(password)
+  await page.getByLabel('Répétez le mot de passe').fill(password)
   await page.getByRole('button', { name: 'Devenir l’opérateur' }).click()
   await expect(page.getByText(/Le code d’installation est faux/)).toBeVisible({ timeout: 60_000 })
   await expect(page.getByLabel('Code d’installation')).toBeVisible()

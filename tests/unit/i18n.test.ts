@@ -52,6 +52,47 @@ test('writes French with its own signs and spaces', () => {
   }
 })
 
+test('never puts a name where French would elide the word before it', () => {
+  for (const [key, text] of sentences(fr)) {
+    const elided =
+      /\b(?:de|que|le|la|se|ne)\s\{\{(?:api|browser|company|email|host|names?|query)\}\}/i
+    expect(text, key).not.toMatch(elided)
+  }
+})
+
+test('counts in French only where the word follows the number', () => {
+  for (const [key, text] of sentences(fr)) {
+    // « 1 requêtes sur 50 », « 0 o conservés »: only `count` chooses between singular and plural
+    expect(text, key).not.toMatch(
+      /\{\{(?:done|ended|failed|found|hashed|missing|size|total|used)\}\}\s(?!sans\b)\p{L}+s(?!\p{L})/u
+    )
+  }
+})
+
+test('addresses in French women and men alike', () => {
+  for (const [key, text] of sentences(fr)) {
+    expect(text, key).not.toMatch(/\b(?:êtes|rester|restez) (?:dé)?(?:connecté|inscrit|invité)/i)
+  }
+})
+
+test('has one French name for an address and one for what is sent to it', () => {
+  for (const [key, text] of sentences(fr)) {
+    expect(text, `${key}: « adresse e-mail »`).not.toMatch(/(?<!adresse |par )e-mail/i)
+    expect(text, `${key}: « message »`).not.toMatch(/courriel|(?<!e-)\bmails?\b/i)
+    expect(text, `${key}: « requête »`).not.toMatch(/\b(?:la|une|même|autre) demande\b/i)
+  }
+})
+
+test('leaves no English in French', () => {
+  for (const [key, text] of sentences(fr)) {
+    // « Menu », « OpenAPI 3.1 » are both
+    if (text === sentences(en).get(key)) expect(text, key).not.toMatch(/[a-z]+\s[a-z]+/)
+    expect(text.replace(/`[^`]*`|\{\{\w+\}\}/g, ''), key).not.toMatch(
+      /(?<!\p{L})(?:the|and|your|with|upload|password|account|sign)(?!\p{L})/iu
+    )
+  }
+})
+
 test('writes English with curly signs', () => {
   for (const [key, text] of sentences(en)) expect(text, key).not.toMatch(/['"]/)
 })

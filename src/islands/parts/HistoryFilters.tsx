@@ -71,7 +71,7 @@ export function HistoryFilters({ address, categories, locale, t, onChange }: His
             label={t('history.filters.category')}
             value={address.category}
             options={categories.map(({ id, names }) => [id, names[locale]])}
-            all={t('history.filters.all')}
+            all={t('history.filters.allCategories')}
             onChoose={category => set({ category })}
           />
         )}
@@ -226,7 +226,7 @@ function Export({ address, locale, t }: Pick<HistoryFiltersProps, 'address' | 'l
     try {
       // rare, so its code comes with the first use
       const { saveExport } = await import('./save-export.ts')
-      await saveExport(filterOf(address))
+      await saveExport(filterOf(address), t('history.filters.fileName'))
       setState('saved')
     } catch (cause) {
       setState(asAppError(cause, 'The export failed'))
