@@ -65,7 +65,9 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
       {hasEnded && summary.done + summary.duplicate > 0 && <HandOver locale={locale} t={t} />}
       {limit && (
         <ErrorNote error={limit} t={t} locale={locale} text={textOf(limit, t, locale)}>
-          <p>{t('deposit.limited')}</p>
+          <p>
+            {t('deposit.limited')} {t('deposit.limitedAsk')}
+          </p>
         </ErrorNote>
       )}
       <ul className="divide-y divide-base-300 border-base-300 border-t">
