@@ -129,10 +129,10 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
           await expect(stranger.getByText('Camille')).toHaveCount(0)
         }
         // fingerprints left the device, files did not
-          expect(await sent()).toEqual(outcomes[locale].map(() => 'POST /verify'))
-          await stranger.locator('input[name=fingerprint]').fill(await sha256Of(pdf))
-          await stranger.locator('input[name=fingerprint]').press('Enter')
-          await expect(stranger.getByRole('heading', { name: pasted[locale] })).toBeVisible()
+        expect(await sent()).toEqual(outcomes[locale].map(() => 'POST /verify'))
+        await stranger.locator('input[name=fingerprint]').fill(await sha256Of(pdf))
+        await stranger.locator('input[name=fingerprint]').press('Enter')
+        await expect(stranger.getByRole('heading', { name: pasted[locale] })).toBeVisible()
       })
     })
   }
