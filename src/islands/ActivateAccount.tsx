@@ -46,7 +46,7 @@ export function ActivateAccount({ locale, words, company }: ActivateAccountProps
         asksForName
         send={async chosen => {
           await activate(link, { ...chosen, locale })
-          await goOn()
+          await goOn(t('account.signUp.done'))
         }}
       />
     </section>

@@ -100,7 +100,7 @@ function Choose({ locale, t, company, link, heed }: ChooseProps) {
         submit={t('links.reset.submitPassword')}
         send={async ({ password }) => {
           await resetPassword(link, password)
-          await goOn()
+          await goOn(t('links.reset.done'))
         }}
       />
     </section>

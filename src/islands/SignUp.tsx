@@ -59,7 +59,7 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
         return
       }
       await signUp({ email, username, password, locale })
-      await goOn()
+      await goOn(t('account.signUp.done'))
     } catch (cause) {
       const error = asAppError(cause, 'Signing up failed')
       setFailure({ error, email })

@@ -64,7 +64,7 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
     setState('working')
     try {
       await confirmSignUp(link)
-      await goOn()
+      await goOn(t('links.verify.done'))
     } catch (cause) {
       const error = asAppError(cause, 'Confirming the e-mail failed')
       if (error.code === 'proof_required') setState('elsewhere')
@@ -94,7 +94,7 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
           submit={t('links.verify.submitPassword')}
           send={async ({ password }) => {
             await confirmWithPassword(link, password)
-            await goOn()
+            await goOn(t('links.verify.done'))
           }}
         />
       </section>

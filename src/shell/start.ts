@@ -23,11 +23,21 @@ export function startShell(): void {
   startDropZone()
   startUploading()
   startSessions()
+  startNews()
   carryLinks()
   fillNotFound()
   loadRarePages()
   focusHeading()
   onPage(() => whenIdle(startRest))
+}
+
+/** What a page has achieved before it left for the next one. */
+function startNews(): void {
+  document.addEventListener('vidimus:news', event => {
+    if (!(event instanceof CustomEvent) || typeof event.detail !== 'string') return
+    const { detail } = event
+    void import('./toasts.ts').then(({ toast }) => toast(detail))
+  })
 }
 
 let isStarted = false

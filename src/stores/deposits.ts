@@ -11,6 +11,7 @@ import { loadRequests, onRequest } from './requests.ts'
 import { api, apiOrigin, heed, onSignIn, onSignOut, sessionToken } from './sessions.ts'
 import { uploadMemory } from './upload-memory.ts'
 import { createUploads } from './uploads.ts'
+import { refresh } from './users.ts'
 
 const uploads = createUploads({ http: httpUpload, token: sessionToken })
 
@@ -100,6 +101,10 @@ function listen(): void {
     if (person() !== owner) queue.clear()
     else queue.endSuspension()
     loadRequests()
+  })
+  // what is left of the limits is shown at once, not with the next beat
+  queue.$summary.subscribe(({ active, done }, before) => {
+    if (active === 0 && done > 0 && before?.active) void refresh()
   })
   addEventListener('online', queue.networkIsBack)
   addEventListener('beforeunload', event => {

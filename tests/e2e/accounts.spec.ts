@@ -115,6 +115,7 @@ test('a forgotten password is replaced by mail, and nobody learns who has an acc
   await choose(page, other)
   await page.getByRole('button', { name: 'Change my password' }).click()
   await expect(page).toHaveURL(/\/en$/)
+  await expect(page.getByText('Your password is changed, and you are signed in.')).toBeVisible()
   await mailTo(email, 'password_changed')
   const again = await fresh(browser)
   await again.goto(`${site()}/en/sign-in`)

@@ -135,13 +135,56 @@ test('tells of a file that was deposited before, and deposits it again', async (
   await page.getByRole('button', { name: 'Dismiss' }).click()
   await page.locator('input[type=file]').first().setInputFiles(path)
   await expect(row.getByText(/You deposited exactly this file on .+ at .+\./)).toBeVisible()
-  await expect(row.getByRole('link', { name: /Open it/ })).toHaveAttribute('href', '/en/history')
+  await expect(row.getByRole('link', { name: /Open it/ })).toHaveAttribute(
+    'href',
+    /^\/en\/history\?request=[\da-f-]{36}$/
+  )
   await page.screenshot({ path: 'test-results/duplicate-en.png' })
   await row.getByRole('button', { name: /Deposit again/ }).click()
   await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
   await row.getByText('Recorded', { exact: true }).waitFor()
   await page.goto('/en/history')
   await expect(page.getByRole('listitem').filter({ hasText: 'twice.pdf' })).toHaveCount(2)
+})
+
+test('claims no reduced copy of a picture that was kept as it is', async ({ page }) => {
+  const path = await makeRandomFile('broken.jpg', 1_500_000)
+  await signUp(page, 'broken@example.com')
+  const row = rowOf(page, 'broken.jpg')
+  await page.locator('input[type=file]').first().setInputFiles(path)
+  await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
+  await expect(row.getByRole('button', { name: /Save the exact file on record/ })).toBeVisible()
+  await expect(row.getByText(/We keep a copy reduced/)).toHaveCount(0)
+})
+
+test('says at a limit what happens, when it starts again, and who can raise it', async ({
+  page
+}) => {
+  const path = await makePdf('one-too-many.pdf', 'One too many')
+  await signUp(page, 'limited@example.com')
+  await page.route(/\/\/api\.[^/]+\/deposit$/, (route, request) =>
+    request.method() === 'POST'
+      ? route.fulfill({
+          status: 429,
+          contentType: 'application/problem+json',
+          headers: { 'access-control-allow-origin': '*' },
+          json: {
+            type: 'about:blank',
+            title: 'Too Many Requests',
+            status: 429,
+            code: 'request_limit_reached',
+            used: 10,
+            limit: 10,
+            resets_at: '2027-01-01T12:00:00.000Z'
+          }
+        })
+      : route.continue()
+  )
+  await page.locator('input[type=file]').first().setInputFiles(path)
+  const note = page.getByRole('alert').filter({ hasText: 'The limit of requests is reached' })
+  await expect(note).toContainText('10 of 10. It starts again on January 1, 2027')
+  await expect(note).toContainText('Whoever administers your account can raise the limit.')
+  await page.screenshot({ path: 'test-results/limit-en.png' })
 })
 
 test('takes folders dropped and files pasted anywhere', async ({ page, browser }) => {

@@ -23,6 +23,7 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
     await page.getByLabel('Password, once more').fill(password)
     await page.getByRole('button', { name: 'Create account' }).click()
     await expect(page).toHaveURL(/\/en$/)
+    await expect(page.getByText('Your account is ready, and you are signed in.')).toBeVisible()
     await page.getByRole('navigation').getByRole('link', { name: 'Deposit' }).click()
     await expect(page).toHaveURL(/\/en\/deposit$/)
   })
@@ -63,13 +64,32 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       rowOf(page, 'facade.jpg')
-        .getByRole('button', { name: /Save the exact file/ })
+        .getByRole('button', { name: /Save the reduced copy/ })
         .click()
     ])
     const path = '.cache/e2e-documents/facade-copy.jpg'
     await download.saveAs(path)
     expect((await stat(path)).size).toBeLessThan(1_000_000)
     return path
+  })
+
+  await test.step('is told what others need to check, and where the record is', async () => {
+    await expect(page.getByText('Give them the file itself, and this address.')).toBeVisible()
+    await expect(page.getByText(`${site}/en/verify`, { exact: true })).toBeVisible()
+    await expect(page.getByRole('navigation').getByText(/^[1-9]\d* requests? so far$/)).toBeVisible(
+      {
+        timeout: 5000
+      }
+    )
+    await rowOf(page, 'lease.pdf')
+      .getByRole('link', { name: /Open it/ })
+      .click()
+    const details = page.getByRole('dialog', { name: 'lease.pdf' })
+    await expect(details.getByText(`${site}/en/verify`, { exact: true })).toBeVisible()
+    await expect(details.getByText('Request', { exact: true })).toBeHidden()
+    await details.getByText('For experts and support').click()
+    await expect(details.getByText('Request', { exact: true })).toBeVisible()
+    await page.goto('/en/deposit')
   })
 
   const changed = '.cache/e2e-documents/lease-changed.pdf'
@@ -92,6 +112,10 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
       [unknown, 'Aucune trace', /Vidimus n’a aucune trace de ce fichier exact/]
     ]
   } as const
+  const pasted = {
+    en: /recorded a file with this fingerprint/,
+    fr: /a enregistré un fichier portant cette empreinte/
+  }
   for (const locale of ['en', 'fr'] as const) {
     await test.step(`anyone verifies, signed out, in ${locale}`, async () => {
       await withStranger(browser, async stranger => {
@@ -106,6 +130,9 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
         }
         // fingerprints left the device, files did not
         expect(await sent()).toEqual(outcomes[locale].map(() => 'POST /verify'))
+        await stranger.locator('input[name=fingerprint]').fill(await sha256Of(pdf))
+        await stranger.locator('input[name=fingerprint]').press('Enter')
+        await expect(stranger.getByRole('heading', { name: pasted[locale] })).toBeVisible()
       })
     })
   }

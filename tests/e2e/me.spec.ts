@@ -43,6 +43,7 @@ test('a person changes name, appearance, language and password, and signs out ev
     await expect(page.getByRole('heading', { level: 1, name: 'Account' })).toBeVisible()
     await expect(page.getByRole('main').getByText(email)).toBeVisible()
     await expect(page.getByText(/^No limit\.|requests this period, resets/).first()).toBeVisible()
+    await expect(page.getByText(/One request is one document deposited/)).toBeVisible()
     await expect(page.getByText('This browser')).toBeVisible()
   })
 

@@ -10,7 +10,7 @@ import { Icon } from './Icon.tsx'
 import { keepFocus } from './keep-focus.ts'
 import { Seal } from './Seal.tsx'
 import { retryTime } from './time.ts'
-import { Sentence, VerdictFacts, VerdictSeal, Word } from './VerdictSheet.tsx'
+import { Sentence, subjectOf, VerdictFacts, VerdictSeal, Word } from './VerdictSheet.tsx'
 
 interface CheckListProps {
   checks: readonly Check[]
@@ -55,7 +55,7 @@ const CheckLine = memo(function CheckLine({
   const name = check.name ?? t('verify.pasted')
   if (state.step === 'done') {
     const { answer } = state
-    const telling = tell(answer)
+    const telling = tell(answer, subjectOf(check))
     return (
       <details className="group">
         <summary className="flex cursor-pointer list-none items-center gap-3">

@@ -15,6 +15,7 @@ import {
 } from '../../stores/deposits.ts'
 import { DepositRow, textOf } from './DepositRow.tsx'
 import { ErrorNote } from './ErrorNote.tsx'
+import { HandOver } from './HandOver.tsx'
 import { keepFocus } from './keep-focus.ts'
 import { Progress } from './Progress.tsx'
 
@@ -61,9 +62,12 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
           {hasEnded && <Action label={t('deposit.action.dismiss')} onClick={dismiss} />}
         </div>
       </div>
+      {hasEnded && summary.done + summary.duplicate > 0 && <HandOver locale={locale} t={t} />}
       {limit && (
         <ErrorNote error={limit} t={t} locale={locale} text={textOf(limit, t, locale)}>
-          <p>{t('deposit.limited')}</p>
+          <p>
+            {t('deposit.limited')} {t('deposit.limitedAsk')}
+          </p>
         </ErrorNote>
       )}
       <ul className="divide-y divide-base-300 border-base-300 border-t">

@@ -40,8 +40,7 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
   const words = wordsOf(state, t, locale, deposit.name)
   const { name, size } = deposit
   const isDone = state.status === 'done'
-  const isLost = state.status === 'failed' || state.status === 'cancelled'
-  const isReduced = deposit.isReduced && !isLost && state.status !== 'duplicate'
+  const isReduced = isKeptReduced(deposit, state)
   const label = isDone
     ? t('deposit.sealed', { name })
     : t('deposit.unsealed', { name, state: words })
@@ -89,17 +88,17 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
           {state.status === 'failed' && state.retryable && (
             <Verb name="retry" run={retry} deposit={deposit} t={t} />
           )}
+          {(isDone || state.status === 'duplicate') && (
+            <a
+              className="btn btn-sm pointer-coarse:min-h-11"
+              href={`${localizedPath(locale, '/history')}?request=${state.request.id}`}
+              aria-label={t('deposit.action.ofFile', { action: t('deposit.action.open'), name })}
+            >
+              {t('deposit.action.open')}
+            </a>
+          )}
           {state.status === 'duplicate' && (
-            <>
-              <a
-                className="btn btn-sm pointer-coarse:min-h-11"
-                href={localizedPath(locale, '/history')}
-                aria-label={t('deposit.action.ofFile', { action: t('deposit.action.open'), name })}
-              >
-                {t('deposit.action.open')}
-              </a>
-              <Verb name="again" run={depositAgain} deposit={deposit} t={t} />
-            </>
+            <Verb name="again" run={depositAgain} deposit={deposit} t={t} />
           )}
           {isDone && state.request.store !== 'fingerprint' && (
             <Save request={state.request} name={name} t={t} locale={locale} />
@@ -165,7 +164,9 @@ interface SaveProps {
 
 function Save({ request, name, t, locale }: SaveProps) {
   const { isSaving, error, save } = useSave(request)
-  const action = t(isSaving ? 'deposit.action.saving' : 'deposit.action.save')
+  const action = t(
+    `deposit.action.${isSaving ? 'saving' : request.reduced_from ? 'saveReduced' : 'save'}`
+  )
   return (
     <>
       <button
@@ -180,6 +181,12 @@ function Save({ request, name, t, locale }: SaveProps) {
       {error && <ErrorNote error={error} t={t} locale={locale} />}
     </>
   )
+}
+
+/** Said before on the word of its kind; once it is recorded, as it came: not every picture can be read. */
+function isKeptReduced(deposit: QueuedDeposit, state: DepositState): boolean {
+  if (state.status === 'done') return state.request.reduced_from !== undefined
+  return deposit.isReduced && !['failed', 'cancelled', 'duplicate'].includes(state.status)
 }
 
 function sealOf(state: DepositState): SealState {

@@ -8,6 +8,7 @@ import { loadDetails } from '../../stores/request-details.ts'
 import { can } from '../../stores/users.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { ErrorNote } from './ErrorNote.tsx'
+import { HandOver } from './HandOver.tsx'
 import { Icon } from './Icon.tsx'
 import { hasFile, nameOf, sealOf, stateWord, toneOf } from './request-words.ts'
 import { Seal } from './Seal.tsx'
@@ -103,6 +104,9 @@ export function HistoryDetails({ id, request: listed, t, ...props }: HistoryDeta
           </p>
         )}
         {request?.store === 'fingerprint' && <p>{t('history.details.fingerprintOnly')}</p>}
+        {request?.kind === 'deposit' && request.state === 'done' && (
+          <HandOver locale={locale} t={t} />
+        )}
         {shown && <Facts {...shown} category={categories.get(request?.category_id ?? '')} />}
         <p role="status" className="text-ink-soft empty:hidden">
           {state === undefined && (waiting === 'text' || waiting === 'slow')
@@ -150,35 +154,42 @@ function Facts({ request, deposit, category, locale, t }: FactsProps) {
       </Fact>
     )
   return (
-    <dl className="flex flex-col gap-3">
-      <Fact label={word('kind')}>{word(kind)}</Fact>
-      <Fact label={word('begun')}>
-        <time dateTime={request.created} title={request.created}>
-          {formatDateTime(new Date(request.created), locale)}
-        </time>
-      </Fact>
-      {deposit && (
-        <Fact label={word('recorded')}>
-          <time dateTime={deposit.recorded} title={deposit.recorded}>
-            {formatDateTime(new Date(deposit.recorded), locale)}
+    <>
+      <dl className="flex flex-col gap-3">
+        <Fact label={word('kind')}>{word(kind)}</Fact>
+        <Fact label={word('begun')}>
+          <time dateTime={request.created} title={request.created}>
+            {formatDateTime(new Date(request.created), locale)}
           </time>
         </Fact>
-      )}
-      {category && <Fact label={word('category')}>{category}</Fact>}
-      {size !== undefined && <Fact label={word('size')}>{formatBytes(size, locale)}</Fact>}
-      {media_type && <Fact label={word('media')}>{media_type}</Fact>}
-      {items && (
-        <Fact label={word('counts')}>
-          {t('history.details.asked', { count: items.asked })},{' '}
-          {t('history.counts', { found: items.authentic, missing: items.not_found })}
-        </Fact>
-      )}
-      {code(reduced_from ? 'originalReduced' : 'original', deposit?.original)}
-      {code('stored', reduced_from && deposit?.stored)}
-      {code('record', deposit && deposit_id)}
-      {code('leaf', leaf_hash)}
-      {code('request', request.id)}
-    </dl>
+        {deposit && (
+          <Fact label={word('recorded')}>
+            <time dateTime={deposit.recorded} title={deposit.recorded}>
+              {formatDateTime(new Date(deposit.recorded), locale)}
+            </time>
+          </Fact>
+        )}
+        {category && <Fact label={word('category')}>{category}</Fact>}
+        {size !== undefined && <Fact label={word('size')}>{formatBytes(size, locale)}</Fact>}
+        {items && (
+          <Fact label={word('counts')}>
+            {t('history.details.asked', { count: items.asked })},{' '}
+            {t('history.counts', { found: items.authentic, missing: items.not_found })}
+          </Fact>
+        )}
+        {code(reduced_from ? 'originalReduced' : 'original', deposit?.original)}
+        {code('stored', reduced_from && deposit?.stored)}
+      </dl>
+      <details>
+        <summary className="cursor-pointer text-ink-soft text-sm">{word('numbers')}</summary>
+        <dl className="flex flex-col gap-3 pt-3">
+          {media_type && <Fact label={word('media')}>{media_type}</Fact>}
+          {code('record', deposit && deposit_id)}
+          {code('leaf', leaf_hash)}
+          {code('request', request.id)}
+        </dl>
+      </details>
+    </>
   )
 }
 
@@ -207,7 +218,7 @@ function Actions({ request, locale, t }: { request: ProcessedRequest; locale: Lo
           onClick={() => void save()}
         >
           <Icon name="save" className="size-4" />
-          {isSaving ? t('history.saving') : t('history.save')}
+          {t(`history.${isSaving ? 'saving' : request.reduced_from ? 'saveReduced' : 'save'}`)}
         </button>
       )}
       {kind === 'deposit' && can('deposit') && (hasEnded || isOpen) && (

@@ -35,6 +35,7 @@ export const RequestRow = memo(
     const name = nameOf(request, t)
     const { items, reduced_from } = request
     const stop = isStop ? 0 : -1
+    const save = reduced_from ? 'history.saveReduced' : 'history.save'
     return (
       <li
         className="flex items-center gap-4 border-base-300 border-t py-3"
@@ -86,13 +87,13 @@ export const RequestRow = memo(
             type="button"
             className="btn btn-ghost btn-sm shrink-0 text-secondary"
             tabIndex={stop}
-            aria-label={t('history.saveOf', { name })}
-            title={t('history.save')}
+            aria-label={t(`${save}Of`, { name })}
+            title={t(save)}
             aria-disabled={isSaving}
             onClick={() => onSave(request)}
           >
             <Icon name="save" className="size-4" />
-            <span className="max-lg:hidden">{t('history.save')}</span>
+            <span className="max-lg:hidden">{t(save)}</span>
           </button>
         )}
       </li>

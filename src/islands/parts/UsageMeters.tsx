@@ -17,7 +17,9 @@ export function UsageMeters({ usage, locale, t }: UsageMetersProps) {
         <h2 id="usage" className="section-title">
           {t('me.usage.title')}
         </h2>
-        <p className="meta">{t('me.usage.note')}</p>
+        <p className="meta">
+          {t('me.usage.request')} {t('me.usage.note')}
+        </p>
       </div>
       <Meter
         label={t('me.usage.requests')}

@@ -1,7 +1,7 @@
 import type { Ref } from 'react'
 import type { Answer } from '../../contract/verifications.ts'
 import { formatBytes, formatDateTime } from '../../core/format.ts'
-import { type Telling, tell } from '../../core/verdict.ts'
+import { type Subject, type Telling, tell } from '../../core/verdict.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import type { Check } from '../../stores/verifications.ts'
 import { CopyButton } from './CopyButton.tsx'
@@ -18,8 +18,8 @@ interface VerdictProps {
 
 /** The answer in full: word, seal and sentence, what it proves, and what it was about. */
 export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
-  const { answer, locale, t } = props
-  const telling = tell(answer)
+  const { check, answer, locale, t } = props
+  const telling = tell(answer, subjectOf(check))
   return (
     <article className="sheet flex flex-col gap-6" data-verdict={telling.key}>
       <div className="flex flex-col items-start gap-4 sm:flex-row sm:gap-6">
@@ -41,13 +41,14 @@ export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLH
 
 /** What stands below the sentence. */
 export function VerdictFacts({ check, answer, locale, t }: VerdictProps) {
-  const telling = tell(answer)
+  const subject = subjectOf(check)
+  const telling = tell(answer, subject)
   const { company, sha256 } = answer
   return (
     <dl className="grid gap-4 text-sm sm:grid-cols-[max-content_1fr] sm:gap-x-6">
       {telling.proves && (
         <>
-          <Fact name={t('verify.proves.title')}>{t('verify.proves.text', { company })}</Fact>
+          <Fact name={t('verify.proves.title')}>{t(`verify.proves.${subject}`, { company })}</Fact>
           <Fact name={t('verify.provesNot.title')}>{t('verify.provesNot.text')}</Fact>
         </>
       )}
@@ -70,6 +71,11 @@ export function VerdictFacts({ check, answer, locale, t }: VerdictProps) {
       </dd>
     </dl>
   )
+}
+
+/** Files have a name. */
+export function subjectOf({ name }: Check): Subject {
+  return name === undefined ? 'fingerprint' : 'file'
 }
 
 export function VerdictSeal({

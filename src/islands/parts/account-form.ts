@@ -49,11 +49,18 @@ export function usernameErrors(username = ''): FieldErrors {
   return fault ? { username: fault } : {}
 }
 
-/** Goes on after a sign-in, from where the form does not stay behind; the ways are loaded then. */
-export async function goOn(): Promise<void> {
-  const [{ afterSignIn }, { navigate }] = await Promise.all([
+/**
+ * Goes on after a sign-in, from where the form does not stay behind; the ways are loaded then. The
+ * shell says on the next page what has been achieved, because this one is gone.
+ */
+export async function goOn(news?: string): Promise<void> {
+  const [{ afterSignIn }, { navigate }, { $user }] = await Promise.all([
     import('../../stores/after-sign-in.ts'),
-    import('../../stores/navigation.ts')
+    import('../../stores/navigation.ts'),
+    import('../../stores/users.ts')
   ])
   await navigate(afterSignIn(), { replace: true })
+  // before the e-mail is confirmed nothing is achieved yet
+  if (news && !$user.get()?.pending)
+    document.dispatchEvent(new CustomEvent('vidimus:news', { detail: news }))
 }

@@ -45,9 +45,13 @@ export function relativeTime(time: Date, now: number, locale: Locale): string {
   return format.format(0, 'second')
 }
 
-/** Says when to come back, where the server did. */
-export function retryTime(error: AppError, locale: Locale): string | undefined {
+/** Says when to come back, where the server did: the minute in which it will take another try for sure. */
+export function retryTime(
+  error: AppError,
+  locale: Locale,
+  now: number = Date.now()
+): string | undefined {
   if (error.retryAfter === undefined) return undefined
-  const time = new Date(Date.now() + error.retryAfter * 1000)
+  const time = new Date(Math.ceil((now + error.retryAfter * 1000) / 60_000) * 60_000)
   return time.toLocaleTimeString(languageTag(locale), { hour: 'numeric', minute: '2-digit' })
 }

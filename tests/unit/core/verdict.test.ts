@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatDateTime } from '../../../src/core/format.ts'
-import { tell } from '../../../src/core/verdict.ts'
+import { type Subject, tell } from '../../../src/core/verdict.ts'
 import enHistory from '../../../src/i18n/en/history.json' with { type: 'json' }
 import enVerify from '../../../src/i18n/en/verify.json' with { type: 'json' }
 import frHistory from '../../../src/i18n/fr/history.json' with { type: 'json' }
@@ -96,6 +96,26 @@ test('gives a record its seal and its proof, and nothing to what has none', () =
   })
 })
 
+test('calls nothing unchanged where only a fingerprint was given', () => {
+  for (const name of ['original', 'stored_copy'] as const) {
+    expect(tell(answers[name], 'fingerprint')).toMatchObject({
+      key: 'fingerprint',
+      adds: ['no_file'],
+      proves: true
+    })
+  }
+  expect(tell(answers.not_found, 'fingerprint').key).toBe('fingerprint_not_found')
+  for (const [locale, unchanged] of [
+    ['en', /unchanged|this exact file|not one byte/i],
+    ['fr', /inchangé|ce fichier exact|pas un octet/i]
+  ] as const) {
+    for (const name of ['original', 'stored_copy', 'not_found'] as const) {
+      const { word, sentence } = say(name, locale, 'fingerprint')
+      expect(`${word}. ${sentence}`).not.toMatch(unchanged)
+    }
+  }
+})
+
 test('prefers the original to a copy, and the first record to a later one', () => {
   const verdict = 'authentic'
   expect(tell({ verdict, at, findings: [copy, original, later] })).toMatchObject({
@@ -136,8 +156,12 @@ test('sets French as it is printed', () => {
   }
 })
 
-function say(name: keyof typeof answers, locale: Locale): { word: string; sentence: string } {
-  const { key, time } = tell(answers[name])
+function say(
+  name: keyof typeof answers,
+  locale: Locale,
+  subject?: Subject
+): { word: string; sentence: string } {
+  const { key, time } = tell(answers[name], subject)
   const t = translator(locale, words[locale])
   const when = formatDateTime(new Date(time), locale, 'UTC')
   return {

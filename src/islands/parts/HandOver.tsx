@@ -1,0 +1,17 @@
+import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { CopyButton } from './CopyButton.tsx'
+
+/** What to give to somebody who is to check a document on record. Words: `common`. */
+export function HandOver({ locale, t }: { locale: Locale; t: T }) {
+  const address = location.origin + localizedPath(locale, '/verify')
+  return (
+    <div className="flex flex-col items-start gap-1 text-sm">
+      <h3 className="font-semibold">{t('common.handOver.title')}</h3>
+      <p>{t('common.handOver.text')}</p>
+      <p className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
+        <span className="wrap-anywhere font-medium">{address}</span>
+        <CopyButton text={address} t={t} label={t('common.handOver.copy')} />
+      </p>
+    </div>
+  )
+}
