@@ -34,19 +34,28 @@ export function createListener(halves: Halves): Server {
     async (request, { incoming, outgoing }) => {
       const message = incoming as IncomingMessage // as: the server speaks HTTP/1.1 only
       let stream: EventStream | undefined
+      let taken: { answer: Response; text: string } | undefined
       const answer = await app.fetch(request, {
         remoteAddress: addressOf(message),
         host: hostOf(message),
-        takeStream(taken) {
-          stream = taken
+        takeStream(given) {
+          stream = given
+        },
+        takeText(answer, text) {
+          taken = { answer, text }
         }
       })
+      const response = outgoing as ServerResponse // as: likewise
+      // an error after it, or a HEAD, is another answer
+      if (taken?.answer === answer) {
+        write(taken.text, response, answer)
+        return RESPONSE_ALREADY_SENT
+      }
       if (!stream) return answer
       if (!answer.ok) {
         stream.close()
         return answer
       }
-      const response = outgoing as ServerResponse // as: likewise
       pour(stream, response, answer)
       return RESPONSE_ALREADY_SENT
     },
@@ -95,6 +104,11 @@ export function createListener(halves: Halves): Server {
   })
   if (halves.maxConnections !== undefined) server.maxConnections = halves.maxConnections
   return server
+}
+
+function write(text: string, response: ServerResponse, { status, headers }: Response): void {
+  const length = { 'content-length': Buffer.byteLength(text) }
+  response.writeHead(status, { ...Object.fromEntries(headers), ...length }).end(text)
 }
 
 /** Writes an event stream for as long as its connection lives: thousands are open, so each is to weigh little. */

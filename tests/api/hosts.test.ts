@@ -384,6 +384,19 @@ describe('an Origin', () => {
   })
 })
 
+test('an answer of the API says its length and type, and one to HEAD has no body', async () => {
+  const headers = 'Host: api.acme.localhost'
+  const answer = await send(port, requestText(headers, { target: '/healthz' }))
+  const [head = '', body = ''] = answer.split('\r\n\r\n')
+  expect(head).toMatch(/^HTTP\/1\.1 200 /)
+  expect(head).toMatch(new RegExp(`^content-length: ${body.length}$`, 'im'))
+  expect(head).toMatch(/^content-type: application\/json$/im)
+  expect(head).toMatch(/^x-content-type-options: nosniff$/im)
+  expect(JSON.parse(body)).toHaveProperty('status')
+  const bare = await send(port, requestText(headers, { method: 'HEAD', target: '/healthz' }))
+  expect(bare).toMatch(/^HTTP\/1\.1 200 .*\r\n\r\n$/s)
+})
+
 describe('the address of a caller', () => {
   test.each([
     ['10.0.0.1', [], '203.0.113.9', '10.0.0.1'],

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { AppError } from '../../src/contract/errors.ts'
 import { getUser } from '../../src/contract/users.ts'
+import { inCompany, type Tx } from '../../src/server/db/scope.ts'
 import { lapseNextUpload } from '../../src/server/domain/uploads.ts'
+import { usageOf as usageIn } from '../../src/server/domain/usage.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { createRandom } from '../helpers/random.ts'
 
@@ -249,6 +251,40 @@ test('charges one file that two people deposit to both deposits', async () => {
   expect(await usageOf(app)).toEqual(both({ used: 2, reserved: 0 }, { used: 2000, reserved: 0 }))
   const { rows } = await app.owner.query('select refs from blob')
   expect(rows).toEqual([{ refs: 2 }])
+})
+
+test.each([
+  ['P1D', 800],
+  ['P30D', 30],
+  ['P1Y', 9],
+  [null, 1]
+])('counts the period of %s alone, however many there were', async (interval, periods) => {
+  await using app = await makeApp({ limits: { max_requests: 5 } })
+  const ada = await app.signUp()
+  await app.owner.query(
+    `update "group" set max_requests_interval = $1, created_at = created_at - ($2::int - 1) * coalesce($1, 'P1D')::interval`,
+    [interval, periods]
+  )
+  await app.owner.query(
+    `insert into usage (company_id, group_id, kind, period_start, used)
+     select company_id, id, 'requests', date_trunc('day', created_at at time zone 'utc') at time zone 'utc' + n * coalesce($1, 'P1D')::interval, 100 + n
+     from "group", generate_series(0, $2::int - 1) n`,
+    [interval, periods]
+  )
+  const company_id = app.companies[ada.host]
+  if (!company_id) throw new Error('no such company')
+  let rowsRead = 0
+  const usage = await inCompany(app.deps.db, company_id, tx => {
+    const run: Tx['run'] = async (prepared, values) => {
+      const rows = await tx.run(prepared, values)
+      rowsRead += rows.length
+      return rows
+    }
+    const counting = Object.assign(Object.create(tx), { run })
+    return usageIn(counting, { company_id, user_id: ada.id, now: app.deps.clock() })
+  })
+  expect(usage.requests_used).toBe(100 + periods - 1)
+  expect(rowsRead).toBeLessThanOrEqual(2)
 })
 
 /** 64 reservations at once, by these people in turn. */

@@ -23,6 +23,8 @@ interface Bindings {
   host?: string | undefined
   /** Takes an event stream, to write it straight to the connection once the head has been answered. */
   takeStream?: (stream: EventStream) => void
+  /** Takes what stands in an answer, likewise. */
+  takeText?: (answer: Response, text: string) => void
 }
 
 export type ApiEnv = { Variables: Variables; Bindings: Bindings }

@@ -31,8 +31,20 @@ export function on<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
     const output = endpoint.output.parse(await run(input, c))
     return endpoint.status === 204
       ? c.body(null, 204)
-      : c.json(output, c.get('status') ?? endpoint.status)
+      : json(c, output, c.get('status') ?? endpoint.status)
   })
+}
+
+/**
+ * Where a connection takes the text, the `Response` is without: within it, text becomes a stream, which
+ * costs more to make and to read again than everything else of an answer.
+ */
+function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response {
+  const { takeText } = c.env ?? {}
+  if (!takeText) return c.json(output, status)
+  const answer = c.body(null, status, { 'content-type': 'application/json' })
+  takeText(answer, JSON.stringify(output))
+  return answer
 }
 
 /** Mounts a route that writes its own answer, after the same access check and parse. */

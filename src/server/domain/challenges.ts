@@ -8,6 +8,7 @@ import {
   parseChallenge
 } from '../../core/challenge.ts'
 import type { KdfId } from '../../core/kdf.ts'
+import { prepare } from '../db/prepared.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { consume, networkOf } from './limits.ts'
@@ -65,14 +66,17 @@ export async function spendChallenge(
   company_id: CompanyId,
   challenge: Pick<ChallengePayload, 'n' | 'exp'>
 ): Promise<boolean> {
-  const spent = await tx
+  const spent = await tx.run(insertSpent, spentRow(company_id, challenge))
+  return spent.length > 0
+}
+
+const insertSpent = prepare((db, row: ReturnType<typeof spentRow>) =>
+  db
     .insertInto('used_challenge')
-    .values(spentRow(company_id, challenge))
+    .values({ company_id: row.company_id, n: row.n, expires_at: row.expires_at })
     .onConflict(conflict => conflict.columns(['company_id', 'n']).doNothing())
     .returning('n')
-    .executeTakeFirst()
-  return spent !== undefined
-}
+)
 
 /** What is kept of a challenge for as long as it could be used again. */
 export function spentRow(company_id: CompanyId, { n, exp }: Pick<ChallengePayload, 'n' | 'exp'>) {

@@ -2,10 +2,11 @@ import { generateKeyPairSync } from 'node:crypto'
 import { AppError } from '../../contract/errors.ts'
 import { splitResponse } from '../../core/challenge.ts'
 import { PublicKeyJwk } from '../../core/public-key-jwt.ts'
+import { prepare } from '../db/prepared.ts'
 import type { DisabledMark } from '../db/schema.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import { readChallenge, spendChallenge } from './challenges.ts'
-import type { Deps, Keys, Tenant } from './deps.ts'
+import type { CompanyId, Deps, Keys, Tenant } from './deps.ts'
 import { createDevice, isDeviceOf } from './devices.ts'
 import { type Counted, consume, type LimitName, networkOf, refund } from './limits.ts'
 import { type SealedKey, sealPublicKey, verifiesSealed } from './public-keys.ts'
@@ -36,7 +37,7 @@ export async function logIn(
   const challenge =
     response && readChallenge(deps, { ...response, tenant, email, purpose: 'login' })
   if (!response || !challenge) throw loginFailed(deps, input)
-  const outcome = await inCompany(deps.db, company_id, async tx => {
+  const tried = await inCompany(deps.db, company_id, async tx => {
     const person = await findPerson(tx, email)
     const counted = failureLimits(deps, input, person?.user_id)
     // counted before the check, so that guesses in parallel count too
@@ -47,12 +48,15 @@ export async function logIn(
     if (!account) return undefined
     const { disabled } = account
     const done = disabled
-      ? (await spendChallenge(tx, company_id, challenge)) && { disabled }
-      : await createSession(tx, deps, input.agent, account, challenge)
-    if (done) for (const [name, key] of counted) await refund(deps, name, key)
-    return done
+      ? spendChallenge(tx, company_id, challenge).then(isFirst => isFirst && { disabled })
+      : createSession(tx, deps, input.agent, account, challenge)
+    // goes out with the commit
+    tx.leave(done)
+    return { done, counted }
   })
-  if (!outcome) throw loginFailed(deps, input)
+  const outcome = await tried?.done
+  if (!tried || !outcome) throw loginFailed(deps, input)
+  for (const [name, key] of tried.counted) await refund(deps, name, key)
   if ('disabled' in outcome) throw accountDisabled('user', outcome.disabled)
   const { user_id, session_id, pending, created_at, expires_at } = outcome
   deps.log.info({ audit: 'login_ok', company: company_id, user: user_id }, 'signed in')
@@ -76,9 +80,8 @@ interface Account {
   key: SealedKey
 }
 
-async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
-  const company_id = tx.companyId
-  const row = await tx
+const personOf = prepare((db, { company_id, email }: { company_id: CompanyId; email: string }) =>
+  db
     .selectFrom('user')
     .innerJoin('user_key', join =>
       join
@@ -100,7 +103,11 @@ async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
     .limit(1)
     // a change of password waits for this login and ends its session, or this login sees the new key
     .forKeyShare('user_key')
-    .executeTakeFirst()
+)
+
+async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
+  const company_id = tx.companyId
+  const [row] = await tx.run(personOf, { company_id, email })
   if (!row) return undefined
   const { id: user_id, disabled, tokens_valid_after, key_id, kdf, pub_enc } = row
   const key = { company_id, user_id, key_id, kdf, pub_enc }
@@ -109,6 +116,26 @@ async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
 
 /** As many sign-ups of an e-mail may sign in at a time, the newest. */
 const maxWaiting = 3
+
+interface Waiting {
+  company_id: CompanyId
+  email: string
+  now: Date
+}
+
+const waitingOf = prepare((db, { company_id, email, now }: Waiting) =>
+  db
+    .selectFrom('signup')
+    .where('company_id', '=', company_id)
+    .where('email', '=', email)
+    .where('expires_at', '>', now)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .select(['id', 'key_id', 'kdf', 'pub_enc', 'expires_at'])
+    .limit(maxWaiting)
+    // a confirmation waits for this login and takes its session along, or this login sees the person
+    .forKeyShare()
+)
 
 /**
  * Who else may sign in with an e-mail: its sign-ups that wait for their confirmation, and after them once
@@ -120,18 +147,10 @@ async function findWaiting(
   email: string
 ): Promise<(Account | undefined)[]> {
   const company_id = tx.companyId
-  const rows = await tx
-    .selectFrom('signup')
-    .where('company_id', '=', company_id)
-    .where('email', '=', email)
-    .where('expires_at', '>', deps.clock())
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .select(['id', 'key_id', 'kdf', 'pub_enc', 'expires_at'])
-    .limit(maxWaiting)
-    // a confirmation waits for this login and takes its session along, or this login sees the person
-    .forKeyShare()
-    .execute()
+  const [rows, person] = await Promise.all([
+    tx.run(waitingOf, { company_id, email, now: deps.clock() }),
+    findPerson(tx, email)
+  ])
   const signUps = rows.map(({ id: user_id, expires_at: waits_until, ...key }) => ({
     user_id,
     disabled: null,
@@ -140,7 +159,7 @@ async function findWaiting(
     key: { company_id, user_id, ...key }
   }))
   const empty = Array.from({ length: maxWaiting - signUps.length }, () => undefined)
-  return [...signUps, ...empty, await findPerson(tx, email)]
+  return [...signUps, ...empty, person]
 }
 
 /** Opens and tries a key for an empty place as for everybody, so that time tells nothing of who is there. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { disabledBy } from '../../contract/disabled.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { Session } from '../../contract/sessions.ts'
+import { type Builder, prepare } from '../db/prepared.ts'
 import type { DisabledMark } from '../db/schema.ts'
 import { inCompany, inCompanyOnce, type Tx } from '../db/scope.ts'
 import { spentRow } from './challenges.ts'
@@ -76,7 +77,7 @@ export async function standingsOf<Holder extends Person>(
 ): Promise<Map<Holder, Standing>> {
   const ids = [...new Set(people.map(({ session_id }) => session_id))]
   const rows = await inCompanyOnce(deps.db, company_id, tx =>
-    sessionsOf(tx).where('session.id', '=', sql<string>`any(${ids}::uuid[])`).execute()
+    tx.run(manySessions, { company_id, ids })
   )
   const now = deps.clock()
   const live = new Map(rows.filter(row => isLive(row, now)).map(row => [row.id, row]))
@@ -324,26 +325,30 @@ export async function forgetSessions(
   )
 }
 
-async function findSession(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  {
-    company_id,
-    user_id,
-    session_id
-  }: { company_id: CompanyId; user_id: string; session_id: string }
-) {
-  const found = await inCompanyOnce(deps.db, company_id, tx =>
-    sessionsOf(tx)
-      .where('session.id', '=', session_id)
-      .where('session.user_id', '=', user_id)
-      .executeTakeFirst()
-  )
+interface Wanted {
+  company_id: CompanyId
+  user_id: string
+  session_id: string
+}
+
+async function findSession(deps: Pick<Deps, 'db' | 'clock'>, wanted: Wanted) {
+  const [found] = await inCompanyOnce(deps.db, wanted.company_id, tx => tx.run(oneSession, wanted))
   return found && isLive(found, deps.clock()) ? found : undefined
 }
 
+const oneSession = prepare((db, { company_id, user_id, session_id }: Wanted) =>
+  sessionsOf(db, company_id)
+    .where('session.id', '=', session_id)
+    .where('session.user_id', '=', user_id)
+)
+
+const manySessions = prepare((db, { company_id, ids }: { company_id: CompanyId; ids: string[] }) =>
+  sessionsOf(db, company_id).where('session.id', '=', sql<string>`any(${ids}::uuid[])`)
+)
+
 /** Sessions of the company, with what their holders may do; the holder of a pending one is no person yet. */
-function sessionsOf(tx: Tx) {
-  return tx
+function sessionsOf(db: Builder, company_id: CompanyId) {
+  return db
     .selectFrom('session')
     .leftJoin('user', join =>
       join
@@ -351,7 +356,7 @@ function sessionsOf(tx: Tx) {
         .onRef('user.id', '=', 'session.user_id')
     )
     .innerJoin('company', 'company.id', 'session.company_id')
-    .where('session.company_id', '=', tx.companyId)
+    .where('session.company_id', '=', company_id)
     .select([
       'session.id',
       'session.user_id',
