@@ -79,6 +79,18 @@ test('signs up with the key of one derivation, which then signs in', async () =>
   expect(tab.keys).toEqual({ opened: 1, closed: 1 })
 })
 
+test('asks as a stranger for what strangers may, while a sign-up waits for its mail', async () => {
+  const cookie = makeToken({ sub: 'ada', exp, st: 'pending' })
+  const { tab, accounts, sessions } = await open({ cookie })
+  sessions.startSession()
+  await accounts.signIn({ email: 'ada@example.com', password: 'another' })
+  const tokens = tab.calls
+    .filter(({ path }) => path.startsWith('/user/login'))
+    .map(({ token }) => token)
+  expect(tokens).toEqual([null, null])
+  expect(tab.calls.find(({ path }) => path === '/user')?.token).toBe(`Bearer ${cookie}`)
+})
+
 test('stays signed out and closes the keys when the login fails', async () => {
   const { browser, tab, sessions, accounts } = await open({
     answers: { 'POST /user/login': () => problem('login_failed') }
