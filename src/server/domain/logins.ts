@@ -36,6 +36,8 @@ export async function logIn(
   const challenge =
     response && readChallenge(deps, { ...response, tenant, email, purpose: 'login' })
   if (!response || !challenge) throw loginFailed(deps, input)
+  // a refusal ends its transaction by a rollback, which waits for no disk: a commit waits where a person's
+  // key was held, and time would tell who is there
   const outcome = await inCompany(deps.db, company_id, async tx => {
     const person = await findPerson(tx, email)
     const counted = failureLimits(deps, input, person?.user_id)
@@ -44,15 +46,15 @@ export async function logIn(
     const account =
       holderAmong(deps.keys, [person], response) ??
       holderAmong(deps.keys, await findWaiting(tx, deps, email), response)
-    if (!account) return undefined
+    if (!account) throw loginFailed(deps, input)
     const { disabled } = account
     const done = disabled
       ? (await spendChallenge(tx, company_id, challenge)) && { disabled }
       : await createSession(tx, deps, input.agent, account, challenge)
-    if (done) for (const [name, key] of counted) await refund(deps, name, key)
+    if (!done) throw loginFailed(deps, input)
+    for (const [name, key] of counted) await refund(deps, name, key)
     return done
   })
-  if (!outcome) throw loginFailed(deps, input)
   if ('disabled' in outcome) throw accountDisabled('user', outcome.disabled)
   const { user_id, session_id, pending, created_at, expires_at } = outcome
   deps.log.info({ audit: 'login_ok', company: company_id, user: user_id }, 'signed in')
