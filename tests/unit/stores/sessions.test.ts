@@ -120,6 +120,20 @@ test('takes up the session of the cookie', async () => {
   expect(users.can('admin')).toBe(false)
 })
 
+test('finds a feature and a permission by name, and nothing in nobody', async () => {
+  const { sessions, users } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: { 'GET /user': () => Response.json({ ...ada, permissions: ['admin'] }) }
+  })
+  const asked = () => ['deposit', 'admin', 'operator', 'dep', ''].map(users.can)
+  expect(asked()).toEqual([false, false, false, false, false])
+  sessions.startSession()
+  await vi.waitFor(() => expect(users.$user.get()).toBeDefined())
+  expect(asked()).toEqual([true, true, false, false, false])
+  await sessions.signOut()
+  expect(asked()).toEqual([false, false, false, false, false])
+})
+
 test.for([
   ['ends in one second', makeToken({ exp: start / 1000 + 1 })],
   ['has ended', makeToken({ exp: start / 1000 - 60 })],
