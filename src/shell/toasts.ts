@@ -22,7 +22,24 @@ export function toast(text: string, action?: ToastAction): void {
   box.append(words, ...(action ? [button(action.label, action.run)] : []), close)
   while (region.childElementCount >= most) region.firstElementChild?.remove()
   region.append(box)
+  makeWay()
+  document.addEventListener('focusin', makeWay)
   if (!action) expire(box)
+}
+
+/** Takes reports to the other end of the window where they would cover what has the focus. */
+function makeWay(): void {
+  // the window scrolls to what gets the focus after it is told of it
+  requestAnimationFrame(() => {
+    const region = document.getElementById('toasts')
+    const focused = document.activeElement
+    if (!region || !focused || focused === document.body || region.contains(focused)) return
+    const theirs = focused.getBoundingClientRect()
+    const ours = region.getBoundingClientRect()
+    const isBeside = theirs.right < ours.left || theirs.left > ours.right
+    const isApart = theirs.bottom < ours.top || theirs.top > ours.bottom
+    if (!isBeside && !isApart) region.classList.toggle('toasts-above')
+  })
 }
 
 /** Waits while the person reads: the pointer is on it, or the focus. */

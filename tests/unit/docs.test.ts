@@ -48,6 +48,30 @@ test('every file of the tests that a recipe runs exists', () => {
   }
 })
 
+test('every row of the specification names files that exist and tests that are in them', () => {
+  const text = readFileSync(join(root, 'docs/specification.md'), 'utf8')
+  const rows = text
+    .split('\n')
+    .filter(line => line.startsWith('| ') && !/^\| (?:rule|---) /.test(line))
+    .map(line => line.slice(2, -2).split(' | '))
+  expect(rows.length).toBeGreaterThan(70)
+  for (const [rule = '', places = '', tests = '', ...more] of rows) {
+    expect(more, rule).toEqual([])
+    for (const path of pathsIn(places)) expect(existsSync(join(root, path)), path).toBe(true)
+    const named = [...tests.matchAll(/`(tests\/[^`]+)`: (.+?)(?=; `tests|$)/g)]
+    expect(named.map(([all]) => all).join('; '), rule).toBe(tests)
+    expect(named.length, rule).toBeGreaterThan(0)
+    for (const [, paths = '', titles = ''] of named) {
+      const source = pathsIn(`\`${paths}\``).map(path => readFileSync(join(root, path), 'utf8'))
+      for (const title of titles.split('; ')) {
+        // a title may itself hold a semicolon, and its end may be left out
+        const isThere = ["'", '"', '`', '; '].some(before => source.join().includes(before + title))
+        expect(isThere, `${paths}: ${title}`).toBe(true)
+      }
+    }
+  }
+})
+
 test('the recipe of a code follows one that exists', () => {
   const text = readFileSync(join(root, 'docs/recipes/add-an-error-code.md'), 'utf8')
   const [, code = ''] = /Followed here: `(\w+)`/.exec(text) ?? []
@@ -55,6 +79,15 @@ test('the recipe of a code follows one that exists', () => {
   const [thrower = ''] = /src\/server\/domain\/[\w-]+\.ts/.exec(text) ?? []
   expect(readFileSync(join(root, thrower), 'utf8'), thrower).toContain(`AppError('${code}'`)
 })
+
+/** `` `src/{a,b}.ts` `` → `src/a.ts`, `src/b.ts`; a star stands for English. */
+function pathsIn(cell: string): string[] {
+  return [...cell.matchAll(/`((?:src|tests)\/[^`]+)`/g)].flatMap(([, path = '']) => {
+    const [whole, list = ''] = /\{([^}]+)\}/.exec(path) ?? []
+    const paths = whole ? list.split(',').map(each => path.replace(whole, each)) : [path]
+    return paths.map(each => each.replace('*', 'en'))
+  })
+}
 
 /** `## One of *them*` → `one-of-them` */
 function headingsOf(path: string): string[] {

@@ -37,6 +37,8 @@ export async function logIn(
   const challenge =
     response && readChallenge(deps, { ...response, tenant, email, purpose: 'login' })
   if (!response || !challenge) throw loginFailed(deps, input)
+  // a refusal ends its transaction by a rollback, which waits for no disk: a commit waits where a person's
+  // key was held, and time would tell who is there
   const tried = await inCompany(deps.db, company_id, async tx => {
     const person = await findPerson(tx, email)
     const counted = failureLimits(deps, input, person?.user_id)
@@ -45,7 +47,7 @@ export async function logIn(
     const account =
       holderAmong(deps.keys, [person], response) ??
       holderAmong(deps.keys, await findWaiting(tx, deps, email), response)
-    if (!account) return undefined
+    if (!account) throw loginFailed(deps, input)
     const { disabled } = account
     const done = disabled
       ? spendChallenge(tx, company_id, challenge).then(isFirst => isFirst && { disabled })
@@ -54,8 +56,8 @@ export async function logIn(
     tx.leave(done)
     return { done, counted }
   })
-  const outcome = await tried?.done
-  if (!tried || !outcome) throw loginFailed(deps, input)
+  const outcome = await tried.done
+  if (!outcome) throw loginFailed(deps, input)
   for (const [name, key] of tried.counted) await refund(deps, name, key)
   if ('disabled' in outcome) throw accountDisabled('user', outcome.disabled)
   const { user_id, session_id, pending, created_at, expires_at } = outcome

@@ -42,10 +42,8 @@ export async function inviteUser(
       const user = { company_id, email, username, locale, key: undefined, isInvited: true }
       const id = await addUser(tx, deps, user)
       if (id === undefined) throw new AppError('email_taken', 'The company has this e-mail already')
-      deps.log.info(
-        { audit: 'user_invited', company: company_id, user: id, by: person.id },
-        'person invited'
-      )
+      const facts = { audit: 'user_invited', company: company_id, user: id, by: person.id }
+      tx.afterCommit(() => deps.log.info(facts, 'person invited'))
       return { id }
     }
     const act = { actor: person.id, route: 'POST /user', key: idempotencyKey ?? '', input: fields }
@@ -165,19 +163,30 @@ export async function enableUser(
 
 /** Somebody of the caller's company; only operators change operators. */
 async function lockMember(tx: Tx, person: Person, id: string): Promise<{ disabled: unknown }> {
-  const member = await tx
+  const member = await lockRights(tx, id)
+  if (!member) throw new AppError('not_found', 'No such person')
+  if (member.permissions.includes('operator')) {
+    // as they are by now: two who disable each other at once would leave nobody
+    const caller = await lockRights(tx, person.id)
+    if (!caller?.permissions.includes('operator') || caller.disabled) {
+      throw new AppError('forbidden', 'Only operators change operators')
+    }
+  }
+  return member
+}
+
+async function lockRights(
+  tx: Tx,
+  id: string
+): Promise<{ permissions: string[]; disabled: unknown } | undefined> {
+  return tx
     .selectFrom('user')
-    .where('company_id', '=', person.company_id)
+    .where('company_id', '=', tx.companyId)
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .select(['permissions', 'disabled'])
     .forNoKeyUpdate()
     .executeTakeFirst()
-  if (!member) throw new AppError('not_found', 'No such person')
-  if (member.permissions.includes('operator') && !person.permissions.includes('operator')) {
-    throw new AppError('forbidden', 'Only operators change operators')
-  }
-  return member
 }
 
 async function hasKey(tx: Tx, company_id: CompanyId, user_id: string): Promise<boolean> {

@@ -47,7 +47,8 @@ export async function insertSignUp(
     })
     .execute()
   await queueMail(tx, deps, { tenant, kind: 'signup', email, locale, subject: id })
-  deps.log.info({ audit: 'signup_waiting', company: company_id, user: id }, 'sign-up waits')
+  const facts = { audit: 'signup_waiting', company: company_id, user: id }
+  tx.afterCommit(() => deps.log.info(facts, 'sign-up waits'))
   return { id }
 }
 

@@ -119,7 +119,8 @@ export async function insertUser(
   const key = { kdf: proof.kdf, jwk: proof.jwk }
   const id = await addUser(tx, deps, { company_id, email, username, locale, permissions, key })
   if (id === undefined) throw new AppError('email_taken', 'Somebody has signed up with this e-mail')
-  deps.log.info({ audit: 'signup', company: company_id, user: id }, 'signed up')
+  const facts = { audit: 'signup', company: company_id, user: id }
+  tx.afterCommit(() => deps.log.info(facts, 'signed up'))
   return { id }
 }
 
@@ -128,14 +129,19 @@ export async function readUser(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   tenant: Tenant,
-  { company_id, id, pending, permissions }: Person
+  person: Person
 ): Promise<UserInfo> {
-  const { email, username, locale } = await tx
+  const { company_id, id, pending, permissions } = person
+  const row = await tx
     .selectFrom(pending ? 'signup' : 'user')
     .where('company_id', '=', company_id)
     .where('id', '=', id)
     .select(['email', 'username', 'locale'])
-    .executeTakeFirstOrThrow()
+    .executeTakeFirst()
+  // confirmed since the call was let in, or over
+  if (!row && pending) return readUser(tx, deps, tenant, { ...person, pending: false })
+  if (!row) throw new AppError('unauthenticated', 'The sign-up is over')
+  const { email, username, locale } = row
   const shown = {
     id,
     email,

@@ -79,6 +79,18 @@ test('signs up with the key of one derivation, which then signs in', async () =>
   expect(tab.keys).toEqual({ opened: 1, closed: 1 })
 })
 
+test('asks as a stranger for what strangers may, while a sign-up waits for its mail', async () => {
+  const cookie = makeToken({ sub: 'ada', exp, st: 'pending' })
+  const { tab, accounts, sessions } = await open({ cookie })
+  sessions.startSession()
+  await accounts.signIn({ email: 'ada@example.com', password: 'another' })
+  const tokens = tab.calls
+    .filter(({ path }) => path.startsWith('/user/login'))
+    .map(({ token }) => token)
+  expect(tokens).toEqual([null, null])
+  expect(tab.calls.find(({ path }) => path === '/user')?.token).toBe(`Bearer ${cookie}`)
+})
+
 test('stays signed out and closes the keys when the login fails', async () => {
   const { browser, tab, sessions, accounts } = await open({
     answers: { 'POST /user/login': () => problem('login_failed') }
@@ -106,6 +118,20 @@ test('takes up the session of the cookie', async () => {
   expect(users.can('deposit')).toBe(false)
   await vi.waitFor(() => expect(users.can('deposit')).toBe(true))
   expect(users.can('admin')).toBe(false)
+})
+
+test('finds a feature and a permission by name, and nothing in nobody', async () => {
+  const { sessions, users } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: { 'GET /user': () => Response.json({ ...ada, permissions: ['admin'] }) }
+  })
+  const asked = () => ['deposit', 'admin', 'operator', 'dep', ''].map(users.can)
+  expect(asked()).toEqual([false, false, false, false, false])
+  sessions.startSession()
+  await vi.waitFor(() => expect(users.$user.get()).toBeDefined())
+  expect(asked()).toEqual([true, true, false, false, false])
+  await sessions.signOut()
+  expect(asked()).toEqual([false, false, false, false, false])
 })
 
 test.for([

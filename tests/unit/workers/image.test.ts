@@ -1,0 +1,44 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { isReducible } from '../../../src/workers/image-client.ts'
+
+afterEach(() => vi.unstubAllGlobals())
+
+test.each([
+  [1_000_000, 'image/jpeg', false],
+  [1_000_001, 'image/jpeg', true],
+  [1_000_001, 'image/png', true],
+  [1_000_001, 'application/pdf', false]
+])('of %d bytes and type %s: reduced before it is sent: %s', (size, type, expected) => {
+  expect(isReducible({ size, type })).toBe(expected)
+})
+
+test('a picture is fitted into 600 × 600 and written with quality 0.7', async () => {
+  const asked: unknown[] = []
+  const blob = new Blob(['less'], { type: 'image/jpeg' })
+  const context = { fillRect: () => {}, drawImage: () => {} }
+  class Canvas {
+    constructor(width: number, height: number) {
+      asked.push([width, height])
+    }
+    getContext = () => context
+    convertToBlob = async (options: unknown) => {
+      asked.push(options)
+      return blob
+    }
+  }
+  const from = { width: 4000, height: 3000 }
+  vi.stubGlobal('createImageBitmap', async () => ({ ...from, close: () => {} }))
+  vi.stubGlobal('OffscreenCanvas', Canvas)
+  let hear: ((event: { data: Blob }) => void) | undefined
+  vi.stubGlobal('addEventListener', (_type: string, listener: typeof hear) => {
+    hear = listener
+  })
+  const answered = new Promise(resolve => vi.stubGlobal('postMessage', resolve))
+  await import('../../../src/workers/image.ts')
+  hear?.({ data: new Blob(['more']) })
+  expect(await answered).toEqual({
+    kind: 'done',
+    result: { blob, from: { w: 4000, h: 3000 }, to: { w: 600, h: 450 } }
+  })
+  expect(asked).toEqual([[600, 450], { type: 'image/jpeg', quality: 0.7 }])
+})
