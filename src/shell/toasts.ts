@@ -27,19 +27,29 @@ export function toast(text: string, action?: ToastAction): void {
   if (!action) expire(box)
 }
 
-/** Takes reports to the other end of the window where they would cover what has the focus. */
-function makeWay(): void {
+/**
+ * Takes reports to the other end of the window where they would cover what has the focus. Where they
+ * cover it there too, the window is so low that whoever goes on has no room for them: they end.
+ */
+function makeWay(cause?: FocusEvent): void {
   // the window scrolls to what gets the focus after it is told of it
   requestAnimationFrame(() => {
     const region = document.getElementById('toasts')
-    const focused = document.activeElement
-    if (!region || !focused || focused === document.body || region.contains(focused)) return
-    const theirs = focused.getBoundingClientRect()
-    const ours = region.getBoundingClientRect()
-    const isBeside = theirs.right < ours.left || theirs.left > ours.right
-    const isApart = theirs.bottom < ours.top || theirs.top > ours.bottom
-    if (!isBeside && !isApart) region.classList.toggle('toasts-above')
+    if (!region || !coversFocus(region)) return
+    region.classList.toggle('toasts-above')
+    if (!cause || !coversFocus(region)) return
+    for (const box of [...region.children]) if (!box.querySelector('.toast-action')) box.remove()
   })
+}
+
+function coversFocus(region: HTMLElement): boolean {
+  const focused = document.activeElement
+  if (!focused || focused === document.body || region.contains(focused)) return false
+  const theirs = focused.getBoundingClientRect()
+  const ours = region.getBoundingClientRect()
+  const isBeside = theirs.right < ours.left || theirs.left > ours.right
+  const isApart = theirs.bottom < ours.top || theirs.top > ours.bottom
+  return !isBeside && !isApart
 }
 
 /** Waits while the person reads: the pointer is on it, or the focus. */
