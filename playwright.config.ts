@@ -16,7 +16,8 @@ export default defineConfig({
   outputDir: 'test-results',
   timeout: 180_000,
   expect: { timeout: 15_000 },
-  workers: 1,
+  // tests wait for keys, mails and databases as much as they compute; each makes its own people
+  workers: 2,
   forbidOnly: Boolean(process.env.CI),
   // a second try is reported as flaky
   retries: process.env.CI ? 1 : 0,
