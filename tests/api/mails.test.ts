@@ -173,6 +173,27 @@ test('gives a mail up after three days, with an error in the log', async () => {
   expect(app.logged.at(-1)).toMatchObject({ level: 'error', text: 'mail could not be sent' })
 })
 
+test('lets a mail that cannot be written wait, and gives it up as well', async () => {
+  await using app = await makeApp({ sendsMails: false })
+  const sent: Letter[] = []
+  const mails = {
+    send(one: Letter) {
+      sent.push(one)
+      return Promise.resolve('sent' as const)
+    }
+  }
+  await queue(app)
+  await app.owner.query(`update domain set theme = '{"colors": 1}' where host = 'acme.localhost'`)
+  expect(await next(app, mails)).toBe(false)
+  expect(await waiting(app)).toHaveLength(1)
+  expect(await next(app, mails), 'not before its time').toBe(false)
+  expect(app.logged.filter(({ text }) => text === 'mail could not be sent')).toHaveLength(1)
+  app.wait(3 * 86_400 + 1)
+  expect(await next(app, mails)).toBe(false)
+  expect(await waiting(app)).toEqual([])
+  expect(sent).toEqual([])
+})
+
 test('speaks the person’s language, else that of the host', async () => {
   await using app = await makeApp()
   await app.owner.query(`update domain set locale = 'fr' where host = 'acme.localhost'`)

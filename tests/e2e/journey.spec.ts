@@ -76,11 +76,11 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
   await test.step('is told what others need to check, and where the record is', async () => {
     await expect(page.getByText('Give them the file itself, and this address.')).toBeVisible()
     await expect(page.getByText(`${site}/en/verify`, { exact: true })).toBeVisible()
-    await expect(page.getByRole('navigation').getByText(/^[1-9]\d* requests? so far$/)).toBeVisible(
-      {
-        timeout: 5000
-      }
-    )
+    await expect(
+      page.getByRole('navigation').getByText(/^[1-9][\d,]* requests? so far$/)
+    ).toBeVisible({
+      timeout: 5000
+    })
     await rowOf(page, 'lease.pdf')
       .getByRole('link', { name: /Open it/ })
       .click()

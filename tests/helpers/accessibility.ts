@@ -1,21 +1,22 @@
 import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page } from '@playwright/test'
 
+type Rules = 'all' | 'colours'
 /** The rules whose answer another colour scheme can change. */
 const colourRules = ['color-contrast', 'link-in-text-block']
 
-/** Breaks no rule of axe; `colours` asks only those that a change of the scheme can break. */
-async function expectAccessible(page: Page, scope: 'all' | 'colours' = 'all') {
+/** Breaks no rule of axe. */
+async function expectAccessible(page: Page, rules: Rules) {
   // without the second page that axe otherwise opens, because none of ours holds a frame
   const axe = new AxeBuilder({ page }).setLegacyMode()
-  if (scope === 'colours') axe.withRules(colourRules)
+  if (rules === 'colours') axe.withRules(colourRules)
   const { violations } = await axe.analyze()
   const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id} ${html}`))
   expect.soft(found, page.url()).toEqual([])
 }
 
 /** What holds for every page whatever it shows: its rules, its words, its policy, its window. */
-export async function inspect(page: Page): Promise<void> {
+export async function inspect(page: Page, rules: Rules = 'all'): Promise<void> {
   await expect(page.locator('h1')).toHaveCount(1)
   expect.soft(await page.evaluate(findClipped), `${page.url()} is cut off`).toEqual([])
   const html = await page.content()
@@ -23,7 +24,7 @@ export async function inspect(page: Page): Promise<void> {
   // a raw key such as "verify.title" is a missing translation
   const text = await page.locator('body').innerText()
   expect.soft(text).not.toMatch(/(^|\n)[a-z]+(\.[a-zA-Z_]+)+(\n|$)/)
-  await expectAccessible(page)
+  await expectAccessible(page, rules)
 }
 
 /** In the light with every rule, then the same page in the dark. */

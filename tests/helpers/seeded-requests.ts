@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { connectionTo } from '../../src/server/db/postgres.ts'
 
-/** Requests of former days, one an hour, every tenth of them failed, for whoever has that e-mail. */
+/** Requests of former days, one an hour from midnight back, every tenth of them failed, for whoever has that e-mail. */
 export async function seedRequests(socketDir: string, email: string, count: number): Promise<void> {
   const client = new pg.Client(connectionTo(socketDir, 'vidimus', 'postgres'))
   await client.connect()
@@ -12,7 +12,7 @@ export async function seedRequests(socketDir: string, email: string, count: numb
        select company_id, gen_random_uuid(), id, 'deposit',
               case when n % 10 = 0 then 'failed' else 'done' end,
               case when n % 10 = 0 then 'internal' end, 0,
-              date_trunc('hour', now()) - interval '1 day' - n * interval '1 hour',
+              date_trunc('day', now()) - n * interval '1 hour',
               jsonb_build_object('name', 'seeded ' || n || '.pdf', 'size', n * 1000,
                                  'reduced_from', jsonb_build_object('bytes', 3000000, 'w', 4000, 'h', 3000)),
               'seeded ' || n || '.pdf'

@@ -70,7 +70,8 @@ const keptMs = 3 * 86_400_000
 
 /**
  * Sends the mail that waits longest. At least once: one whose sending a crash cut off is sent again,
- * with another token. `false` where none is due or the server cannot be reached.
+ * with another token. `false` where none is due, or where this one could not be written or sent: it waits
+ * for its next try.
  */
 export async function sendNextMail(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'mails' | 'settings' | 'log'>,
@@ -79,17 +80,17 @@ export async function sendNextMail(
   const mail = await inCompany(deps.db, company_id, tx => lease(tx, deps, company_id))
   if (!mail) return false
   const facts = { company: company_id, mail: mail.id, kind: mail.kind }
-  const letter = await prepare(deps, mail)
-  if (letter) {
-    try {
-      const outcome = await deps.mails.send(letter)
+  try {
+    const letter = await prepare(deps, mail)
+    const outcome = letter && (await deps.mails.send(letter))
+    if (outcome) {
       deps.log.info({ ...facts, outcome }, outcome === 'sent' ? 'mail sent' : 'mail refused')
-    } catch (error) {
-      const isOver = deps.clock().getTime() - mail.created_at.getTime() > keptMs
-      deps.log[isOver ? 'error' : 'warn']({ ...facts, err: error }, 'mail could not be sent')
-      await (isOver ? remove(deps, mail) : postpone(deps, mail))
-      return false
     }
+  } catch (error) {
+    const isOver = deps.clock().getTime() - mail.created_at.getTime() > keptMs
+    deps.log[isOver ? 'error' : 'warn']({ ...facts, err: error }, 'mail could not be sent')
+    await (isOver ? remove(deps, mail) : postpone(deps, mail))
+    return false
   }
   await remove(deps, mail)
   return true
