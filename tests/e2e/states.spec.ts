@@ -255,6 +255,7 @@ for (const locale of locales) {
         if (locale === 'fr') await page.locator('search button[aria-expanded]').click()
         await look('history')
         await lease.click()
+        await page.locator('dialog summary').click()
         await expect(page.locator('dialog .fingerprint').nth(1)).toBeVisible()
         await look('history with details')
         await page.keyboard.press('Escape')
