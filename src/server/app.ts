@@ -45,12 +45,11 @@ export function createApp(
     // pages are made by calls within the process
     c.set('lagMs', c.env?.remoteAddress === undefined ? () => 0 : lagMs)
     await next()
-    const url = new URL(c.req.url)
     deps.log.info(
       {
         request: c.get('requestId'),
         method: c.req.method,
-        route: routeOf(c.req.method, url.pathname),
+        route: c.get('route') ?? routeOf(c.req.method, c.req.path),
         status: c.res.status,
         ms: Math.round(performance.now() - started),
         company: c.get('tenant')?.company_id,
@@ -91,7 +90,7 @@ export function createApp(
   mountDomains(app) // last: its path is any one segment
 
   app.notFound(c => {
-    const allow = methodsOf(new URL(c.req.url).pathname)
+    const allow = methodsOf(c.req.path)
     if (allow.length === 0) return answerError(c, new AppError('not_found', 'No such path'))
     const response = answerError(c, new AppError('method_not_allowed', `Use ${allow.join(', ')}`))
     response.headers.set('allow', allow.join(', '))
@@ -107,7 +106,7 @@ export function createApp(
     // what an endpoint said before it failed still holds
     for (const [header, value] of c.res.headers) response.headers.set(header, value)
     if (expected.code === 'method_not_allowed') {
-      response.headers.set('allow', methodsOf(new URL(c.req.url).pathname).join(', '))
+      response.headers.set('allow', methodsOf(c.req.path).join(', '))
     }
     const tenant = c.get('tenant')
     const cors = tenant ? corsHeaders(deps, tenant.host, c.req.header('origin')) : {}
@@ -216,7 +215,7 @@ function methodsOf(pathname: string): string[] {
   return [...new Set(found.map(route => route.method))]
 }
 
-/** The route's pattern, because ids and names stay out of the log. */
+/** The pattern of a call that no endpoint took, because ids and names stay out of the log. */
 function routeOf(method: string, pathname: string): string {
   const matching = routes.filter(route => route.pattern.test(pathname))
   const exact = matching.find(route => route.method === method) ?? matching[0]

@@ -10,6 +10,8 @@ export interface Variables {
   /** Address of the other end, behind trusted proxies only. */
   address: string
   requestId: string
+  /** Path of the endpoint that took the call, as the contract writes it. */
+  route: string | undefined
   /** By how many milliseconds the event loop is late; 0 for a call within the process. */
   lagMs: () => number
   person: Person | undefined

@@ -74,6 +74,7 @@ async function admit(
   c: ApiContext,
   route: Admission & Pick<Endpoint, 'path'> & Pick<Stream, 'linked'>
 ): Promise<void> {
+  c.set('route', route.path)
   const tenant = c.get('tenant')
   const token = bearer(c.req.header('authorization'))
   // strangers go first, so that people who are at work feel it last
@@ -108,7 +109,7 @@ function withPath(
 
 async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string, unknown>> {
   if (!takesBody(endpoint)) return query(c)
-  if (new URL(c.req.url).search !== '') {
+  if (/\?./.test(c.req.url)) {
     throw new AppError('invalid_input', 'This call takes its input from the body', {
       fields: { '(query)': { rule: 'unknown' } }
     })

@@ -129,6 +129,8 @@ const maxRetries = 3
 const retryMillis = 20
 // serialization_failure, deadlock_detected
 const retryable = ['40001', '40P01']
+/** in_failed_sql_transaction */
+const abortedState = '25P02'
 
 /** The server went away while the connection lay idle; nothing has been said to it yet. */
 class NotBegun extends Error {}
@@ -168,7 +170,8 @@ async function tryOnce<X, T>(
     try {
       result = await run(wrap(unit))
       await unit.begun()
-    } catch (error) {
+    } catch (thrown) {
+      const error = unit.causeOf(thrown)
       await unit.begun()
       reusable = await unit.finish('rollback').then(
         () => true,
@@ -200,6 +203,7 @@ class Unit implements DatabaseConnection {
   readonly #begin: string
   readonly #isSingle: boolean
   #begun: Promise<pg.QueryResult> | undefined
+  #failed: { error: unknown } | undefined
   #ended = false
   #committed: Promise<pg.QueryResult> | undefined
 
@@ -227,11 +231,19 @@ class Unit implements DatabaseConnection {
       this.#begun.catch(() => undefined) // told by begun()
     }
     const result = this.#client.query<Row>(statement)
+    result.catch((error: unknown) => {
+      this.#failed ??= { error }
+    })
     if (this.#isSingle) {
       this.#committed = this.#end('commit')
       this.#committed.catch(() => undefined) // told by finish()
     }
     return result
+  }
+
+  /** Of statements sent together the first that fails says why; those behind it, that it has. */
+  causeOf(thrown: unknown): unknown {
+    return sqlState(thrown) === abortedState && this.#failed ? this.#failed.error : thrown
   }
 
   leave(statement: Promise<unknown>): void {

@@ -18,7 +18,7 @@ import { newId, newRecordId } from './ids.ts'
 import { readOpenings } from './openings.ts'
 import { readNames, tagOf, writeRecord } from './records.ts'
 import { type Draft, publish, readRequest } from './requests.ts'
-import { charge, reserve } from './usage.ts'
+import { charge, type Meter, readMeters, reserve } from './usage.ts'
 
 interface CreateInput {
   company_id: CompanyId
@@ -53,12 +53,16 @@ export async function createDeposit(
   const original = Buffer.from(deposit.original, 'hex')
   const stored = Buffer.from(deposit.stored, 'hex')
   return inCompany(deps.db, company_id, async tx => {
+    // sent together with the claim of the key, which most often is a new one
+    const rulesAsked = findRules(tx, deps, { company_id, user_id, ...deposit })
+    const meters = readMeters(tx, { company_id, user_id, category_id: deposit.category, now })
+    for (const asked of [rulesAsked, meters]) asked.catch(() => undefined) // told where it is used
     const create = async (): Promise<Created> => {
-      const rules = await findRules(tx, deps, { company_id, user_id, ...deposit })
+      const rules = await rulesAsked
       const duplicate = deposit.again ? undefined : await findOwn(tx, deps, input, original)
       if (duplicate) return { duplicate }
       const digests = { original, stored }
-      const opening = { company_id, user_id, ...deposit, digests, rules, now }
+      const opening = { company_id, user_id, ...deposit, digests, rules, meters, now }
       if (rules.store === 'fingerprint') {
         return { request: await recordFingerprint(tx, deps, opening, original) }
       }
@@ -81,6 +85,8 @@ interface Opening {
   /** Nothing where the bytes themselves will tell. */
   digests: { original: Buffer; stored: Buffer } | undefined
   rules: CategoryRules
+  /** Of the groups that allow the category, where they were asked for before. */
+  meters?: Promise<Meter[]>
   now: Date
 }
 
@@ -155,8 +161,8 @@ async function recordFingerprint(
   })
 }
 
-function chargeOf({ company_id, user_id, category, now }: Opening) {
-  return { company_id, user_id, category_id: category, requests: 1, now }
+function chargeOf({ company_id, user_id, category, now, meters }: Opening) {
+  return { company_id, user_id, category_id: category, requests: 1, now, ...(meters && { meters }) }
 }
 
 function factsOf(opening: Opening, deposit_id: string): Draft['facts'] {

@@ -25,6 +25,8 @@ interface ReserveInput {
   requests: number
   bytes: number
   now: Date
+  /** What `readMeters` reads, where that was asked for before. */
+  meters?: Promise<Meter[]>
 }
 
 /**
@@ -56,7 +58,7 @@ export async function usageOf(
   tx: Tx,
   input: { company_id: CompanyId; user_id: string; now: Date }
 ): Promise<Usage> {
-  const meters = await metersOf(tx, input)
+  const meters = await readMeters(tx, input)
   const total = (of: (meter: Meter) => number) => meters.reduce((sum, each) => sum + of(each), 0)
   const limited = (of: (meter: Meter) => number | null) =>
     meters.reduce<number | null>((sum, meter) => {
@@ -75,7 +77,7 @@ export async function usageOf(
   }
 }
 
-interface Meter {
+export interface Meter {
   group_id: string
   period_start: Date
   resets_at: Date | null
@@ -165,7 +167,11 @@ interface Asked {
   now: Date
 }
 
-async function metersOf(tx: Tx, input: Asked & { category_id?: string }): Promise<Meter[]> {
+/** How full the person's groups are, or those of them that allow the category. */
+export async function readMeters(
+  tx: Tx,
+  input: Asked & { category_id?: string }
+): Promise<Meter[]> {
   const { category_id } = input
   const rows =
     category_id === undefined
@@ -207,7 +213,7 @@ function mostRequestsLeft(a: Meter, b: Meter): number {
 }
 
 async function take(tx: Tx, input: ReserveInput, into: 'reserved' | 'used'): Promise<Reservation> {
-  const meters = (await metersOf(tx, input)).sort(mostRequestsLeft)
+  const meters = (await (input.meters ?? readMeters(tx, input))).toSorted(mostRequestsLeft)
   let refusal: AppError | undefined
   for (const meter of meters) {
     const isLast = meter === meters.at(-1)

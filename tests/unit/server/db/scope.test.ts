@@ -143,6 +143,16 @@ test('does not pass off as committed what a swallowed failure has undone', async
   expect(await inCompany(made.db, acme, nameOfCompany)).toBe('Acme')
 })
 
+test('says why of statements sent together the first has failed, whichever was waited for', async () => {
+  const run = inCompany(made.db, acme, async tx => {
+    await sql`set local statement_timeout = 50`.execute(tx)
+    const slow = sql`select pg_sleep(10)`.execute(tx)
+    slow.catch(() => undefined)
+    await sql`select 1`.execute(tx)
+  })
+  await expect(run).rejects.toMatchObject({ code: '57014' })
+})
+
 test('starts a deadlocked transaction again', async () => {
   const groups = [randomUUID(), randomUUID()]
   await inCompany(made.db, acme, async tx => {
