@@ -40,7 +40,10 @@ export interface DepositParts extends DeliveryParts, RecallParts {
 
 export interface DepositQueue {
   $deposits: ReadableAtom<readonly QueuedDeposit[]>
+  /** Follows a change after a moment. */
   $summary: ReadableAtom<DepositSummary>
+  /** What `$summary` will be, now. */
+  sum: () => DepositSummary
   /** Answers how many of the files found no place. */
   addFiles: (files: readonly File[], category: DepositCategory) => number
   pause: (id: string) => void
@@ -282,6 +285,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   return {
     $deposits: list.$deposits,
     $summary: list.$summary,
+    sum: list.sum,
     addFiles,
     pause: one(act => pause(act, 'person')),
     resume: one(resume),

@@ -108,7 +108,7 @@ function listen(): void {
   })
   addEventListener('online', queue.networkIsBack)
   addEventListener('beforeunload', event => {
-    const { active, paused } = queue.$summary.get()
+    const { active, paused } = queue.sum()
     if (active + paused > 0) event.preventDefault()
   })
 }

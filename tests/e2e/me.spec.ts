@@ -5,6 +5,7 @@ import {
   nextPassword,
   password,
   signUp,
+  signUpByHand,
   watchFaults
 } from '../helpers/page.ts'
 
@@ -147,6 +148,18 @@ test('a person changes name, appearance, language and password, and signs out ev
   expect(faults).toEqual([])
 })
 
+test('a password typed before the page is ready is judged once it is', async ({ page }) => {
+  const held = Promise.withResolvers<void>()
+  await page.route('**/_astro/SignUp.*.js', async route => {
+    await held.promise
+    await route.continue()
+  })
+  await page.goto('/en/sign-up', { waitUntil: 'commit' })
+  await page.locator('input[name=password]').fill('password1234')
+  held.resolve()
+  await expect(page.getByText('Strength: very weak')).toBeVisible()
+})
+
 test('caps lock is told while a password is typed', async ({ page }) => {
   await page.goto('/en/sign-in')
   const field = page.getByLabel('Password', { exact: true })
@@ -190,7 +203,7 @@ for (const days of [-1, 1]) {
   test(`a browser whose clock is ${days} day off signs in and stays`, async ({ page, context }) => {
     // only what the time is, because faked timers would hold up the change of pages
     await context.clock.setFixedTime(Date.now() + days * 86_400_000)
-    await signUp(page, `${address()}/en`)
+    await signUpByHand(page, `${address()}/en`)
     await page.goto('/en/me')
     await expect(page.getByLabel('Username')).toHaveValue('Camille')
     await page.reload()

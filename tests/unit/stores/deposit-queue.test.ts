@@ -50,6 +50,15 @@ test('takes a file from its fingerprint to the record', async () => {
   ])
 })
 
+test('adds up at once for whoever leaves, and for the others after a moment', async () => {
+  const { queue, world } = makeQueue()
+  queue.addFiles([fileOf('a.pdf', 10)], category)
+  await world.run()
+  queue.hear(requestOf('r0', 'done', 2))
+  expect(queue.$summary.get()).toMatchObject({ active: 1, done: 0 })
+  expect(queue.sum()).toMatchObject({ active: 0, done: 1 })
+})
+
 test('sends the reduced copy of a picture with both fingerprints and its transform', async () => {
   const blob = new Blob(['small'], { type: 'image/jpeg' })
   const transform = {
