@@ -20,6 +20,8 @@ declare global {
       tenant: DomainConfig
       locale: 'en' | 'fr'
       themeCss: string
+      /** Text of the script that runs before the first paint. */
+      boot: string
     }
   }
 }

@@ -4,6 +4,8 @@ import { getDomainConfig } from './contract/domains.ts'
 import { themeCss } from './core/contrast.ts'
 import { pagePolicy, reportingEndpoints } from './core/csp.ts'
 import { defaultLocale, isLocale } from './i18n/index.ts'
+// oxlint-disable-next-line boundaries/dependencies -- a text, which the rule cannot find
+import boot from './shell/boot.js?raw'
 
 /**
  * Host → tenant, path → locale, and the page's policy. The finished page goes to the cache of
@@ -29,19 +31,27 @@ async function render({ request, url, locals }: APIContext, next: MiddlewareNext
   const first = url.pathname.split('/')[1]
   locals.locale = isLocale(first) ? first : defaultLocale
   locals.themeCss = themeCss(locals.tenant.theme.colors)
+  locals.boot = boot
 
   const response = await next()
-  const body = await response.text()
+  const body = scriptsBehindStyles(await response.text())
   const headers = new Headers(response.headers)
   const astroPolicy = headers.get('content-security-policy')
   if (astroPolicy) {
     const themeHash = await hashSource(locals.themeCss)
-    const policy = pagePolicy({ astroPolicy, themeHash, api: locals.apiOrigin })
+    const bootHash = await hashSource(boot)
+    const policy = pagePolicy({ astroPolicy, bootHash, themeHash, api: locals.apiOrigin })
     headers.set('content-security-policy', policy)
     headers.set('reporting-endpoints', reportingEndpoints(locals.apiOrigin))
   }
   locals.keepPage({ status: response.status, headers: Object.fromEntries(headers), body })
   return new Response(body, { status: response.status, headers })
+}
+
+/** Module scripts wait for the page anyway; Astro writes their elements itself. */
+function scriptsBehindStyles(page: string): string {
+  const script = '<script type="module"'
+  return page.replaceAll(`${script} src=`, `${script} fetchpriority="low" src=`)
 }
 
 async function hashSource(text: string): Promise<string> {

@@ -11,21 +11,22 @@ export const workerPolicy =
 export type PagePolicyInput = {
   /** The header that Astro put on the page: the source of its script and style hashes. */
   astroPolicy: string
-  /** Hash of the text of the theme's style element: `sha256-…`, quoted or not. */
+  /** Hashes of the texts of `boot.js` and of the theme's style element: `sha256-…`, quoted or not. */
+  bootHash: string
   themeHash: string
   /** Origin of the API: `http://api.localhost:4321` */
   api: string
 }
 
 /** The policy of every page of a host; ClientRouter keeps the first page's for the whole visit. */
-export function pagePolicy({ astroPolicy, themeHash, api }: PagePolicyInput): string {
-  const theme = `'${themeHash.replace(/^'|'$/g, '')}'`
-  if (!hashPattern.test(theme)) throw new Error(`csp: not a hash: ${themeHash}`)
+export function pagePolicy({ astroPolicy, bootHash, themeHash, api }: PagePolicyInput): string {
+  const boot = quoted(bootHash)
+  const theme = quoted(themeHash)
   if (!/^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(api)) throw new Error(`csp: not an origin: ${api}`)
   const directives = [
     // what Firefox asks of a page that is fetched ahead; everything else has a line of its own
     ["default-src 'self'"],
-    ["script-src 'self'", ...hashesOf(astroPolicy, 'script-src')],
+    ["script-src 'self'", ...new Set([...hashesOf(astroPolicy, 'script-src'), boot])],
     ["style-src 'self'", ...new Set([...hashesOf(astroPolicy, 'style-src'), theme])],
     ["img-src 'self' data: blob:"],
     ["font-src 'self'"],
@@ -52,6 +53,12 @@ export function reportingEndpoints(api: string): string {
 
 const hashPattern =
   /^'sha(?:256-[A-Za-z0-9+/]{43}=|384-[A-Za-z0-9+/]{64}|512-[A-Za-z0-9+/]{86}==)'$/
+
+function quoted(hash: string): string {
+  const source = `'${hash.replace(/^'|'$/g, '')}'`
+  if (!hashPattern.test(source)) throw new Error(`csp: not a hash: ${hash}`)
+  return source
+}
 
 // Only hashes pass: 'unsafe-inline', foreign hosts and nonces cannot slip in with a change of Astro's.
 function hashesOf(policy: string, name: string): string[] {

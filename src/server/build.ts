@@ -23,7 +23,7 @@ export interface Build {
   routes: string[]
   /** The words of every namespace. */
   messages: Record<Locale, Words>
-  /** Files served as they are, by path: `/boot.js`, `/_astro/client.FVv06Hs5.js`. */
+  /** Files served as they are, by path: `/kdf-a1.json`, `/_astro/client.FVv06Hs5.js`. */
   files: Map<string, BuiltFile>
   render: Render
 }

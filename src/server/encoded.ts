@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-/** A body with its tag and, once they are computed, its compressed forms. */
+/** A body with its tag and its compressed forms, where it has some. */
 export interface Encoded {
   etag: string
   identity: Buffer
@@ -16,16 +16,12 @@ export interface Encoded {
 const leastBytes = 1024
 const compressible = /^(?:text\/|application\/(?:json|wasm)|image\/svg)/
 
-/** Compresses once and in the background; until that is done readers get the plain bytes. */
-export function encode(
-  body: Buffer,
-  type: string,
-  options: { quality: number; done?: () => void }
-): Encoded {
+/** Compresses once, beside the event loop: on a slow line even the first reader has gained by waiting. */
+export async function encode(body: Buffer, type: string, quality: number): Promise<Encoded> {
   const hash = createHash('sha256').update(body).digest('base64url')
   const encoded: Encoded = { etag: `W/"${hash}"`, identity: body, size: body.length }
   if (body.length >= leastBytes && compressible.test(type)) {
-    compress(encoded, options.quality).then(options.done, () => {
+    await compress(encoded, quality).catch(() => {
       // the plain bytes are an answer too
     })
   }
@@ -37,9 +33,12 @@ async function compress(encoded: Encoded, quality: number): Promise<void> {
     [constants.BROTLI_PARAM_QUALITY]: quality,
     [constants.BROTLI_PARAM_SIZE_HINT]: encoded.identity.length
   }
-  encoded.br = await promisify(brotliCompress)(encoded.identity, { params })
-  encoded.gzip = await promisify(gzip)(encoded.identity)
-  encoded.size += encoded.br.length + encoded.gzip.length
+  const [br, gzipped] = await Promise.all([
+    promisify(brotliCompress)(encoded.identity, { params }),
+    promisify(gzip)(encoded.identity)
+  ])
+  Object.assign(encoded, { br, gzip: gzipped })
+  encoded.size += br.length + gzipped.length
 }
 
 /**

@@ -16,8 +16,6 @@ export interface RenderedPage {
 interface Entry {
   version: string
   page: Page
-  /** What the entry counted for when it was last weighed. */
-  size: number
 }
 
 const brotliQuality = 5
@@ -70,36 +68,20 @@ export class PageCache {
     this.#rendered++
     const { headers } = rendered
     const type = headers['content-type'] ?? 'text/html'
-    const entry: Entry = {
-      version,
-      size: 0,
-      page: {
-        status: rendered.status,
-        headers,
-        body: encode(Buffer.from(rendered.body), type, {
-          quality: brotliQuality,
-          done: () => this.#weigh(key, entry)
-        })
-      }
-    }
+    const body = await encode(Buffer.from(rendered.body), type, brotliQuality)
+    const page = { status: rendered.status, headers, body }
     this.#drop(key)
-    this.#entries.set(key, entry)
-    this.#weigh(key, entry)
-    return entry.page
-  }
-
-  #weigh(key: string, entry: Entry): void {
-    if (this.#entries.get(key) !== entry) return
-    this.#bytes += entry.page.body.size - entry.size
-    entry.size = entry.page.body.size
+    this.#entries.set(key, { version, page })
+    this.#bytes += body.size
     for (const oldest of this.#entries.keys()) {
       if (this.#bytes <= this.#maxBytes) break
       this.#drop(oldest)
     }
+    return page
   }
 
   #drop(key: string): void {
-    this.#bytes -= this.#entries.get(key)?.size ?? 0
+    this.#bytes -= this.#entries.get(key)?.page.body.size ?? 0
     this.#entries.delete(key)
   }
 }

@@ -40,7 +40,7 @@ const locales = ['en', 'fr'] as const satisfies Locale[]
 export function createSite(options: SiteOptions): Site {
   const { build, log } = options
   const cache = new PageCache(maxCacheBytes)
-  const files = new Map<string, Encoded>()
+  const files = new Map<string, Promise<Encoded>>()
   const security = securityHeaders(options.scheme)
   const known = new Set(build.routes.map(route => route.replace('/[locale]', '') || '/'))
   const messages = { en: dictionary('en'), fr: dictionary('fr') }
@@ -57,7 +57,7 @@ export function createSite(options: SiteOptions): Site {
       return plain(response, 405, 'Method Not Allowed', { allow: 'GET, HEAD' })
     }
     const file = build.files.get(path)
-    if (file) return sendFile(request, response, path, query, file)
+    if (file) return sendFile(request, response, path, file)
     if (path.startsWith('/_astro/')) return plain(response, 404, 'Not Found')
     if (path === '/builds/latest.json') return sendBuildId(request, response)
     const words = /^\/_i18n\/([\w-]+)\/(en|fr)\/messages\.json$/.exec(path)
@@ -94,16 +94,15 @@ export function createSite(options: SiteOptions): Site {
     return `${options.scheme}://${host}${options.port === undefined ? '' : `:${options.port}`}`
   }
 
-  function sendFile(
+  async function sendFile(
     request: IncomingMessage,
     response: ServerResponse,
     path: string,
-    query: string,
     file: BuiltFile
-  ): void {
-    const encoded = files.get(path) ?? encode(file.body, file.type, { quality: fileQuality })
+  ): Promise<void> {
+    const encoded = files.get(path) ?? encode(file.body, file.type, fileQuality)
     files.set(path, encoded)
-    const isImmutable = path.startsWith('/_astro/') || query === `?${build.id}`
+    const isImmutable = path.startsWith('/_astro/')
     send(
       request,
       response,
@@ -115,26 +114,26 @@ export function createSite(options: SiteOptions): Site {
         vary: 'Accept-Encoding',
         ...(path.startsWith('/_astro/worker-') ? { 'content-security-policy': workerPolicy } : {})
       },
-      encoded
+      await encoded
     )
   }
 
-  function sendBuildId(request: IncomingMessage, response: ServerResponse): void {
+  async function sendBuildId(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = Buffer.from(JSON.stringify({ id: build.id }))
     const headers = {
       ...security,
       'content-type': 'application/json',
       'cache-control': 'no-store'
     }
-    send(request, response, 200, headers, encode(body, 'application/json', { quality: 1 }))
+    send(request, response, 200, headers, await encode(body, 'application/json', 1))
   }
 
-  function sendMessages(
+  async function sendMessages(
     request: IncomingMessage,
     response: ServerResponse,
     isCurrent: boolean,
     locale: Locale
-  ): void {
+  ): Promise<void> {
     send(
       request,
       response,
@@ -145,13 +144,13 @@ export function createSite(options: SiteOptions): Site {
         'cache-control': isCurrent ? `public, max-age=${messageSeconds}, immutable` : 'no-cache',
         vary: 'Accept-Encoding'
       },
-      messages[locale]
+      await messages[locale]
     )
   }
 
-  function dictionary(locale: Locale): Encoded {
+  function dictionary(locale: Locale): Promise<Encoded> {
     const text = JSON.stringify(build.messages[locale])
-    return encode(Buffer.from(text), 'application/json', { quality: fileQuality })
+    return encode(Buffer.from(text), 'application/json', fileQuality)
   }
 
   async function sendPage(

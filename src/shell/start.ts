@@ -4,6 +4,7 @@ import { startDrawer } from './drawer.ts'
 import { startDropAnywhere } from './drop-anywhere.ts'
 import { startDropZone } from './drop-zone.ts'
 import { focusHeading } from './focus.ts'
+import { loadFonts } from './fonts.ts'
 import { startLanguages } from './languages.ts'
 import { fillNotFound } from './not-found.ts'
 import { onPage } from './page.ts'
@@ -28,6 +29,7 @@ export function startShell(): void {
   fillNotFound()
   loadRarePages()
   focusHeading()
+  if (!document.documentElement.dataset['fonts']) loadFonts()
   onPage(() => whenIdle(startRest))
 }
 

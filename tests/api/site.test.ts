@@ -34,6 +34,16 @@ test('answers a page with policy, tag and the company’s theme, and 304 the sec
   expect(await second.text()).toBe('')
 })
 
+test('paints before fonts and modules are there (docs/decisions/0008)', async () => {
+  const { get } = await startSite()
+  const page = await (await get('/en/verify')).text()
+  expect(page).not.toMatch(/<link[^>]+as="font"/)
+  expect(page).toContain('vidimus:fonts')
+  const modules = page.match(/<script[^>]+type="module"[^>]*>/g) ?? []
+  expect(modules.length).toBeGreaterThan(0)
+  for (const script of modules) expect(script).toContain('fetchpriority="low"')
+})
+
 test('shows one policy on every page of a host', async () => {
   const { get } = await startSite()
   const paths = [
@@ -219,14 +229,15 @@ test('answers HEAD from the same entry and refuses other methods', async () => {
   expect(post.headers.get('allow')).toBe('GET, HEAD')
 })
 
-test('compresses a page once it has had the time', async () => {
+test('compresses a page and a file, for their first reader too', async () => {
   const { get } = await startSite()
+  const script = [...built.files.keys()].find(path => /\/_astro\/client\.[\w-]+\.js$/.test(path))
+  expect(script).toBeDefined()
+  for (const path of ['/en', script ?? '']) {
+    const first = await get(path, { 'accept-encoding': 'gzip' })
+    expect(first.headers.get('content-encoding'), path).toBe('gzip')
+  }
   const plain = await (await get('/en')).text()
-  await expect
-    .poll(async () =>
-      (await get('/en', { 'accept-encoding': 'gzip' })).headers.get('content-encoding')
-    )
-    .toBe('gzip')
   expect(await (await get('/en', { 'accept-encoding': 'br, gzip' })).text()).toBe(plain)
   const refused = await get('/en', { 'accept-encoding': 'br;q=0, identity' })
   expect(refused.headers.get('content-encoding')).toBeNull()
@@ -244,7 +255,7 @@ test('sends hashed files as immutable and worker files with a policy of their ow
   expect(policy).toContain("'wasm-unsafe-eval'")
   expect((await get('/_astro/gone.js')).status).toBe(404)
   expect((await get('/../package.json')).status).toBe(404)
-  expect((await get('/boot.js')).headers.get('cache-control')).toBe('no-cache')
+  expect((await get('/kdf-a1.json')).headers.get('cache-control')).toBe('no-cache')
 })
 
 test('tells its build, and lets browsers keep its words for 24 hours and no other build’s', async () => {

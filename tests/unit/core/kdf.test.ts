@@ -1,4 +1,4 @@
-import { argon2Sync, createECDH, createHash } from 'node:crypto'
+import { createECDH, createHash } from 'node:crypto'
 import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js'
 import { argon2id as wasmArgon2id } from 'hash-wasm'
 import { describe, expect, test } from 'vitest'
@@ -12,18 +12,7 @@ import {
   passwordBytes,
   scalarFromOkm
 } from '../../../src/core/kdf.ts'
-
-const node: Argon2id = ({ password, salt, memoryKib, passes, lanes, bytes }) =>
-  new Uint8Array(
-    argon2Sync('argon2id', {
-      message: password,
-      nonce: salt,
-      memory: memoryKib,
-      passes,
-      parallelism: lanes,
-      tagLength: bytes
-    })
-  )
+import { argon2id as node } from '../../helpers/keys.ts'
 
 const wasm: Argon2id = ({ password, salt, memoryKib, passes, lanes, bytes }) =>
   wasmArgon2id({

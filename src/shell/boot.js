@@ -1,5 +1,6 @@
-// Runs before the first paint and after every page swap, because ClientRouter replaces the attributes
-// of <html>: theme, drawer, and what CSS shows to whom. Pages themselves are the same for everybody.
+// Stands in every page. Runs before the first paint and after every page swap, because ClientRouter
+// replaces the attributes of <html>: theme, drawer, and what CSS shows to whom. Pages themselves are
+// the same for everybody.
 ;(() => {
   const root = document.documentElement
 
@@ -11,7 +12,7 @@
   function guard() {
     if (!window.trustedTypes || trustedTypes.defaultPolicy) return
     let page = ''
-    const ofPage = text => (page.includes(`>${text}</script>`) ? text : null)
+    const ofPage = text => (page.includes(`>${text}\x3c/script>`) ? text : null)
     trustedTypes.createPolicy('default', {
       createHTML(text, _type, sink) {
         if (sink === 'Element innerHTML') return ofPage(text)
@@ -30,6 +31,7 @@
   function apply() {
     const scheme = stored('vidimus:scheme')
     const session = isSignedIn() ? 'in' : 'out'
+    set('fonts', stored('vidimus:fonts'))
     set('theme', { light: 'vidimus', dark: 'vidimus-dark' }[scheme])
     set('drawer', stored('vidimus:drawer') === 'rail' ? 'rail' : undefined)
     set('session', session)
