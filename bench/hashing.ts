@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Browser, chromium, type Page } from '@playwright/test'
+import type { Browser, Page } from '@playwright/test'
 import { type Build, readBuild } from '../src/server/build.ts'
+import { launch } from './browser.ts'
 import { median, type Options, type Row } from './table.ts'
 import { serveBuild } from './weight.ts'
 
@@ -87,16 +88,6 @@ async function sha256sum({ path }: BenchFile): Promise<number> {
   const start = performance.now()
   await run('sha256sum', [path])
   return (performance.now() - start) / 1000
-}
-
-function launch(): Promise<Browser> {
-  const saved = '.cache/chromium'
-  const found = existsSync(saved) ? readFileSync(saved, 'utf8').trim() : undefined
-  const executablePath = process.env['CHROMIUM_PATH'] ?? found
-  return chromium.launch({
-    ...(executablePath ? { executablePath } : {}),
-    args: ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
-  })
 }
 
 /** What the built module gives, under the name that the build gave it. */

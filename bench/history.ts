@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { type CDPSession, chromium, type Page } from '@playwright/test'
+import type { CDPSession, Page } from '@playwright/test'
 import { signUp } from '../tests/helpers/page.ts'
 import { seedRequests } from '../tests/helpers/seeded-requests.ts'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
+import { launch } from './browser.ts'
 import { median, type Options, quantile, type Row } from './table.ts'
 
 /** A finger that flicks: pixels a second, and how long. */
@@ -17,10 +17,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   const count = quick ? 2000 : 100_000
   await using service = await makeServiceProcess()
   await service.start()
-  const path = '.cache/chromium'
-  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : []
-  const executablePath = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  const browser = await chromium.launch({ args, ...(executablePath ? { executablePath } : {}) })
+  const browser = await launch()
   try {
     const page = await browser.newPage()
     const email = await signUp(page, `http://localhost:${service.port}/en`)

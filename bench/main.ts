@@ -2,6 +2,7 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { asClient, canPin } from './cores.ts'
 import { measure as deposits } from './deposits.ts'
+import { measure as desk } from './desk.ts'
 import { measure as hashing } from './hashing.ts'
 import { measure as history } from './history.ts'
 import { measure as pages } from './pages.ts'
@@ -26,7 +27,8 @@ const measures: Record<string, (options: Options) => Promise<Row[]>> = {
   deposits: asClient(deposits),
   verifications: asClient(verifications),
   streams: asClient(streams),
-  history
+  history,
+  desk
 }
 
 const { values } = parseArgs({

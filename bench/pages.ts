@@ -63,24 +63,22 @@ function open(port: number): Promise<Connection[]> {
   return Promise.all(Array.from({ length: callers }, () => Connection.open(port)))
 }
 
-/** The page once its brotli form is there; the first readers get plain bytes. */
+/** The page as the peer is to answer it. */
 async function compressedPage(port: number, request: string) {
   const connection = await Connection.open(port)
-  for (;;) {
-    const { status, head, body } = await connection.ask(request)
-    if (status !== 200) throw new Error(`the page answered ${status}`)
-    if (!/\r\ncontent-encoding: br/i.test(head)) continue
-    connection.close()
-    const lines = head.split('\r\n').slice(1)
-    const headers = lines.map(line => [
-      line.slice(0, line.indexOf(':')),
-      line.slice(line.indexOf(':') + 2)
-    ])
-    // node:http writes these by itself
-    const own = ['date', 'connection', 'keep-alive']
-    const kept = headers.filter(([name = '']) => !own.includes(name.toLowerCase()))
-    return { headers: Object.fromEntries(kept) as Record<string, string>, body }
-  }
+  const { status, head, body } = await connection.ask(request)
+  connection.close()
+  if (status !== 200) throw new Error(`the page answered ${status}`)
+  if (!/\r\ncontent-encoding: br/i.test(head)) throw new Error('the page came as it is')
+  const lines = head.split('\r\n').slice(1)
+  const headers = lines.map(line => [
+    line.slice(0, line.indexOf(':')),
+    line.slice(line.indexOf(':') + 2)
+  ])
+  // node:http writes these by itself
+  const own = ['date', 'connection', 'keep-alive']
+  const kept = headers.filter(([name = '']) => !own.includes(name.toLowerCase()))
+  return { headers: Object.fromEntries(kept) as Record<string, string>, body }
 }
 
 function share(part: number): string {

@@ -1,0 +1,13 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { type Browser, chromium } from '@playwright/test'
+
+/** The browser of this machine, without a window. Whoever starts it closes it. */
+export function launch(): Promise<Browser> {
+  const saved = '.cache/chromium'
+  const found = existsSync(saved) ? readFileSync(saved, 'utf8').trim() : undefined
+  const executablePath = process.env['CHROMIUM_PATH'] ?? found
+  return chromium.launch({
+    ...(executablePath ? { executablePath } : {}),
+    args: ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
+  })
+}

@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, CDPSession, Page } from '@playwright/test'
+import { signUp } from '../tests/helpers/page.ts'
+import { makeServiceProcess } from '../tests/helpers/service.ts'
+import { launch } from './browser.ts'
+import { median, type Options, type Row } from './table.ts'
+
+/** Bytes of each document. */
+const size = 200_000
+
+/**
+ * A thousand documents chosen at once on the page of deposits and deposited by a real service: how long
+ * the person waits for the page, how long for the last document, and what the page then holds in memory.
+ */
+export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
+  const count = quick ? 100 : 1000
+  await using service = await makeServiceProcess()
+  await service.start()
+  const browser = await launch()
+  // whoever waits for the browser then hears that it has gone
+  const stop = () => void browser.close()
+  signal.addEventListener('abort', stop)
+  const folder = await mkdtemp(join(tmpdir(), 'vidimus-desk-'))
+  try {
+    const home = `http://localhost:${service.port}/en`
+    const deposits: Deposited[] = []
+    for (let run = 1; run <= runs; run++) {
+      signal.throwIfAborted()
+      // bytes that nobody has deposited before
+      const paths = await makeFiles(folder, count)
+      deposits.push(await deposit(browser, home, paths))
+      say(`desk, ${run} of ${runs}: ${count} in ${deposits.at(-1)?.seconds.toFixed(0)} s`)
+    }
+    return rowsOf(deposits, count)
+  } finally {
+    signal.removeEventListener('abort', stop)
+    await browser.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+interface Deposited {
+  seconds: number
+  /** Milliseconds of the longest task of the page's own thread, by the processor's clock. */
+  longest: number
+  /** Bytes by which the page's memory grew. */
+  grown: number
+}
+
+async function deposit(browser: Browser, home: string, paths: string[]): Promise<Deposited> {
+  const context = await browser.newContext({ locale: 'en' })
+  const page = await context.newPage()
+  await signUp(page, home)
+  await page.goto(`${home}/deposit`)
+  const input = page.locator('main input[type=file]').first()
+  await input.waitFor({ state: 'attached' })
+  await page.locator('astro-island[ssr]').waitFor({ state: 'detached' })
+  const client = await context.newCDPSession(page)
+  await client.send('HeapProfiler.enable')
+  const before = await heapOf(client)
+  const endTrace = await traceTasks(client)
+  const started = performance.now()
+  await input.setInputFiles(paths)
+  const count = paths.length.toLocaleString('en')
+  await headingOf(page, `of ${count}`)
+  await headingOf(page, `${count} recorded`)
+  const seconds = (performance.now() - started) / 1000
+  const longest = await endTrace()
+  const grown = (await heapOf(client)) - before
+  await context.close()
+  return { seconds, longest, grown }
+}
+
+async function makeFiles(folder: string, count: number): Promise<string[]> {
+  const paths: string[] = []
+  for (let index = 0; index < count; index++) {
+    const path = join(folder, `document-${index}.bin`)
+    await writeFile(path, randomBytes(size))
+    paths.push(path)
+  }
+  return paths
+}
+
+/**
+ * Waits in the page itself. Playwright asks again and again, each time in a task of the page's own
+ * thread that looks at every element and its style: those would be the longest tasks of this page.
+ */
+function headingOf(page: Page, text: string): Promise<void> {
+  return page.evaluate(
+    wanted =>
+      new Promise<void>((done, fail) => {
+        const until = Date.now() + 600_000
+        const timer = setInterval(() => {
+          const text = document.querySelector('section[tabindex="-1"] h2')?.textContent ?? ''
+          const hasFailed = Date.now() > until || text.includes('not recorded')
+          if (!hasFailed && !text.includes(wanted)) return
+          clearInterval(timer)
+          if (hasFailed) fail(new Error(`the page says ${text}`))
+          else done()
+        }, 100)
+      }),
+    text
+  )
+}
+
+/**
+ * By the processor's clock: on a busy machine a task is long because it has to wait. The task in which the
+ * browser itself makes files of the choice counts with what the page does in it.
+ */
+async function traceTasks(client: CDPSession): Promise<() => Promise<number>> {
+  type Traced = { name: string; ts: number; dur?: number; tdur?: number; args?: { data?: object } }
+  const tasks: Traced[] = []
+  const choices: Traced[] = []
+  client.on('Tracing.dataCollected', ({ value }) => {
+    // as: the protocol calls them strings, and sends objects
+    for (const event of value as unknown as Traced[]) {
+      if (event.name === 'EventDispatch' && Object(event.args?.data).type === 'change')
+        choices.push(event)
+      // shorter ones are of no interest, and there are a million of them
+      if (event.name === 'RunTask' && (event.tdur ?? 0) >= 10_000) tasks.push(event)
+    }
+  })
+  await client.send('Tracing.start', {
+    transferMode: 'ReportEvents',
+    traceConfig: {
+      includedCategories: ['disabled-by-default-devtools.timeline', 'devtools.timeline']
+    }
+  })
+  return async () => {
+    const complete = new Promise(resolve => client.once('Tracing.tracingComplete', resolve))
+    await client.send('Tracing.end')
+    await complete
+    const holds = (task: Traced) => (choice: Traced) =>
+      choice.ts >= task.ts && choice.ts <= task.ts + (task.dur ?? 0)
+    const micros = tasks.map(task => (choices.find(holds(task)) ?? task).tdur ?? 0)
+    return Math.max(0, ...micros) / 1000
+  }
+}
+
+async function heapOf(client: CDPSession): Promise<number> {
+  await client.send('HeapProfiler.collectGarbage')
+  const { usedSize } = await client.send('Runtime.getHeapUsage')
+  return usedSize
+}
+
+function rowsOf(deposits: Deposited[], count: number): Row[] {
+  const of = (figure: keyof Deposited) => median(deposits.map(each => each[figure]))
+  const what = `${count.toLocaleString('en')} files chosen`
+  return [
+    { what: `${what}, longest task`, ours: of('longest'), unit: 'ms', aim: { atMost: 50 } },
+    { what: `${what}, recorded`, ours: count / of('seconds'), unit: '/s' },
+    // the files themselves are 200 MB
+    { what: `${what}, page memory`, ours: of('grown') / 1e6, unit: 'MB', aim: { atMost: 30 } }
+  ]
+}
