@@ -26,7 +26,8 @@ export default defineConfig({
     baseURL: `http://localhost:${port}`,
     actionTimeout: 20_000,
     navigationTimeout: 30_000,
-    trace: 'retain-on-failure',
+    // recording each test would slow down all of them; `--trace on` records one that is being looked into
+    trace: process.env.CI ? 'on-first-retry' : 'off',
     launchOptions: {
       ...(executablePath ? { executablePath } : {}),
       args: [

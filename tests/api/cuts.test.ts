@@ -70,12 +70,17 @@ test('goes on after a network that died silently, and ignores what it delivers l
   await expect(
     ada.tus('PATCH', upload, { offset: 0, body: bytes, at: proxy.port })
   ).rejects.toThrow()
-  const head = await ada.tus('HEAD', upload)
-  expect(head.status).toBe(200)
-  const offset = Number(head.headers['upload-offset'])
-  expect(offset).toBeLessThan(100_000)
-  const middle = bytes.subarray(offset, 200_000)
-  expect((await ada.tus('PATCH', upload, { offset, body: middle })).status).toBe(204)
+  const goOn = async () => {
+    const head = await ada.tus('HEAD', upload)
+    expect(head.status).toBe(200)
+    const offset = Number(head.headers['upload-offset'])
+    expect(offset).toBeLessThanOrEqual(100_000)
+    return ada.tus('PATCH', upload, { offset, body: bytes.subarray(offset, 200_000) })
+  }
+  // a write that was under way may end after the HEAD: whoever is told of another offset asks again
+  const first = await goOn()
+  const { status } = first.status === 409 ? await goOn() : first
+  expect(status).toBe(204)
   proxy.deliverLate()
   const rest = { offset: 200_000, body: bytes.subarray(200_000) }
   expect((await ada.tus('PATCH', upload, rest)).status).toBe(204)

@@ -216,7 +216,8 @@ async function play(
     case 'deposit':
     case 'deposit a fingerprint': {
       const store = act === 'deposit' ? 'file' : 'fingerprint'
-      const bytes = randomBytes(at.thing + 1)
+      // long enough that no two are the same
+      const bytes = randomBytes(at.thing + 16)
       const actual = await outcome(open(host, session.token, asked.categories[store], bytes))
       const expected = isIn && asked !== person.company ? 'category_unknown' : told(undefined)
       if (typeof actual === 'string') return { actual, expected }

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { type Browser, expect, type Page, test } from '@playwright/test'
+import { newEmail } from '../helpers/client.ts'
 import { parseMail, type ReceivedMail } from '../helpers/mail-server.ts'
 import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
 
@@ -234,10 +235,6 @@ test('the pages of links say what they need when they are opened without one', a
 
 function site(): string {
   return `http://localhost:${service.port}`
-}
-
-function newEmail(): string {
-  return `person-${Date.now()}-${Math.random().toString(36).slice(2)}@example.com`
 }
 
 async function fresh(browser: Browser): Promise<Page> {

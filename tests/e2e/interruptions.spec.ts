@@ -1,9 +1,8 @@
 import { expect, type Page, test } from '@playwright/test'
-
-const password = 'a long sentence to keep'
+import { signUp } from '../helpers/page.ts'
 
 test('announces what became of the deposits, not that all are done', async ({ page }) => {
-  await signUp(page, 'en')
+  await signUp(page, `${address()}/en`)
   await page.goto('/en/deposit')
   await choose(page, [fileOf('empty.txt', '')])
   await expect(page.getByRole('status').filter({ hasText: '1 not recorded' })).toBeAttached()
@@ -13,7 +12,7 @@ test('announces what became of the deposits, not that all are done', async ({ pa
 test('asks before a paused upload is lost, in a dialog that fits a narrow window', async ({
   page
 }) => {
-  await signUp(page, 'fr')
+  await signUp(page, `${address()}/fr`)
   await page.setViewportSize({ width: 320, height: 700 })
   await page.goto('/fr/deposit')
   await holdReservations(page)
@@ -51,7 +50,7 @@ test('asks before a paused upload is lost, in a dialog that fits a narrow window
 })
 
 test('a session that ends leaves the checks, and offers to sign in', async ({ page }) => {
-  await signUp(page, 'en')
+  await signUp(page, `${address()}/en`)
   await page.goto('/en/verify')
   await page.route(/\/verify$/, (route, request) =>
     request.method() === 'POST'
@@ -74,7 +73,7 @@ test('a session that ends leaves the checks, and offers to sign in', async ({ pa
 })
 
 test('the sign-in page says why it came when a session ended', async ({ page, context }) => {
-  await signUp(page, 'en')
+  await signUp(page, `${address()}/en`)
   await page.goto('/en/history')
   await expect(page.getByText('Every document you deposit or check')).toBeVisible()
   await context.clearCookies()
@@ -86,7 +85,7 @@ test('the sign-in page says why it came when a session ended', async ({ page, co
 test('a worker that cannot be loaded is a lost connection, and the deposit goes on', async ({
   page
 }) => {
-  await signUp(page, 'en')
+  await signUp(page, `${address()}/en`)
   await page.goto('/en/deposit')
   await page.route(/\/_astro\/worker-hash/, route => route.abort())
   await choose(page, [fileOf('lease.txt', 'a lease')])
@@ -138,13 +137,6 @@ async function holdReservations(page: Page): Promise<void> {
   )
 }
 
-async function signUp(page: Page, locale: 'en' | 'fr'): Promise<void> {
-  await page.goto(`/${locale}/sign-up`)
-  const email = `person-${Date.now()}-${Math.random().toString(36).slice(2)}@example.com`
-  await page.locator('input[type=email]').fill(email)
-  await page.locator('input[name=username]').fill('Camille')
-  for (const field of await page.locator('input[type=password]').all()) await field.fill(password)
-  await page.locator('main form [type=submit]').click()
-  await expect(page.locator('html')).toHaveAttribute('data-session', 'in')
-  await expect(page).toHaveURL(new RegExp(`/${locale}$`))
+function address(): string {
+  return test.info().project.use.baseURL ?? ''
 }

@@ -56,6 +56,8 @@ test('a page that needs a person leads through sign-in and back', async ({ page,
   await expect(other).toHaveURL(/\/fr\/sign-in\?redirect=/)
   await other.getByLabel('E-mail').fill(email)
   await other.locator('input[type=password]').fill(password)
+  // before the scripts of the page are there, nothing is sent
+  await expect(other.locator('main form [type=submit]')).toBeEnabled()
   await other.keyboard.press('Enter')
   // their own language is English
   await expectArrival(other, `${site}/en/history?kind=deposit`)

@@ -8,7 +8,7 @@ const colourRules = ['color-contrast', 'link-in-text-block']
 /** Breaks no rule of axe. */
 async function expectAccessible(page: Page, rules: Rules) {
   // without the second page that axe otherwise opens, because none of ours holds a frame
-  const axe = new AxeBuilder({ page }).setLegacyMode()
+  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })
   if (rules === 'colours') axe.withRules(colourRules)
   const { violations } = await axe.analyze()
   const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id} ${html}`))
@@ -18,6 +18,7 @@ async function expectAccessible(page: Page, rules: Rules) {
 /** What holds for every page whatever it shows: its rules, its words, its policy, its window. */
 export async function inspect(page: Page, rules: Rules = 'all'): Promise<void> {
   await expect(page.locator('h1')).toHaveCount(1)
+  await page.evaluate(settle)
   expect.soft(await page.evaluate(findClipped), `${page.url()} is cut off`).toEqual([])
   const html = await page.content()
   expect.soft(html, 'the policy blocks style attributes').not.toMatch(/<[^>]+\sstyle="/)
@@ -32,7 +33,20 @@ export async function inspectInBothSchemes(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' })
   await inspect(page)
   await page.emulateMedia({ colorScheme: 'dark' })
+  await page.evaluate(settle)
   await expectAccessible(page, 'colours')
+}
+
+/** Colours and places on their way to others are nobody's; what turns for as long as it is seen stays. */
+async function settle(): Promise<void> {
+  await document.fonts.ready
+  await new Promise(requestAnimationFrame)
+  const ending = document
+    .getAnimations()
+    .filter(animation => Number.isFinite(animation.effect?.getComputedTiming().endTime))
+  const ended = Promise.allSettled(ending.map(({ finished }) => finished))
+  // one that is paused never ends
+  await Promise.race([ended, new Promise(resolve => setTimeout(resolve, 1000))])
 }
 
 /** A page that scrolls sideways, and controls and texts that stick out of it or of their own box. */

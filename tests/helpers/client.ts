@@ -7,7 +7,7 @@ import { createDeposit, putDeposit } from '../../src/contract/deposits.ts'
 import type { Endpoint } from '../../src/contract/endpoint.ts'
 import { getChallenge, logIn } from '../../src/contract/sessions.ts'
 import { createUser } from '../../src/contract/users.ts'
-import { makeKeys } from './keys.ts'
+import { makeKeys, type TestKeys } from './keys.ts'
 
 export interface Sent {
   method?: string
@@ -85,14 +85,26 @@ export function opened(answer: z.output<(typeof createDeposit)['output']>) {
   return { request: answer.request, upload: answer.upload }
 }
 
+interface Newcomer {
+  email?: string
+  username?: string
+  locale?: 'en' | 'fr'
+  keys?: TestKeys
+}
+
+/** Of nobody yet, also when a test is tried again. */
+export function newEmail(): string {
+  return `person-${randomUUID()}@example.com`
+}
+
 /** A person who signs up and in over a real port, and acts as their browser would. */
-export async function signUpAt(port: number, host: string) {
-  const keys = makeKeys()
-  const email = `person-${randomUUID()}@example.com`
+export async function signUpAt(port: number, host: string, newcomer: Newcomer = {}) {
+  const { email = newEmail(), username = 'Ada', locale, keys = makeKeys() } = newcomer
   const options = { base: `http://api.${host}`, fetch: fetchAt(port) }
   const { challenge: nonce } = await call(getChallenge, { email, purpose: 'signup' }, options)
   const public_key_jwt = keys.publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
-  const { id } = await call(createUser, { email, username: 'Ada', public_key_jwt }, options)
+  const account = { email, username, public_key_jwt, ...(locale && { locale }) }
+  const { id } = await call(createUser, account, options)
   let token = await signIn()
 
   async function signIn(): Promise<string> {

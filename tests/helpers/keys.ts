@@ -1,7 +1,19 @@
-import { generateKeyPairSync, sign } from 'node:crypto'
+import {
+  argon2Sync,
+  createPrivateKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign
+} from 'node:crypto'
 import { challengeResponse } from '../../src/core/challenge.ts'
+import { toBase64Url } from '../../src/core/evidence/bytes.ts'
+import { type Argon2id, deriveKey } from '../../src/core/kdf.ts'
 import { PublicKeyJwk, type PublicKeyPayload } from '../../src/core/public-key-jwt.ts'
-import { formatPublicKeyJwt, publicKeyJwtInput } from '../../src/core/public-key-proof.ts'
+import {
+  formatPublicKeyJwt,
+  publicJwk,
+  publicKeyJwtInput
+} from '../../src/core/public-key-proof.ts'
 
 export interface TestKeys {
   jwk: PublicKeyJwk
@@ -15,9 +27,20 @@ export interface TestKeys {
 /** A random key where a browser would derive one: the derivation takes a third of a second. */
 export function makeKeys(): TestKeys {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const jwk = PublicKeyJwk.parse(publicKey.export({ format: 'jwk' }))
+  return keysOf(privateKey, PublicKeyJwk.parse(publicKey.export({ format: 'jwk' })))
+}
+
+/** The key that a browser derives. */
+export async function deriveKeys(email: string, password: string): Promise<TestKeys> {
+  const { d, x, y } = await deriveKey('a1', email, password, argon2id)
+  const jwk = publicJwk({ x, y })
+  const key = createPrivateKey({ format: 'jwk', key: { ...jwk, d: toBase64Url(d) } })
+  return keysOf(key, jwk)
+}
+
+function keysOf(key: KeyObject, jwk: PublicKeyJwk): TestKeys {
   const signatureOf = (text: string) =>
-    sign('sha256', Buffer.from(text), { key: privateKey, dsaEncoding: 'ieee-p1363' })
+    sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' })
   return {
     jwk,
     respond: challenge => challengeResponse(challenge, signatureOf(challenge)),
@@ -27,3 +50,16 @@ export function makeKeys(): TestKeys {
     }
   }
 }
+
+/** Node's own, as a third opinion beside the two that browsers use. */
+export const argon2id: Argon2id = ({ password, salt, memoryKib, passes, lanes, bytes }) =>
+  new Uint8Array(
+    argon2Sync('argon2id', {
+      message: password,
+      nonce: salt,
+      memory: memoryKib,
+      passes,
+      parallelism: lanes,
+      tagLength: bytes
+    })
+  )

@@ -1,4 +1,7 @@
 import { expect, type Page, type Request } from '@playwright/test'
+import { expiryOf } from '../../src/core/token.ts'
+import { newEmail, signUpAt } from './client.ts'
+import { deriveKeys } from './keys.ts'
 
 export const password = 'a long sentence to keep'
 export const nextPassword = 'seven green bicycles in the rain'
@@ -9,18 +12,47 @@ interface Person {
   chosen?: string
 }
 
-/** Signs somebody up through the page; `home` is a site in one language. Answers the e-mail. */
-export async function signUp(page: Page, home: string, person: Person = {}): Promise<string> {
-  const email = person.email ?? `p-${Date.now()}-${Math.random().toString(36).slice(2)}@example.com`
+/** Signs somebody up through the page; as `signUp` otherwise. */
+export async function signUpByHand(page: Page, home: string, person: Person = {}): Promise<string> {
+  const { email, username, chosen } = { ...somebody(), ...person }
   await page.goto(`${home}/sign-up`)
   await page.locator('input[name=email]').fill(email)
-  await page.locator('input[name=username]').fill(person.username ?? 'Camille')
-  for (const field of await page.locator('input[type=password]').all()) {
-    await field.fill(person.chosen ?? password)
-  }
+  await page.locator('input[name=username]').fill(username)
+  for (const field of await page.locator('input[type=password]').all()) await field.fill(chosen)
   await page.locator('main form [type=submit]').click()
   await expectArrival(page, home)
   return email
+}
+
+/**
+ * Signs somebody up as the page does, without the page, and gives their session to the browser; `home` is
+ * a site in one language, and where the page then is. Answers the e-mail.
+ */
+export async function signUp(page: Page, home: string, person: Person = {}): Promise<string> {
+  const { email, username, chosen } = { ...somebody(), ...person }
+  const { hostname, port, pathname } = new URL(home)
+  const locale = pathname === '/fr' ? 'fr' : 'en'
+  const keys = await deriveKeys(email, chosen)
+  const newcomer = await signUpAt(Number(port), hostname, { email, username, locale, keys })
+  const token = newcomer.token()
+  await page.context().addCookies([
+    {
+      name: '__Host-vidimus',
+      value: token,
+      // by http the browser's protocol takes no such name, though the page itself may set it
+      url: `https://${hostname}`,
+      secure: true,
+      sameSite: 'Lax',
+      expires: expiryOf(token) ?? -1
+    }
+  ])
+  await page.goto(home)
+  await expectArrival(page, home)
+  return email
+}
+
+function somebody(): Required<Person> {
+  return { email: newEmail(), username: 'Camille', chosen: password }
 }
 
 /** On an English page of sign-in. */
