@@ -111,7 +111,15 @@ function headingOf(page: Page, text: string): Promise<void> {
  * browser itself makes files of the choice counts with what the page does in it.
  */
 async function traceTasks(client: CDPSession): Promise<() => Promise<number>> {
-  type Traced = { name: string; ts: number; dur?: number; tdur?: number; args?: { data?: object } }
+  type Traced = {
+    name: string
+    pid: number
+    tid: number
+    ts: number
+    dur?: number
+    tdur?: number
+    args?: { data?: object }
+  }
   const tasks: Traced[] = []
   const choices: Traced[] = []
   client.on('Tracing.dataCollected', ({ value }) => {
@@ -130,12 +138,17 @@ async function traceTasks(client: CDPSession): Promise<() => Promise<number>> {
     }
   })
   return async () => {
-    const complete = new Promise(resolve => client.once('Tracing.tracingComplete', resolve))
+    const complete = new Promise<{ dataLossOccurred: boolean }>(resolve =>
+      client.once('Tracing.tracingComplete', resolve)
+    )
     await client.send('Tracing.end')
-    await complete
+    if ((await complete).dataLossOccurred) throw new Error('the trace is not whole')
+    const [page] = choices
+    if (!page) throw new Error('the trace does not show the choice')
+    const ofPage = tasks.filter(({ pid, tid }) => pid === page.pid && tid === page.tid)
     const holds = (task: Traced) => (choice: Traced) =>
       choice.ts >= task.ts && choice.ts <= task.ts + (task.dur ?? 0)
-    const micros = tasks.map(task => (choices.find(holds(task)) ?? task).tdur ?? 0)
+    const micros = ofPage.map(task => (choices.find(holds(task)) ?? task).tdur ?? 0)
     return Math.max(0, ...micros) / 1000
   }
 }

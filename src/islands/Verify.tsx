@@ -91,8 +91,11 @@ export function Verify({ locale, words, company }: VerifyProps) {
 }
 
 function Paste({ t }: { t: T }) {
+  const [isReady, setReady] = useState(false)
   const [isWrong, setWrong] = useState(false)
   const input = useRef<HTMLInputElement>(null)
+  // sent before that, the form would put the fingerprint into the address
+  useEffect(() => setReady(true), [])
   const send = (event: FormEvent) => {
     event.preventDefault()
     if (!input.current) return
@@ -115,7 +118,7 @@ function Paste({ t }: { t: T }) {
           mono
         />
       </div>
-      <button type="submit" className="btn btn-outline self-start sm:mt-5.75">
+      <button type="submit" className="btn btn-outline self-start sm:mt-5.75" disabled={!isReady}>
         {t('verify.paste.submit')}
       </button>
     </form>

@@ -1,8 +1,8 @@
 const families = ['Instrument Sans Variable', 'Source Serif 4 Variable']
 
 /**
- * The first page that a browser sees is painted in a face of its own and changes to ours once, when all of
- * ours are there. On those that follow, `boot.js` asks for ours at once.
+ * The first page that a browser sees is painted in a stand-in and changes to ours once, when the
+ * Latin part of both is there. On those that follow, `boot.js` asks for ours at once.
  */
 export function loadFonts(): void {
   // the second frame begins when the first has been painted

@@ -77,6 +77,23 @@ test('a wrong password says so in words and keeps the e-mail', async ({ page, br
   await expect(other.getByLabel('E-mail')).toHaveValue(email)
 })
 
+test('a fingerprint sent before the page is ready goes into no address', async ({ page }) => {
+  const held = Promise.withResolvers<void>()
+  await page.route('**/_astro/Verify.*.js', async route => {
+    await held.promise
+    await route.continue()
+  })
+  await page.goto('/en/verify', { waitUntil: 'commit' })
+  const field = page.locator('input[name=fingerprint]')
+  await field.fill('a'.repeat(64))
+  await field.press('Enter')
+  held.resolve()
+  const submit = page.getByRole('button', { name: 'Check', exact: true })
+  await expect(submit).toBeEnabled()
+  await expect(page).toHaveURL('/en/verify')
+  await expect(field).toHaveValue('a'.repeat(64))
+})
+
 test('the bare address shows home in the language of cookie, then browser', async ({ browser }) => {
   const site = address()
   const french = await browser.newContext({ locale: 'fr-FR' })

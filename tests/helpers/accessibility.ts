@@ -39,6 +39,10 @@ export async function inspectInBothSchemes(page: Page): Promise<void> {
 
 /** Colours and places on their way to others are nobody's; what turns for as long as it is seen stays. */
 async function settle(): Promise<void> {
+  // the first page of a browser changes its typeface once
+  for (let waits = 0; waits < 20 && !document.documentElement.dataset['fonts']; waits++) {
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
   await document.fonts.ready
   await new Promise(requestAnimationFrame)
   const ending = document
