@@ -48,6 +48,8 @@ export async function signUp(page: Page, home: string, person: Person = {}): Pro
   ])
   await page.goto(home)
   await expectArrival(page, home)
+  // the person is there too, with what they may do
+  await expect(page.locator('html')).toHaveAttribute('data-can')
   return email
 }
 
