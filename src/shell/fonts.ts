@@ -1,18 +1,19 @@
-const families = ['Instrument Sans Variable', 'Source Serif 4 Variable']
-
 /**
- * The first page that a browser sees is painted in a stand-in and changes to ours once, when the
- * Latin part of both is there. On those that follow, `boot.js` asks for ours at once.
+ * The first page that a browser sees is painted in a stand-in and changes to our faces once, when the
+ * Latin part of both is there. On those that follow, `boot.js` asks for them at once.
  */
 export function loadFonts(): void {
   // the second frame begins when the first has been painted
   requestAnimationFrame(() => requestAnimationFrame(() => void load()))
 }
 
+const latin = /^U\+0+-0*FF\b/i
+
 async function load(): Promise<void> {
   try {
-    const loaded = await Promise.all(families.map(name => document.fonts.load(`1em "${name}"`)))
-    if (loaded.some(faces => faces.length === 0)) return
+    // one by one: Firefox breaks what `document.fonts.load` answers when the page has gone on by then
+    const faces = [...document.fonts].filter(({ unicodeRange }) => latin.test(unicodeRange))
+    await Promise.all(faces.map(face => face.load()))
     localStorage.setItem('vidimus:fonts', 'loaded')
   } catch {
     return // no connection, or storage is switched off: the page stays in the other face
