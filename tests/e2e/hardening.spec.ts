@@ -43,7 +43,7 @@ for (const [locale, recorded] of [
     const [name = '', ...others] = canaries
     await page.goto(`${site}/sign-up?email=${encodeURIComponent(others[0] ?? '')}`)
     await expectUnharmed(page)
-    await signUpByHand(page, site, { username: name })
+    await signUp(page, site, { username: name })
 
     await page.goto(`${site}/deposit`)
     const files = canaries.map((canary, at) => ({

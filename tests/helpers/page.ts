@@ -16,6 +16,7 @@ interface Person {
 export async function signUpByHand(page: Page, home: string, person: Person = {}): Promise<string> {
   const { email, username, chosen } = { ...somebody(), ...person }
   await page.goto(`${home}/sign-up`)
+  await expect(page.locator('main form [type=submit]')).toBeEnabled()
   await page.locator('input[name=email]').fill(email)
   await page.locator('input[name=username]').fill(username)
   for (const field of await page.locator('input[type=password]').all()) await field.fill(chosen)

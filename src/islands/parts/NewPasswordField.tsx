@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { minStrength, type Strength } from '../../core/password.ts'
 import type { T } from '../../i18n/index.ts'
 import { type Chooser, strengthOf } from '../../stores/passwords.ts'
@@ -13,7 +13,7 @@ interface NewPasswordFieldProps {
   chooser: () => Chooser
 }
 
-/** A password that is being chosen, with its strength in words; the judge is loaded on focus, or for what stands there already. */
+/** A password that is being chosen, with its strength in words; the judge is loaded on focus. */
 export function NewPasswordField({ t, label, name, error, chooser }: NewPasswordFieldProps) {
   const input = useRef<HTMLInputElement>(null)
   const [strength, setStrength] = useState<Strength>()
@@ -36,12 +36,6 @@ export function NewPasswordField({ t, label, name, error, chooser }: NewPassword
       isBusy.current = false
     }
   }
-
-  // somebody may have been quicker than the script
-  const judgeTyped = useEffectEvent(() => {
-    if (input.current?.value) void judge()
-  })
-  useEffect(() => judgeTyped(), [])
 
   useEffect(() => {
     const form = input.current?.form
