@@ -68,6 +68,9 @@ test('a person deposits, follows, changes the language and signs out, and anyone
     expect(stranger.sent).toHaveLength(2)
     for (const call of stranger.sent) expect(call).toMatch(/^POST \/verify, [1-9]\d\d? bytes$/)
     expect(stranger.faults).toEqual([])
+    // the silence means something: what the policy refuses is told
+    await stranger.evaluate("() => { new Image().src = 'https://elsewhere.invalid/' }")
+    await expect.poll(() => stranger.faults).toEqual([expect.stringContaining('img-src')])
   })
 
   await test.step('signs out, and in again', async () => {

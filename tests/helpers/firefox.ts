@@ -48,7 +48,6 @@ export async function startFirefox(path: string) {
   await wire.send('session.subscribe', {
     events: ['log.entryAdded', 'network.beforeRequestSent']
   })
-  await wire.send('script.addPreloadScript', { functionDeclaration: String(tellViolations) })
 
   return {
     /** A window of a person of their own, or of the same as `beside`. */
@@ -173,13 +172,6 @@ interface Node {
   sharedId: string
 }
 
-/** Runs in the page: what the policy refuses is in no console that BiDi tells of. */
-function tellViolations(): void {
-  addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
-    console.error(`policy: ${violatedDirective} refuses ${blockedURI}`)
-  })
-}
-
 async function until<Found>(what: string, look: () => Promise<Found>): Promise<NonNullable<Found>> {
   const deadline = performance.now() + patienceMs
   let last: unknown
@@ -214,7 +206,6 @@ type Wire = Awaited<ReturnType<typeof openWire>>
 interface Commands {
   'session.new': object
   'session.subscribe': object
-  'script.addPreloadScript': object
   'script.callFunction':
     | { type: 'success'; result: { value: string } }
     | { type: 'exception'; exceptionDetails: { text: string } }
