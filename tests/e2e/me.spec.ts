@@ -32,6 +32,13 @@ test('a person changes name, appearance, language and password, and signs out ev
     await page.getByRole('button', { name: 'Create account' }).click()
     await expect(page.getByText('This is too easy to guess.')).toBeVisible()
     await expect(field).toBeFocused()
+    // it stays said while the password is the same
+    await page.getByLabel('Username').focus()
+    await expect(field).not.toBeFocused()
+    await expect(page.getByText('This is too easy to guess.')).toBeVisible()
+    await page.keyboard.press('Enter')
+    await expect(field).toBeFocused()
+    await expect(page.getByText('This is too easy to guess.')).toBeVisible()
     await field.fill(password)
     await expect(page.getByText('Strength: strong')).toBeVisible()
     await page.getByLabel('Password, once more').fill(password)
@@ -147,6 +154,40 @@ test('a person changes name, appearance, language and password, and signs out ev
     await expect(other).toHaveURL(/\/en\/sign-in\?(?:.*&)?redirect=/, { timeout: 40_000 })
   })
   expect(faults).toEqual([])
+})
+
+test('a password typed before the page is ready is judged once it is', async ({ page }) => {
+  const held = Promise.withResolvers<void>()
+  await page.route('**/_astro/SignUp.*.js', async route => {
+    await held.promise
+    await route.continue()
+  })
+  await page.goto('/en/sign-up', { waitUntil: 'commit' })
+  await page.locator('input[name=password]').fill('password1234')
+  held.resolve()
+  await expect(page.getByText('Strength: very weak')).toBeVisible()
+})
+
+test('what a field says comes and goes without the button moving from under the pointer', async ({
+  page
+}) => {
+  await page.goto('/en/sign-up')
+  const button = page.getByRole('button', { name: 'Create account' })
+  await expect(button).toBeEnabled()
+  // what stands below it: a button that is pressed gives way by itself
+  const below = page.getByText('You have an account?')
+  const placeOf = async () => (await below.boundingBox())?.y
+  const first = await placeOf()
+  await page.getByLabel('Password', { exact: true }).fill('password1234')
+  await expect(page.getByText('Strength: very weak')).toBeVisible()
+  expect(await placeOf()).toBe(first)
+
+  await page.getByLabel('E-mail').fill('nobody')
+  await button.hover()
+  await page.mouse.down()
+  expect(await placeOf()).toBe(first)
+  await page.mouse.up()
+  await expect(page.getByText('Value is not a valid email address')).toBeVisible()
 })
 
 test('caps lock is told while a password is typed', async ({ page }) => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { minStrength, type Strength } from '../../core/password.ts'
 import type { T } from '../../i18n/index.ts'
 import { type Chooser, strengthOf } from '../../stores/passwords.ts'
@@ -13,7 +13,7 @@ interface NewPasswordFieldProps {
   chooser: () => Chooser
 }
 
-/** A password that is being chosen, with its strength in words; the judge is loaded on focus. */
+/** A password that is being chosen, with its strength in words; the judge is loaded on focus, or for what stands there already. */
 export function NewPasswordField({ t, label, name, error, chooser }: NewPasswordFieldProps) {
   const input = useRef<HTMLInputElement>(null)
   const [strength, setStrength] = useState<Strength>()
@@ -37,6 +37,12 @@ export function NewPasswordField({ t, label, name, error, chooser }: NewPassword
     }
   }
 
+  // somebody may have been quicker than the script
+  const judgeTyped = useEffectEvent(() => {
+    if (input.current?.value) void judge()
+  })
+  useEffect(() => judgeTyped(), [])
+
   useEffect(() => {
     const form = input.current?.form
     const clear = () => setStrength(undefined)
@@ -56,15 +62,14 @@ export function NewPasswordField({ t, label, name, error, chooser }: NewPassword
       onFocus={() => void judge()}
       onInput={() => void judge()}
     >
-      {strength !== undefined && (
-        <progress
-          className={`progress mt-1 w-full ${toneOf(strength)}`}
-          aria-hidden="true"
-          max={4}
-          value={Math.max(strength, 0.4)}
-        />
-      )}
-      <p role="status" className="text-ink-soft text-sm empty:hidden">
+      {/* its place is kept from the start: a button that moves while it is pressed is not clicked */}
+      <progress
+        className={`progress mt-1 w-full ${strength === undefined ? '' : toneOf(strength)}`}
+        aria-hidden="true"
+        max={4}
+        value={strength === undefined ? 0 : Math.max(strength, 0.4)}
+      />
+      <p role="status" className="min-h-5 text-ink-soft text-sm">
         {strength === undefined
           ? ''
           : t('account.strength.label', { word: t(`account.strength.${strength}`) })}

@@ -10,6 +10,8 @@ export type Values = Record<string, string>
 export function useForm(check: (values: Values) => FieldErrors) {
   const form = useRef<HTMLFormElement>(null)
   const seen = useRef(new Set<string>())
+  /** What others found wrong, and in which values: it holds until the value changes. */
+  const refused = useRef<{ values: Values; found: FieldErrors }>({ values: {}, found: {} })
   const [errors, setErrors] = useState<FieldErrors>({})
 
   const read = (): Values => {
@@ -20,8 +22,12 @@ export function useForm(check: (values: Values) => FieldErrors) {
   }
 
   const showSeen = () => {
-    const found = Object.entries(check(read())).filter(([name]) => seen.current.has(name))
-    setErrors(Object.fromEntries(found))
+    const values = read()
+    const kept = Object.entries(refused.current.found).filter(
+      ([name]) => values[name] === refused.current.values[name]
+    )
+    const found = Object.entries(check(values)).filter(([name]) => seen.current.has(name))
+    setErrors(Object.fromEntries([...kept, ...found]))
   }
 
   const focus = (...names: string[]) => {
@@ -31,21 +37,26 @@ export function useForm(check: (values: Values) => FieldErrors) {
     if (first instanceof HTMLInputElement) first.focus()
   }
 
-  const refuse = (found: FieldErrors) => {
-    setErrors(found)
+  const show = (found: FieldErrors) => {
+    // first: the field that is left for it is checked by then
     focus(...Object.keys(found))
+    setErrors(found)
   }
 
   return {
     errors,
     /** What stands in the fields now. */
     read,
-    /** Shows what the server found, too. */
-    refuse,
+    /** Shows what others found: the server, or the judge of passwords. */
+    refuse(found: FieldErrors): void {
+      refused.current = { values: read(), found }
+      show(found)
+    },
     focus,
     /** Empties all fields, and what was said of them. */
     clear(): void {
       seen.current.clear()
+      refused.current = { values: {}, found: {} }
       setErrors({})
       form.current?.reset()
     },
@@ -54,7 +65,8 @@ export function useForm(check: (values: Values) => FieldErrors) {
       const values = read()
       for (const name of Object.keys(values)) seen.current.add(name)
       const found = check(values)
-      refuse(found)
+      refused.current = { values: {}, found: {} }
+      show(found)
       return Object.keys(found).length === 0 ? values : undefined
     },
     props: {
