@@ -7,13 +7,13 @@ import {
   createSecretKey,
   hkdfSync,
   type KeyObject,
-  randomBytes,
-  sign
+  randomBytes
 } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import type { Keys } from './domain/deps.ts'
+import { signEs256 } from './domain/es256.ts'
 
 export interface KeysOptions {
   /** Folder of the key files. */
@@ -231,7 +231,7 @@ async function importTokenKey(file: TokenKeyFile): Promise<TokenKey> {
     kid,
     notBefore: Date.parse(file.not_before),
     // here and not by Web Crypto, which takes longer to reach its thread than to sign
-    sign: text => sign('sha256', Buffer.from(text), { key, dsaEncoding: 'ieee-p1363' }),
+    sign: text => signEs256(key, text),
     verifying: await crypto.subtle.importKey('jwk', { kty, crv, x, y }, curve, true, ['verify'])
   }
 }
