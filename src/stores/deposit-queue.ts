@@ -81,13 +81,16 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     ...parts,
     list,
     isSuspended: () => suspended,
-    onSignedOut: suspend
+    onSignedOut: suspend,
+    onSettled: letTwinsGo
   })
   const delivery = createDepositDelivery(parts, { list, limits, records, retrying })
   const recall = createDepositRecall(parts, { list, records, retrying, goOn: enqueue })
   const toAdd: { file: File; category: DepositCategory }[] = []
   const toPrepare = new Set<Act>()
   const toSend = new Set<Act>()
+  /** What is being sent or recorded, by fingerprint: another of the same file waits for what comes of it. */
+  const underWay = new Map<string, Act>()
   let adding = false
   let preparing = 0
   let sending = 0
@@ -146,14 +149,26 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
       })
     }
     while (!suspended && sending < maxSending) {
-      const act = shift(toSend)
+      const act = shift(toSend, mayGo)
       if (!act) break
       sending += 1
+      if (act.prepared) underWay.set(act.prepared.original, act)
       void work(act, delivery.deliver).finally(() => {
         sending -= 1
-        pump()
+        if (act.$state.get().status === 'recording') pump()
+        else letTwinsGo(act)
       })
     }
+  }
+
+  function mayGo({ again, prepared }: Act): boolean {
+    return again || !prepared || !underWay.has(prepared.original)
+  }
+
+  function letTwinsGo(act: Act): void {
+    const original = act.prepared?.original
+    if (original !== undefined && underWay.get(original) === act) underWay.delete(original)
+    pump()
   }
 
   async function work(
@@ -327,6 +342,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
       toAdd.length = 0
       toPrepare.clear()
       toSend.clear()
+      underWay.clear()
       suspended = false
       list.show()
       list.sum()
@@ -334,8 +350,9 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   }
 }
 
-function shift(acts: Set<Act>): Act | undefined {
+function shift(acts: Set<Act>, isReady: (act: Act) => boolean = () => true): Act | undefined {
   for (const act of acts) {
+    if (!isReady(act)) continue
     acts.delete(act)
     return act
   }

@@ -15,6 +15,8 @@ interface RecordParts {
   isSuspended: () => boolean
   /** The service does not know the person any more. */
   onSignedOut: () => void
+  /** The service has said what became of the deposit. */
+  onSettled: (act: Act) => void
 }
 
 /** The records that the service owes, and what it says of them. */
@@ -49,10 +51,11 @@ export function createDepositRecords(parts: RecordParts): DepositRecords {
     expected.delete(act)
     if (request.state === 'done') {
       list.change(act, { status: 'done', request })
-      return
+    } else {
+      startAnew(act)
+      list.fail(act, new AppError(codeOf(request), `The deposit ended as ${request.state}`))
     }
-    startAnew(act)
-    list.fail(act, new AppError(codeOf(request), `The deposit ended as ${request.state}`))
+    parts.onSettled(act)
   }
 
   function look(): void {

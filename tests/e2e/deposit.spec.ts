@@ -115,6 +115,17 @@ test('tells of a file that was deposited before, and deposits it again', async (
   await expect(page.getByRole('listitem').filter({ hasText: 'twice.pdf' })).toHaveCount(2)
 })
 
+test('records a file once that stands twice in one choice', async ({ page }) => {
+  await openDesk(page)
+  const buffer = Buffer.from(`one and the same ${Math.random()}`)
+  const files = ['one.txt', 'same.txt'].map(name => ({ name, mimeType: 'text/plain', buffer }))
+  await page.locator('input[type=file]').first().setInputFiles(files)
+  // whichever was read first
+  await expect(page.getByRole('heading', { name: '1 recorded, 1 deposited before' })).toBeVisible()
+  await expect(page.getByText('Recorded', { exact: true })).toHaveCount(1)
+  await expect(page.getByText(/You deposited exactly this file/)).toHaveCount(1)
+})
+
 test('claims no reduced copy of a picture that was kept as it is', async ({ page }) => {
   const path = await makeRandomFile('broken.jpg', 1_500_000)
   await openDesk(page)

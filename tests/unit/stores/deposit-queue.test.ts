@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { AppError } from '../../../src/contract/errors.ts'
 import type { ProcessedRequest, RequestState } from '../../../src/contract/requests.ts'
@@ -12,7 +13,7 @@ const category: DepositCategory = {
   store: 'file',
   media_types: null
 }
-const digest = 'a'.repeat(64)
+const digest = digestOf('a.pdf')
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -85,8 +86,9 @@ test('fingerprints two files at once and sends two at once, in the order they ca
   const sending = new Gate()
   const { queue, world } = makeQueue({
     hash: async file => {
-      await hashing.enter((file as File).name)
-      return digest
+      const { name } = file as File
+      await hashing.enter(name)
+      return digestOf(name)
     },
     send: (url: string) => sending.enter(url)
   })
@@ -455,6 +457,43 @@ test('tells of a file that was deposited before, and deposits it again only when
   expect(new Set(world.reserved.map(({ key }) => key)).size).toBe(2)
 })
 
+test('lets the same file wait for what comes of the first, which is then its duplicate', async () => {
+  const before = { ...requestOf('r0', 'done', 2), leaf_hash: digest }
+  const { queue, world, state } = makeQueue({
+    reserve: async () =>
+      world.reserved.length === 2
+        ? { duplicate: before }
+        : { request: requestOf('r0', 'uploading', 1), upload: '/uploads/0' }
+  })
+  queue.addFiles([fileOf('a', 10), fileOf('a, copy', 10)], category)
+  await world.run()
+  expect([state(0).status, state(1).status]).toEqual(['recording', 'waiting'])
+  expect(world.reserved).toHaveLength(1)
+  queue.hear(before)
+  await world.run()
+  expect(state(0).status).toBe('done')
+  expect(state(1)).toEqual({ status: 'duplicate', request: before })
+})
+
+test.each(['pause', 'cancel'] as const)(
+  'lets the same file go once the first is not on its way: %s',
+  async verb => {
+    const sending = new Gate()
+    const { queue, world, state } = makeQueue({ send: (url: string) => sending.enter(url) })
+    queue.addFiles([fileOf('a', 10), fileOf('a, copy', 10), fileOf('b', 10)], category)
+    await world.run()
+    expect([0, 1, 2].map(index => state(index).status)).toEqual([
+      'uploading',
+      'waiting',
+      'uploading'
+    ])
+    queue[verb](idOf(queue, 0))
+    sending.open('/uploads/0')
+    await world.run()
+    expect(state(1).status).toBe('uploading')
+  }
+)
+
 test('reduces no picture and sends no byte where the category says so', async () => {
   const done = { ...requestOf('r0', 'done', 1), leaf_hash: digest }
   let reduced = 0
@@ -506,7 +545,7 @@ describe('after a reload', () => {
 
   test('asks for the file and goes on with the same upload, however it was chosen', async () => {
     for (const choose of ['row', 'queue']) {
-      const { queue, world, state } = makeQueue(uploading)
+      const { queue, world, state } = makeQueue({ ...uploading, hash: async () => digest })
       await queue.restore([remembered])
       expect(state(0)).toEqual({ status: 'missing', ratio: 0.4, wrong: false })
       if (choose === 'row') queue.choose('u0', fileOf('renamed', 10))
@@ -609,7 +648,7 @@ function makeQueue(parts: Partial<DepositParts> = {}) {
     run: () => vi.advanceTimersByTimeAsync(1)
   }
   const given: DepositParts = {
-    hash: async () => digest,
+    hash: async file => digestOf((file as File).name),
     reduce: async () => undefined,
     reserve: async () => {
       const index = world.reserved.length - 1
@@ -669,6 +708,13 @@ function at<Item>(items: readonly Item[], index: number): Item {
   const item = items[index]
   if (item === undefined) throw new Error(`There is no item ${index}`)
   return item
+}
+
+/** The first word of a name says what is in the file. */
+function digestOf(name: string): string {
+  return createHash('sha256')
+    .update(name.split(/\W/)[0] ?? '')
+    .digest('hex')
 }
 
 function fileOf(name: string, size: number, type = 'application/pdf'): File {
