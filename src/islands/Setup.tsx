@@ -95,7 +95,7 @@ function Form({ locale, t, code, company, demo, finish }: FormProps) {
     try {
       const weak = await weaknessErrors('password', password, { email, username, company: name })
       if (weak) {
-        form.refuse(weak)
+        form.refuse(values, weak)
         setWorking(false)
         return
       }
@@ -106,7 +106,7 @@ function Form({ locale, t, code, company, demo, finish }: FormProps) {
     } catch (cause) {
       const error = asAppError(cause, 'Setting up failed')
       setFailure(error)
-      if (error.fields) form.refuse(error.fields)
+      if (error.fields) form.refuse(values, error.fields)
       setWorking(false)
     }
   }

@@ -54,7 +54,7 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
     try {
       const weak = await weaknessErrors('password', password, { email, username, company })
       if (weak) {
-        form.refuse(weak)
+        form.refuse(values, weak)
         setWorking(false)
         return
       }
@@ -63,7 +63,7 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
     } catch (cause) {
       const error = asAppError(cause, 'Signing up failed')
       setFailure({ error, email })
-      if (error.fields) form.refuse(error.fields)
+      if (error.fields) form.refuse(values, error.fields)
       setWorking(false)
     }
   }

@@ -152,7 +152,7 @@ export function createDepositDelivery(
       .catch((error: unknown) => {
         // an upload that could not be released lapses by itself; one that was complete goes on
         if (!(error instanceof AppError) || error.code !== 'upload_state') return
-        records.expect(act)
+        if (act.reserved?.upload === url) records.expect(act)
       })
   }
 

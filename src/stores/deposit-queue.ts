@@ -82,7 +82,10 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     list,
     isSuspended: () => suspended,
     onSignedOut: suspend,
-    onSettled: letTwinsGo
+    onSettled(act) {
+      if (act.prepared && act.$state.get().status === 'done') recorded.add(act.prepared.original)
+      letTwinsGo(act)
+    }
   })
   const delivery = createDepositDelivery(parts, { list, limits, records, retrying })
   const recall = createDepositRecall(parts, { list, records, retrying, goOn: enqueue })
@@ -91,6 +94,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   const toSend = new Set<Act>()
   /** What is being sent or recorded, by fingerprint: another of the same file waits for what comes of it. */
   const underWay = new Map<string, Act>()
+  const recorded = new Set<string>()
   let adding = false
   let preparing = 0
   let sending = 0
@@ -153,6 +157,10 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
       if (!act) break
       sending += 1
       if (act.prepared) underWay.set(act.prepared.original, act)
+      if (isOvertaken(act)) {
+        delivery.release(act)
+        startAnew(act)
+      }
       void work(act, delivery.deliver).finally(() => {
         sending -= 1
         if (act.$state.get().status === 'recording') pump()
@@ -163,6 +171,11 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
 
   function mayGo({ again, prepared }: Act): boolean {
     return again || !prepared || !underWay.has(prepared.original)
+  }
+
+  /** A twin was recorded while this one waited with a place of its own: it has to ask anew. */
+  function isOvertaken({ again, reserved, prepared }: Act): boolean {
+    return !again && reserved !== undefined && !!prepared && recorded.has(prepared.original)
   }
 
   function letTwinsGo(act: Act): void {
@@ -343,6 +356,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
       toPrepare.clear()
       toSend.clear()
       underWay.clear()
+      recorded.clear()
       suspended = false
       list.show()
       list.sum()

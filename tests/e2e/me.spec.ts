@@ -164,6 +164,7 @@ test('a password typed before the page is ready is judged once it is', async ({ 
   })
   await page.goto('/en/sign-up', { waitUntil: 'commit' })
   await page.locator('input[name=password]').fill('password1234')
+  await expect(page.getByRole('button', { name: 'Create account' })).toBeDisabled()
   held.resolve()
   await expect(page.getByText('Strength: very weak')).toBeVisible()
 })
@@ -174,6 +175,9 @@ test('what a field says comes and goes without the button moving from under the 
   await page.goto('/en/sign-up')
   const button = page.getByRole('button', { name: 'Create account' })
   await expect(button).toBeEnabled()
+  // typefaces come later, and are no matter here
+  await expect(page.locator('html')).toHaveAttribute('data-fonts')
+  await page.evaluate(async () => void (await document.fonts.ready))
   // what stands below it: a button that is pressed gives way by itself
   const below = page.getByText('You have an account?')
   const placeOf = async () => (await below.boundingBox())?.y

@@ -71,9 +71,6 @@ export async function expectArrival(page: Page, url: string | RegExp): Promise<v
   await expect(page).toHaveURL(url)
 }
 
-/** React says so of what is taken off the page before it could begin: a guard leads on that quickly. */
-const leftEarly = /React error #424/
-
 /** What a page logs as an error, throws or asks, less the answers that the test provokes. */
 export function watchFaults(page: Page, provoked = /status of 404/): string[] {
   const faults: string[] = []
@@ -81,7 +78,7 @@ export function watchFaults(page: Page, provoked = /status of 404/): string[] {
     if (message.type() === 'error' && !provoked.test(message.text())) faults.push(message.text())
   })
   page.on('pageerror', ({ message }) => {
-    if (!leftEarly.test(message)) faults.push(message)
+    if (!provoked.test(message)) faults.push(message)
   })
   page.on('dialog', dialog => faults.push(`dialog: ${dialog.message()}`))
   return faults

@@ -65,7 +65,7 @@ function Question({ user, locale, t, stay }: DeleteAccountProps & { stay: () => 
     } catch (cause) {
       const error = asAppError(cause, 'Deleting the account failed')
       const isWrong = error.code === 'password_wrong'
-      if (isWrong) form.refuse({ deletePassword: { rule: 'wrong' } })
+      if (isWrong) form.refuse(values, { deletePassword: { rule: 'wrong' } })
       setState(isWrong ? 'idle' : error)
     }
   }

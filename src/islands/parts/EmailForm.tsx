@@ -33,8 +33,8 @@ export function EmailForm({ user, locale, t }: EmailFormProps) {
       setState({ sentTo: next.trim() })
     } catch (cause) {
       const error = asAppError(cause, 'Changing the e-mail failed')
-      if (error.fields) form.refuse(error.fields)
-      if (error.code === 'password_wrong') form.refuse({ emailPassword: { rule: 'wrong' } })
+      if (error.fields) form.refuse(values, error.fields)
+      if (error.code === 'password_wrong') form.refuse(values, { emailPassword: { rule: 'wrong' } })
       setState(error.fields || error.code === 'password_wrong' ? 'idle' : error)
     }
   }

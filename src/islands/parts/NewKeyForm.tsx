@@ -37,14 +37,14 @@ export function NewKeyForm(props: NewKeyFormProps) {
     try {
       const weak = await weaknessErrors('password', password, { email, username, company })
       if (weak) {
-        form.refuse(weak)
+        form.refuse(values, weak)
         setState('idle')
         return
       }
       await send({ username, password })
     } catch (cause) {
       const error = asAppError(cause, 'Choosing a password failed')
-      if (error.fields) form.refuse(error.fields)
+      if (error.fields) form.refuse(values, error.fields)
       if (!heed(error)) setState(error)
     }
   }

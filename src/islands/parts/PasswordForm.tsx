@@ -33,7 +33,7 @@ export function PasswordForm({ user, locale, t }: PasswordFormProps) {
     try {
       const weak = await weaknessErrors('next', next, chooser)
       if (weak) {
-        form.refuse(weak)
+        form.refuse(values, weak)
         setState('idle')
         return
       }
@@ -43,7 +43,7 @@ export function PasswordForm({ user, locale, t }: PasswordFormProps) {
       void loadSessions()
     } catch (cause) {
       const error = asAppError(cause, 'Changing the password failed')
-      if (error.code === 'password_wrong') form.refuse({ password: { rule: 'wrong' } })
+      if (error.code === 'password_wrong') form.refuse(values, { password: { rule: 'wrong' } })
       setState(error.code === 'password_wrong' ? 'idle' : error)
     }
   }

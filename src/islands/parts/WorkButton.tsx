@@ -1,5 +1,3 @@
-import type { MouseEvent } from 'react'
-
 interface WorkButtonProps {
   label: string
   isWorking: boolean
@@ -16,16 +14,10 @@ export function WorkButton({ label, isWorking, isOff = false, onClick }: WorkBut
       className="btn btn-primary"
       disabled={isOff}
       aria-disabled={isWorking}
-      onMouseDown={keepField}
       onClick={onClick}
     >
       {isWorking && <span className="loading loading-spinner loading-sm" aria-hidden="true" />}
       {label}
     </button>
   )
-}
-
-/** What leaving a field shows or takes away would move the button from under the pointer, and lose the click. */
-function keepField(event: MouseEvent): void {
-  event.preventDefault()
 }

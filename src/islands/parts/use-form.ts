@@ -1,4 +1,4 @@
-import { type SyntheticEvent, useRef, useState } from 'react'
+import { type MouseEvent, type SyntheticEvent, useRef, useState } from 'react'
 import type { FieldErrors } from '../../contract/errors.ts'
 
 export type Values = Record<string, string>
@@ -10,7 +10,7 @@ export type Values = Record<string, string>
 export function useForm(check: (values: Values) => FieldErrors) {
   const form = useRef<HTMLFormElement>(null)
   const seen = useRef(new Set<string>())
-  /** What others found wrong, and in which values: it holds until the value changes. */
+  /** What others found wrong, and in which values: it holds until one changes or the form is sent again. */
   const refused = useRef<{ values: Values; found: FieldErrors }>({ values: {}, found: {} })
   const [errors, setErrors] = useState<FieldErrors>({})
 
@@ -23,18 +23,20 @@ export function useForm(check: (values: Values) => FieldErrors) {
 
   const showSeen = () => {
     const values = read()
-    const kept = Object.entries(refused.current.found).filter(
-      ([name]) => values[name] === refused.current.values[name]
-    )
+    const { values: sent, found: kept } = refused.current
+    const isAsSent = Object.entries(sent).every(([name, value]) => values[name] === value)
     const found = Object.entries(check(values)).filter(([name]) => seen.current.has(name))
-    setErrors(Object.fromEntries([...kept, ...found]))
+    setErrors({ ...(isAsSent ? kept : {}), ...Object.fromEntries(found) })
   }
 
   const focus = (...names: string[]) => {
     const first = [...(form.current?.elements ?? [])].find(
       element => element instanceof HTMLInputElement && names.includes(element.name)
     )
-    if (first instanceof HTMLInputElement) first.focus()
+    if (!(first instanceof HTMLInputElement)) return
+    // a field that has the focus already is not read out again
+    if (first === document.activeElement) first.blur()
+    first.focus()
   }
 
   const show = (found: FieldErrors) => {
@@ -47,9 +49,9 @@ export function useForm(check: (values: Values) => FieldErrors) {
     errors,
     /** What stands in the fields now. */
     read,
-    /** Shows what others found: the server, or the judge of passwords. */
-    refuse(found: FieldErrors): void {
-      refused.current = { values: read(), found }
+    /** Shows what others found in the values that were sent: the server, or the judge of passwords. */
+    refuse(values: Values, found: FieldErrors): void {
+      refused.current = { values, found }
       show(found)
     },
     focus,
@@ -81,7 +83,12 @@ export function useForm(check: (values: Values) => FieldErrors) {
         seen.current.add(target.name)
         showSeen()
       },
-      onInput: showSeen
+      onInput: showSeen,
+      onMouseDown(event: MouseEvent): void {
+        // what leaving a field shows or takes away would move them from under the pointer, and lose the click
+        const isPressed = event.target instanceof Element && event.target.closest('button, a')
+        if (isPressed && event.button === 0) event.preventDefault()
+      }
     }
   }
 }

@@ -475,6 +475,34 @@ test('lets the same file wait for what comes of the first, which is then its dup
   expect(state(1)).toEqual({ status: 'duplicate', request: before })
 })
 
+test('asks anew for what was recorded while the first was paused, and gives its place back', async () => {
+  const sending = new Gate()
+  const done = requestOf('r1', 'done', 2)
+  const { queue, world, state } = makeQueue({
+    send: url => sending.enter(url),
+    reserve: async () => {
+      const index = world.reserved.length - 1
+      if (index === 2) return { duplicate: done }
+      return { request: requestOf(`r${index}`, 'uploading', 1), upload: `/uploads/${index}` }
+    }
+  })
+  queue.addFiles([fileOf('a', 10), fileOf('a, copy', 10)], category)
+  await world.run()
+  queue.pause(idOf(queue, 0))
+  sending.open('/uploads/0')
+  await world.run()
+  expect([0, 1].map(index => state(index).status)).toEqual(['paused', 'uploading'])
+  queue.resume(idOf(queue, 0))
+  await world.run()
+  expect([0, 1].map(index => state(index).status)).toEqual(['waiting', 'uploading'])
+  sending.open('/uploads/1')
+  await world.run()
+  queue.hear(done)
+  await world.run()
+  expect([0, 1].map(index => state(index).status)).toEqual(['duplicate', 'done'])
+  expect(world.released).toEqual(['/uploads/0'])
+})
+
 test.each(['pause', 'cancel'] as const)(
   'lets the same file go once the first is not on its way: %s',
   async verb => {
