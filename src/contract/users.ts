@@ -1,11 +1,11 @@
 import * as z from 'zod/mini'
-import { canonicalEmail } from '../core/email.ts'
 import { maxUsernameCharacters } from '../core/username.ts'
+import { email, firstOf, required } from '../core/validators.ts'
 import { endpoint } from './endpoint.ts'
 
 /** An e-mail as people type it; the server and the key derivation see its canonical form. */
 export const Email = z.string().check(
-  z.refine(text => canonicalEmail(text) !== undefined, {
+  z.refine(text => !firstOf(required, email)(text), {
     params: { rule: 'email' },
     error: 'email'
   })

@@ -91,6 +91,19 @@ export function firstOf(...validators: Validator[]): Validator {
   }
 }
 
+/** What is wrong with each value of a form, by field. */
+export function faultsOf(
+  rules: Readonly<Record<string, Validator>>,
+  form: Form
+): Record<string, Fault> {
+  const faults: Record<string, Fault> = {}
+  for (const [field, rule] of Object.entries(rules)) {
+    const fault = rule(form[field], form)
+    if (fault) faults[field] = fault
+  }
+  return faults
+}
+
 function ifFilled(
   isRight: (text: string) => boolean,
   rule: string,

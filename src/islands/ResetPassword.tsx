@@ -4,7 +4,7 @@ import { type Locale, type T, translator, type Words } from '../i18n/index.ts'
 import { type MailLink, requestReset, resetPassword } from '../stores/mail-links.ts'
 import { AccountError } from './parts/AccountError.tsx'
 import { EmailField } from './parts/AccountFields.tsx'
-import { emailErrors, goOn, prefill, useReadiness } from './parts/account-form.ts'
+import { emailRule, goOn, prefill, useReadiness } from './parts/account-form.ts'
 import { LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
 import { useMailLink } from './parts/mail-link.ts'
 import { NewKey } from './parts/NewKey.tsx'
@@ -37,7 +37,7 @@ export function ResetPassword({ locale, words, company }: ResetPasswordProps) {
 
 function Ask({ locale, t, note }: { locale: Locale; t: T; note: string }) {
   const { isReady } = useReadiness()
-  const form = useForm(({ email }) => emailErrors(email))
+  const form = useForm({ email: emailRule })
   const [state, setState] = useState<'idle' | 'working' | { sentTo: string } | AppError>('idle')
   const { ref } = form.props
 

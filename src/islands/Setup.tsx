@@ -1,16 +1,17 @@
 import { useStore } from '@nanostores/react'
 import { type FormEvent, useEffect, useState } from 'react'
-import { type AppError, asAppError, type FieldErrors } from '../contract/errors.ts'
+import { type AppError, asAppError } from '../contract/errors.ts'
+import { requiredIf } from '../core/validators.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
 import { $setup, type Demo, finishSetup, loadSetup } from '../stores/setup.ts'
 import { AccountError } from './parts/AccountError.tsx'
 import { EmailField, Obstacle, Submit } from './parts/AccountFields.tsx'
-import { emailErrors, fieldSentence, useReadiness, usernameErrors } from './parts/account-form.ts'
+import { emailRule, fieldSentence, useReadiness, usernameRule } from './parts/account-form.ts'
 import { ErrorNote } from './parts/ErrorNote.tsx'
 import { Field } from './parts/Field.tsx'
 import { ManyFaults, NewPasswordFields, UsernameField } from './parts/NewAccountFields.tsx'
-import { newPasswordErrors, weaknessErrors } from './parts/new-password.ts'
-import { useForm, type Values } from './parts/use-form.ts'
+import { newPasswordRules, weaknessErrors } from './parts/new-password.ts'
+import { useForm } from './parts/use-form.ts'
 
 interface SetupProps {
   locale: Locale
@@ -79,7 +80,14 @@ interface FormProps {
 
 function Form({ locale, t, code, company, demo, finish }: FormProps) {
   const { isReady, obstacle } = useReadiness()
-  const form = useForm(check)
+  const form = useForm({
+    email: emailRule,
+    username: usernameRule,
+    ...newPasswordRules('password', t('account.password')),
+    company: usernameRule,
+    // absent where the code came with the address
+    code: requiredIf(({ code }) => code !== undefined)
+  })
   const [isWorking, setWorking] = useState(false)
   const [failure, setFailure] = useState<AppError>()
   const asksForCode = code === '' || failure?.code === 'setup_code_wrong'
@@ -261,16 +269,4 @@ function Done({ locale, t, stays }: { locale: Locale; t: T; stays: boolean }) {
       </a>
     </section>
   )
-}
-
-function check(values: Values): FieldErrors {
-  const name = usernameErrors(values['company'])['username']
-  const code = values['code']
-  return {
-    ...emailErrors(values['email']),
-    ...usernameErrors(values['username']),
-    ...newPasswordErrors('password', values),
-    ...(name ? { company: name } : {}),
-    ...(code === '' ? { code: { rule: 'required' } } : {})
-  }
 }

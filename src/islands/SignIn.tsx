@@ -1,11 +1,12 @@
 import { type FormEvent, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../contract/errors.ts'
+import { required } from '../core/validators.ts'
 import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
 import { signIn } from '../stores/accounts.ts'
 import { AccountError } from './parts/AccountError.tsx'
 import { EmailField, Obstacle, Submit } from './parts/AccountFields.tsx'
 import {
-  emailErrors,
+  emailRule,
   fieldSentence,
   goOn,
   prefill,
@@ -13,7 +14,7 @@ import {
   useReadiness
 } from './parts/account-form.ts'
 import { PasswordField } from './parts/PasswordField.tsx'
-import { useForm, type Values } from './parts/use-form.ts'
+import { useForm } from './parts/use-form.ts'
 
 interface SignInProps {
   locale: Locale
@@ -27,7 +28,7 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
   const t = translator(locale, words)
   const { isReady, obstacle } = useReadiness()
   const carried = useCarried()
-  const form = useForm(check)
+  const form = useForm({ email: emailRule, password: required })
   const [isWorking, setWorking] = useState(false)
   const [error, setError] = useState<AppError>()
   const { ref } = form.props
@@ -92,8 +93,4 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
       )}
     </form>
   )
-}
-
-function check({ email, password }: Values) {
-  return { ...emailErrors(email), ...(password ? {} : { password: { rule: 'required' } }) }
 }

@@ -1,20 +1,20 @@
 import { type FormEvent, useEffect, useState } from 'react'
-import { type AppError, asAppError, type FieldErrors } from '../contract/errors.ts'
+import { type AppError, asAppError } from '../contract/errors.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
 import { signUp } from '../stores/accounts.ts'
 import { AccountError } from './parts/AccountError.tsx'
 import { EmailField, Obstacle, Submit } from './parts/AccountFields.tsx'
 import {
-  emailErrors,
+  emailRule,
   goOn,
   prefill,
   useCarried,
   useReadiness,
-  usernameErrors
+  usernameRule
 } from './parts/account-form.ts'
 import { ManyFaults, NewPasswordFields, UsernameField } from './parts/NewAccountFields.tsx'
-import { newPasswordErrors, weaknessErrors } from './parts/new-password.ts'
-import { useForm, type Values } from './parts/use-form.ts'
+import { newPasswordRules, weaknessErrors } from './parts/new-password.ts'
+import { useForm } from './parts/use-form.ts'
 
 interface SignUpProps {
   locale: Locale
@@ -37,7 +37,11 @@ export function SignUp({ locale, words, isPublic, company }: SignUpProps) {
 function Form({ locale, t, company }: { locale: Locale; t: T; company: string }) {
   const { isReady, obstacle } = useReadiness()
   const carried = useCarried()
-  const form = useForm(check)
+  const form = useForm({
+    email: emailRule,
+    username: usernameRule,
+    ...newPasswordRules('password', t('account.password'))
+  })
   const [isWorking, setWorking] = useState(false)
   const [failure, setFailure] = useState<{ error: AppError; email: string }>()
   const { ref } = form.props
@@ -127,12 +131,4 @@ function Closed({ locale, t, company }: { locale: Locale; t: T; company: string 
       </div>
     </section>
   )
-}
-
-function check(values: Values): FieldErrors {
-  return {
-    ...emailErrors(values['email']),
-    ...usernameErrors(values['username']),
-    ...newPasswordErrors('password', values)
-  }
 }

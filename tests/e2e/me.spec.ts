@@ -186,6 +186,12 @@ test('what a field says comes and goes without the button moving from under the 
   await expect(page.getByText('Strength: very weak')).toBeVisible()
   expect(await placeOf()).toBe(first)
 
+  await page.getByLabel('Password, once more').fill('password123')
+  await page.getByLabel('Username').focus()
+  await expect(page.getByText('The value must be equal to the Password value')).toBeVisible()
+  await page.getByLabel('Password, once more').fill('password1234')
+  await expect(page.getByText('The value must be equal to the Password value')).toBeHidden()
+
   await page.getByLabel('E-mail').fill('nobody')
   await button.hover()
   await page.mouse.down()

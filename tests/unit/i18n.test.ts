@@ -22,7 +22,17 @@ test('leaves the same gaps to fill in both languages', () => {
 })
 
 test('has a sentence for every error code, and for every rule of a field', () => {
-  const rules = ['required', 'email', 'min', 'max', 'max_bytes', 'nfc', 'format', 'unknown', 'same']
+  const rules = [
+    'required',
+    'email',
+    'min',
+    'max',
+    'max_bytes',
+    'nfc',
+    'format',
+    'unknown',
+    'same_as'
+  ]
   for (const words of [en, fr]) {
     const t = translator('en', words)
     for (const code of Object.keys(errorCodes)) {

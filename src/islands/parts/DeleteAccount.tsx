@@ -1,12 +1,13 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
+import { required } from '../../core/validators.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { deleteAccount } from '../../stores/account-changes.ts'
 import { AccountError } from './AccountError.tsx'
 import { fieldSentence } from './account-form.ts'
 import { PasswordField } from './PasswordField.tsx'
-import { useForm, type Values } from './use-form.ts'
+import { useForm } from './use-form.ts'
 
 interface DeleteAccountProps {
   user: UserInfo
@@ -47,7 +48,7 @@ export function DeleteAccount({ user, locale, t }: DeleteAccountProps) {
 }
 
 function Question({ user, locale, t, stay }: DeleteAccountProps & { stay: () => void }) {
-  const form = useForm(check)
+  const form = useForm({ deletePassword: required })
   const [state, setState] = useState<'idle' | 'working' | AppError>('idle')
   const field = useRef<HTMLInputElement>(null)
 
@@ -98,8 +99,4 @@ function Question({ user, locale, t, stay }: DeleteAccountProps & { stay: () => 
       </p>
     </form>
   )
-}
-
-function check({ deletePassword }: Values) {
-  return deletePassword ? {} : { deletePassword: { rule: 'required' } }
 }

@@ -1,13 +1,14 @@
 import { type FormEvent, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
+import { required } from '../../core/validators.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { changeEmail } from '../../stores/account-changes.ts'
 import { AccountError } from './AccountError.tsx'
-import { emailErrors, fieldSentence } from './account-form.ts'
+import { emailRule, fieldSentence } from './account-form.ts'
 import { Field } from './Field.tsx'
 import { PasswordField } from './PasswordField.tsx'
-import { useForm, type Values } from './use-form.ts'
+import { useForm } from './use-form.ts'
 import { WorkButton } from './WorkButton.tsx'
 
 interface EmailFormProps {
@@ -18,7 +19,7 @@ interface EmailFormProps {
 
 /** Asks for another e-mail; nothing changes before the new address has confirmed. */
 export function EmailForm({ user, locale, t }: EmailFormProps) {
-  const form = useForm(check)
+  const form = useForm({ email: emailRule, emailPassword: required })
   const [state, setState] = useState<'idle' | 'working' | { sentTo: string } | AppError>('idle')
 
   const send = async (event: FormEvent) => {
@@ -73,11 +74,4 @@ export function EmailForm({ user, locale, t }: EmailFormProps) {
       </form>
     </section>
   )
-}
-
-function check({ email, emailPassword }: Values) {
-  return {
-    ...emailErrors(email),
-    ...(emailPassword ? {} : { emailPassword: { rule: 'required' } })
-  }
 }

@@ -3,10 +3,10 @@ import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { AccountError } from './AccountError.tsx'
 import { Obstacle, Submit } from './AccountFields.tsx'
-import { useReadiness, usernameErrors } from './account-form.ts'
+import { useReadiness, usernameRule } from './account-form.ts'
 import { NewPasswordFields, UsernameField } from './NewAccountFields.tsx'
-import { newPasswordErrors, weaknessErrors } from './new-password.ts'
-import { useForm, type Values } from './use-form.ts'
+import { newPasswordRules, weaknessErrors } from './new-password.ts'
+import { useForm } from './use-form.ts'
 
 interface NewKeyFormProps {
   locale: Locale
@@ -25,7 +25,10 @@ interface NewKeyFormProps {
 export function NewKeyForm(props: NewKeyFormProps) {
   const { locale, t, email, company, submit, asksForName = false, heed, send } = props
   const { isReady, obstacle } = useReadiness()
-  const form = useForm(asksForName ? checkBoth : checkPassword)
+  const form = useForm({
+    ...(asksForName ? { username: usernameRule } : {}),
+    ...newPasswordRules('password', t('account.password'))
+  })
   const [state, setState] = useState<'idle' | 'working' | AppError>('idle')
 
   const go = async (event: FormEvent) => {
@@ -80,12 +83,4 @@ export function NewKeyForm(props: NewKeyFormProps) {
       />
     </form>
   )
-}
-
-function checkPassword(values: Values) {
-  return newPasswordErrors('password', values)
-}
-
-function checkBoth(values: Values) {
-  return { ...usernameErrors(values['username']), ...checkPassword(values) }
 }

@@ -1,15 +1,16 @@
 import { type FormEvent, useState } from 'react'
-import { type AppError, asAppError, type FieldErrors } from '../../contract/errors.ts'
+import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
+import { required, type Validator } from '../../core/validators.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { changePassword } from '../../stores/account-changes.ts'
 import { loadSessions } from '../../stores/session-list.ts'
 import { AccountError } from './AccountError.tsx'
 import { fieldSentence } from './account-form.ts'
 import { NewPasswordField } from './NewPasswordField.tsx'
-import { newPasswordErrors, weaknessErrors } from './new-password.ts'
+import { newPasswordRules, weaknessErrors } from './new-password.ts'
 import { PasswordField } from './PasswordField.tsx'
-import { useForm, type Values } from './use-form.ts'
+import { useForm } from './use-form.ts'
 import { WorkButton } from './WorkButton.tsx'
 
 interface PasswordFormProps {
@@ -19,7 +20,10 @@ interface PasswordFormProps {
 }
 
 export function PasswordForm({ user, locale, t }: PasswordFormProps) {
-  const form = useForm(check)
+  const form = useForm({
+    password: required,
+    ...newPasswordRules('next', t('me.password.next'), different)
+  })
   const [state, setState] = useState<'idle' | 'working' | 'done' | AppError>('idle')
   const { email, username } = user
   const chooser = { email, username, company: user.company.name }
@@ -102,13 +106,5 @@ export function PasswordForm({ user, locale, t }: PasswordFormProps) {
   )
 }
 
-function check(values: Values): FieldErrors {
-  const { password = '', next = '' } = values
-  const chosen = newPasswordErrors('next', values)
-  const isSame = next !== '' && next === password
-  return {
-    ...(password ? {} : { password: { rule: 'required' } }),
-    ...chosen,
-    ...(isSame && !chosen['next'] ? { next: { rule: 'different' } } : {})
-  }
-}
+const different: Validator = (next, { password } = {}) =>
+  next === password ? { rule: 'different' } : undefined

@@ -3,7 +3,7 @@ import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { rename } from '../../stores/users.ts'
-import { fieldSentence, usernameErrors } from './account-form.ts'
+import { fieldSentence, usernameRule } from './account-form.ts'
 import { ErrorNote } from './ErrorNote.tsx'
 import { Field } from './Field.tsx'
 import { useForm } from './use-form.ts'
@@ -15,7 +15,7 @@ interface ProfileFormProps {
 }
 
 export function ProfileForm({ user, locale, t }: ProfileFormProps) {
-  const form = useForm(values => usernameErrors(values['username']))
+  const form = useForm({ username: usernameRule })
   const [state, setState] = useState<'idle' | 'working' | 'saved' | AppError>('idle')
 
   const send = async (event: FormEvent) => {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import type { FieldErrors } from '../../contract/errors.ts'
-import { canonicalEmail } from '../../core/email.ts'
 import { usernameFault } from '../../core/username.ts'
+import { email, firstOf, required, type Validator } from '../../core/validators.ts'
 import type { T } from '../../i18n/index.ts'
 
 /** Whether the script runs, and what keeps this browser from signing in. */
@@ -32,21 +32,15 @@ export function prefill(form: HTMLFormElement | null, names: readonly string[]):
   }
 }
 
-export function emailErrors(email: string | undefined): FieldErrors {
-  if (!email) return { email: { rule: 'required' } }
-  return canonicalEmail(email) === undefined ? { email: { rule: 'email' } } : {}
-}
+export const emailRule = firstOf(required, email)
+
+export const usernameRule: Validator = value => usernameFault(String(value ?? ''))
 
 /** `{ rule: 'min', limit: 12 }` → its sentence. */
 export function fieldSentence(errors: FieldErrors, name: string, t: T): string | undefined {
   const error = errors[name]
   if (!error) return undefined
   return t(`errors.fields.${error.rule}`, error.limit === undefined ? {} : { limit: error.limit })
-}
-
-export function usernameErrors(username = ''): FieldErrors {
-  const fault = usernameFault(username)
-  return fault ? { username: fault } : {}
 }
 
 /**

@@ -1,17 +1,17 @@
 import type { FieldErrors } from '../../contract/errors.ts'
 import { minStrength, newPasswordFault } from '../../core/password.ts'
+import { firstOf, required, sameAs, type Validator } from '../../core/validators.ts'
 import { type Chooser, strengthOf } from '../../stores/passwords.ts'
 
-/** What can be said at once of a chosen password and its repetition, under the names of their fields. */
-export function newPasswordErrors(
+/** What holds for a chosen password and its repetition; `label` is what its field is called. */
+export function newPasswordRules(
   name: string,
-  { [name]: password = '', repeat = '' }: Record<string, string>
-): FieldErrors {
-  const fault = password ? newPasswordFault(password) : { rule: 'required' }
-  const isSame = repeat !== '' && repeat === password
+  label: string,
+  ...more: Validator[]
+): Record<string, Validator> {
   return {
-    ...(fault ? { [name]: fault } : {}),
-    ...(isSame ? {} : { repeat: { rule: repeat ? 'same' : 'required' } })
+    [name]: firstOf(required, value => newPasswordFault(String(value)), ...more),
+    repeat: firstOf(required, sameAs(name, label))
   }
 }
 

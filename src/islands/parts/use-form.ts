@@ -1,5 +1,6 @@
 import { type MouseEvent, type SyntheticEvent, useRef, useState } from 'react'
 import type { FieldErrors } from '../../contract/errors.ts'
+import { faultsOf, type Validator } from '../../core/validators.ts'
 
 export type Values = Record<string, string>
 
@@ -7,7 +8,7 @@ export type Values = Record<string, string>
  * A native form whose inputs keep their own values. A field is checked when it is left, from then on
  * at every change; submitting checks all and leads to the first that is wrong.
  */
-export function useForm(check: (values: Values) => FieldErrors) {
+export function useForm(rules: Readonly<Record<string, Validator>>) {
   const form = useRef<HTMLFormElement>(null)
   const seen = useRef(new Set<string>())
   /** What others found wrong, and in which values: it holds until one changes or the form is sent again. */
@@ -25,7 +26,7 @@ export function useForm(check: (values: Values) => FieldErrors) {
     const values = read()
     const { values: sent, found: kept } = refused.current
     const isAsSent = Object.entries(sent).every(([name, value]) => values[name] === value)
-    const found = Object.entries(check(values)).filter(([name]) => seen.current.has(name))
+    const found = Object.entries(faultsOf(rules, values)).filter(([name]) => seen.current.has(name))
     setErrors({ ...(isAsSent ? kept : {}), ...Object.fromEntries(found) })
   }
 
@@ -66,7 +67,7 @@ export function useForm(check: (values: Values) => FieldErrors) {
     submit(): Values | undefined {
       const values = read()
       for (const name of Object.keys(values)) seen.current.add(name)
-      const found = check(values)
+      const found = faultsOf(rules, values)
       refused.current = { values: {}, found: {} }
       show(found)
       return Object.keys(found).length === 0 ? values : undefined

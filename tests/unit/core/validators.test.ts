@@ -4,6 +4,7 @@ import {
   atLeastOne,
   email,
   excludes,
+  faultsOf,
   firstOf,
   integer,
   matches,
@@ -145,4 +146,13 @@ describe('the sentences', () => {
     const limit = fault?.limit
     expect(t(`fields.${fault?.rule}`, limit === undefined ? {} : { limit })).toBe(sentence)
   })
+})
+
+test('tells of a form which fields are wrong, each by its own rule and beside the others', () => {
+  const rules = { name: required, repeat: sameAs('name', 'Name'), age: integer }
+  expect(faultsOf(rules, { name: 'a', repeat: 'b', age: 'x', other: '' })).toEqual({
+    repeat: { rule: 'same_as', limit: 'Name' },
+    age: { rule: 'integer' }
+  })
+  expect(faultsOf(rules, { name: 'a', repeat: 'a' })).toEqual({})
 })
