@@ -10,6 +10,7 @@ import {
 } from './accounts.ts'
 import { listCategories } from './categories.ts'
 import { createContentLink, createDeposit, getDeposit } from './deposits.ts'
+import { getExport } from './exports.ts'
 import { getRequest, listRequests } from './requests.ts'
 import { endSession, getChallenge, listSessions, logIn, logOut } from './sessions.ts'
 import { createOperator, getSetup } from './setup.ts'
@@ -30,6 +31,7 @@ export const calls = {
   changeEmail,
   confirmEmail,
   deleteUser,
+  getExport,
   getChallenge,
   logIn,
   logOut,

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { expect, type Page, test } from '@playwright/test'
+import { inspectInBothSchemes } from '../helpers/accessibility.ts'
 import {
   expectArrival,
   fillSignIn,
@@ -8,6 +10,7 @@ import {
   signUpByHand,
   watchFaults
 } from '../helpers/page.ts'
+import { refuse, release } from '../helpers/stand-ins.ts'
 
 test('a person changes name, appearance, language and password, and signs out everywhere', async ({
   browser,
@@ -58,7 +61,7 @@ test('a person changes name, appearance, language and password, and signs out ev
 
   await test.step('takes another name, here and in the bar', async () => {
     await page.getByLabel('Username').fill('Grace Hopper')
-    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
     await expect(page.getByText('Saved.')).toBeVisible()
     await expect(page.locator('.bar .initials')).toHaveText('GH')
     await page.reload()
@@ -81,7 +84,7 @@ test('a person changes name, appearance, language and password, and signs out ev
     await page.getByRole('main').getByRole('link', { name: 'Français' }).click()
     await expect(page).toHaveURL(/\/fr\/me$/)
     await expect(page.getByRole('heading', { level: 1, name: 'Compte' })).toBeVisible()
-    await expect(page.getByText('Appareils connectés')).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'Appareils connectés' })).toBeVisible()
     await page.getByRole('main').getByRole('link', { name: 'English' }).click()
     await expect(page).toHaveURL(/\/en\/me$/)
   })
@@ -236,6 +239,41 @@ test('a password can be pasted and every field names itself to password managers
   await page.keyboard.press('ControlOrMeta+V')
   await expect(page.getByLabel('New password', { exact: true })).toHaveValue(nextPassword)
   await expect(page.getByText('Strength: strong')).toBeVisible()
+})
+
+test('a person saves their own data as one file, and again where it failed first', async ({
+  page
+}) => {
+  const email = await signUp(page, `${address()}/en`)
+  await page.goto('/en/deposit')
+  const buffer = Buffer.from(`lease ${Math.random()}`)
+  const lease = { name: 'lease.txt', mimeType: 'text/plain', buffer }
+  await page.locator('input[type=file]').first().setInputFiles(lease)
+  await expect(page.getByText('Recorded', { exact: true })).toBeVisible()
+  await page.goto('/en/me')
+  const section = page.getByRole('region', { name: 'Your data' })
+
+  await refuse(page, ['GET', '/user/export'], 'unavailable')
+  await section.getByRole('button', { name: 'Save my data' }).click()
+  await expect(section.getByRole('alert')).toBeVisible()
+  await inspectInBothSchemes(page)
+  await release(page)
+
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    section.getByRole('button', { name: 'Retry' }).click()
+  ])
+  await expect(section.getByRole('status')).toHaveText('The file is saved.')
+  await expect(section.getByRole('alert')).toHaveCount(0)
+  await expect(section.getByRole('button', { name: 'Save my data' })).toBeFocused()
+  expect(download.suggestedFilename()).toMatch(/^vidimus-export-\d{4}-\d\d-\d\d\.json$/)
+  expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toMatchObject({
+    account: { email },
+    sessions: [{ current: true }],
+    requests: [{ kind: 'deposit', state: 'done', name: 'lease.txt' }],
+    complete: true
+  })
+  await inspectInBothSchemes(page)
 })
 
 // A-08

@@ -2,6 +2,7 @@ import type { UserInfo } from '../../contract/users.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { DeleteAccount } from './DeleteAccount.tsx'
 import { EmailForm } from './EmailForm.tsx'
+import { OwnData } from './OwnData.tsx'
 import { PasswordForm } from './PasswordForm.tsx'
 import { SessionList } from './SessionList.tsx'
 
@@ -11,13 +12,14 @@ interface AccountFormsProps {
   t: T
 }
 
-/** How a person signs in, where they are signed in, and how they leave. */
+/** How a person signs in, where they are signed in, what they take along and how they leave. */
 export function AccountForms({ user, locale, t }: AccountFormsProps) {
   return (
     <>
       <PasswordForm user={user} locale={locale} t={t} />
       <EmailForm user={user} locale={locale} t={t} />
       <SessionList locale={locale} t={t} />
+      <OwnData locale={locale} t={t} />
       <DeleteAccount user={user} locale={locale} t={t} />
     </>
   )
