@@ -32,6 +32,9 @@ const canaries = [
 ]
 
 const taskPages = ['', '/verify', '/deposit', '/history', '/me', '/nowhere']
+const linkPages = ['/verify-account', '/activate-account', '/confirm-email', '/reset-password']
+/** An e-mail that our rules take, so that pages print it which stay silent about any other text. */
+const mailable = `{{window.pwned=1}}'-window.pwned++-'@example.com`
 
 for (const [locale, recorded] of [
   ['en', 'Recorded'],
@@ -44,6 +47,7 @@ for (const [locale, recorded] of [
     const [name = '', ...others] = canaries
     await page.goto(`${site}/sign-up?email=${encodeURIComponent(others[0] ?? '')}`)
     await expectUnharmed(page)
+    await visitLinks(page, site)
     await signUp(page, site, { username: name })
 
     await page.goto(`${site}/deposit`)
@@ -62,6 +66,7 @@ for (const [locale, recorded] of [
       await expect(page.locator('h1')).toHaveCount(1)
       await expectUnharmed(page)
     }
+    await visitLinks(page, site, true)
     await page.goto(`${site}/history`)
     await expect(page.getByText(files[0]?.name ?? '').first()).toBeVisible()
     await expectUnharmed(page)
@@ -129,6 +134,10 @@ test('texts of a company stay texts, and its pictures pictures, on every page (G
       await expect(page.locator('.bar-logo img')).toHaveAttribute('alt', text)
       await expectUnharmed(page)
     }
+    await visitLinks(page, `${site}/${locale}`, true)
+    await page.goto(`${site}/${locale}/disabled`)
+    await expect(page.locator('[data-disabled-next]')).toContainText(canaries.at(-1) ?? '')
+    await expect(page.locator('a[href^="javascript:"]')).toHaveCount(0)
   }
   await page.goto(`${site}/fr/deposit`)
   await expect(page.locator('option', { hasText: canaries[0] ?? '' })).toHaveCount(2)
@@ -409,6 +418,39 @@ async function keyMaterial(email: string, password: string) {
 }
 
 /** A page may still lead to another one, such as away from sign-in. */
+/** The pages that mails and refusals lead to; they read both halves of their address. */
+async function visitLinks(page: Page, site: string, isSignedIn = false): Promise<void> {
+  for (const [at, path] of linkPages.entries()) {
+    for (const email of [mailable, canaries[at] ?? '']) {
+      const canary = canaries.at(at - 1) ?? ''
+      const query = new URLSearchParams({ redirect: canary, email })
+      const link = new URLSearchParams({ t: canary, email })
+      await page.goto(`${site}${path}?${query}#${link}`)
+      await expect(page.locator('[data-state=loading]')).toHaveCount(0)
+      await expect(page.locator('h1')).toHaveCount(1)
+      // who is signed out confirms no change of theirs, and is told so in place of the e-mail
+      const isPrinted = email === mailable && (isSignedIn || path !== '/confirm-email')
+      if (isPrinted) await expect(page.locator('main')).toContainText(mailable)
+      // without a link it offers to send one
+      else if (path === '/reset-password') {
+        await expect(page.locator('input[name=email]')).toHaveValue(email)
+      }
+      await expectUnharmed(page)
+    }
+  }
+  for (const canary of canaries) {
+    for (const [reason, since] of [
+      [canary, '2026-05-03T12:00:00Z'],
+      ['security', canary]
+    ]) {
+      const disabled = JSON.stringify({ scope: 'user', reason, since })
+      await page.goto(`${site}/disabled?${new URLSearchParams({ disabled })}#${canary}`)
+      await expect(page.locator('[data-disabled-what]')).toBeVisible()
+      await expectUnharmed(page)
+    }
+  }
+}
+
 async function expectUnharmed(page: Page): Promise<void> {
   await expect(async () => {
     expect(await page.evaluate(() => Reflect.get(window, 'pwned') ?? 'nothing')).toBe('nothing')
