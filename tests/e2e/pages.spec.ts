@@ -119,6 +119,7 @@ async function visitAll(context: BrowserContext, site: string, paths: string[]):
   const policies = new Set<string>()
   for (const path of paths) {
     const answer = await page.goto(`${site}${path}`)
+    expect.soft(answer?.status(), path).toBe(path === '/nowhere' ? 404 : 200)
     policies.add((await answer?.headerValue('content-security-policy')) ?? '')
     for (const [colorScheme, width] of looks) {
       await page.emulateMedia({ colorScheme })
