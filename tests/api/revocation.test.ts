@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { requestReset, resetKey } from '../../src/contract/accounts.ts'
+import { disableUser } from '../../src/contract/members.ts'
 import { endSession, getChallenge, listSessions, logOut } from '../../src/contract/sessions.ts'
 import { changeKey, getUser } from '../../src/contract/users.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { openStream } from '../helpers/event-stream.ts'
 import { makeKeys } from '../helpers/keys.ts'
+import { proofFor } from '../helpers/mailed.ts'
 
 // A-07: what ends a session ends it for the next call and within five seconds for streams, while a
 // hundred calls a second go on, and ends no other
@@ -11,8 +14,13 @@ import { makeKeys } from '../helpers/keys.ts'
 const perSecond = 100
 
 let app: TestApp
+let administrator: TestPerson
 beforeAll(async () => {
   app = await makeApp()
+  administrator = await app.signUp()
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [
+    administrator.id
+  ])
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
@@ -63,14 +71,19 @@ const endings: Record<string, Ending> = {
     keepsMine: true,
     lastEvent: 'bye'
   },
-  'a person switched off': {
-    end: async person => {
-      const mark = { reason: 'left', since: new Date().toISOString() }
-      await app.owner.query('update "user" set disabled = $2 where id = $1', [person.id, mark])
-      const company = app.companies[person.host]
-      // what whoever switches a person off tells the streams
-      if (company) app.deps.wakes.sessions.send({ company, user: person.id })
+  'a reset of the password by mail': {
+    end: async ({ email, call }) => {
+      await call(requestReset, { email })
+      const { token } = await app.letterTo(email, 'reset')
+      const public_key_jwt = await proofFor(app, 'reset', { email, token })
+      await call(resetKey, { token, public_key_jwt })
     },
+    code: 'unauthenticated',
+    keepsMine: false,
+    lastEvent: 'bye'
+  },
+  'a person switched off': {
+    end: ({ id }) => administrator.call(disableUser, { id, reason: 'left' }),
     code: 'account_disabled',
     keepsMine: false,
     lastEvent: 'disabled'
