@@ -7,7 +7,7 @@ import {
   logIn,
   logOut
 } from '../../src/contract/sessions.ts'
-import { getUser } from '../../src/contract/users.ts'
+import { createUser, getUser } from '../../src/contract/users.ts'
 import { expiryOf } from '../../src/core/token.ts'
 import { forgetChallenges } from '../../src/server/domain/challenges.ts'
 import { networkOf } from '../../src/server/domain/limits.ts'
@@ -339,10 +339,12 @@ test('lets a person sign in again whose clock was set back after a sign-out ever
 })
 
 // A-05
-test('answers a known, an unknown and a disabled e-mail with the same bytes', async () => {
+// A-05
+test('answers whoever an e-mail belongs to with the same bytes', async () => {
   const [known, disabled] = [await service.signUp(), await service.signUp()]
   await disable(disabled)
-  const people = [known, newAccount(), disabled]
+  const [pending, invited] = [await waiting(), await inviting(known)]
+  const people = [known, newAccount(), disabled, pending, invited]
   const bytesOf = async (request: Request, at: number) => {
     // each from an address of its own, whose limits are all as yet untouched
     const response = await service.fetch(request, { address: `198.51.100.${200 + at}` })
@@ -594,6 +596,31 @@ async function disable({ email }: Account): Promise<string> {
     JSON.stringify({ reason: 'left', since })
   ])
   return since
+}
+
+/** A sign-up that its mail still has to confirm. */
+async function waiting(): Promise<Account> {
+  const { settings } = service.deps
+  settings.loopback = false
+  const account = await service.signUp()
+  settings.loopback = true
+  expect(await rowsOf('signup', account)).toBe(1)
+  return account
+}
+
+/** Somebody invited who has chosen no password yet. */
+async function inviting(by: Account & { id: string }): Promise<Account> {
+  await service.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [by.id])
+  const { access_token: token } = await service.signIn(by)
+  const account = newAccount()
+  await service.call('localhost', createUser, { email: account.email }, { token })
+  expect(await rowsOf('"user"', account)).toBe(1)
+  return account
+}
+
+async function rowsOf(table: string, { email }: Account): Promise<number> {
+  const found = await service.owner.query(`select 1 from ${table} where email = $1`, [email])
+  return found.rows.length
 }
 
 async function sessions(): Promise<number> {
