@@ -84,6 +84,14 @@ test('both go on after a crash of the database, and streams miss nothing', async
   stream.close()
 }, 60_000)
 
+test('a start that is refused says why and ends with 1', async () => {
+  await using refused = await makeServiceProcess({ TRUSTED_PROXIES: '0.0.0.0/0' })
+  await expect(refused.start()).rejects.toThrow(
+    'TRUSTED_PROXIES names 0.0.0.0/0, everybody: list your own proxies only.'
+  )
+  expect(await refused.stop()).toBe(1)
+})
+
 async function insist<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
