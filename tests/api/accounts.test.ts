@@ -174,7 +174,7 @@ describe('a sign-up', () => {
     await invite(await administrator(), invited.email)
     const disabled = await confirmed()
     await disable(disabled.id)
-    const answers = []
+    const answers: unknown[][] = []
     for (const { email } of [known, waiting, invited, disabled, newAccount()]) {
       const input = await service.signUpInput({ ...newAccount(), email })
       const response = await service.fetch(post('localhost', '/user', input))

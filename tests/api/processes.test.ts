@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -90,6 +91,8 @@ test('a start that is refused says why and ends with 1', async () => {
     'TRUSTED_PROXIES names 0.0.0.0/0, everybody: list your own proxies only.'
   )
   expect(await refused.stop()).toBe(1)
+  // before keys and database are made: what reads the networks after them would refuse them, too
+  expect(await readdir(refused.dataDir)).toEqual(['documents'])
 })
 
 async function insist<T>(work: () => Promise<T>): Promise<T> {
