@@ -301,6 +301,14 @@ test('what opens an account is seen by nobody but its browser (G-03)', async ({ 
     plant('token', await token())
     await keep()
   })
+  await test.step('a crash of service and database, and what comes after', async () => {
+    await service.kill()
+    await service.killDatabase()
+    await service.start()
+    await page.goto(`${site}/en/history`)
+    await expect(page.getByText('a.txt').first()).toBeVisible({ timeout: 60_000 })
+    await keep()
+  })
 
   // the secrets are those that this browser has used
   const proofs = seen.bodies.flatMap(({ text }) => {
