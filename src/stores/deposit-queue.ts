@@ -22,6 +22,7 @@ import {
   hasEnded,
   isInterruptible
 } from './deposit-states.ts'
+import { createDepositTwins } from './deposit-twins.ts'
 import { createRetrying, isPassing } from './retrying.ts'
 import type { RememberedUpload } from './upload-memory.ts'
 
@@ -76,25 +77,20 @@ export interface DepositQueue {
 export function createDepositQueue(parts: DepositParts): DepositQueue {
   const list = createDepositList(parts)
   const limits = createDepositLimits()
+  const twins = createDepositTwins()
   const retrying = createRetrying(parts)
   const records = createDepositRecords({
     ...parts,
     list,
     isSuspended: () => suspended,
     onSignedOut: suspend,
-    onSettled(act) {
-      if (act.prepared && act.$state.get().status === 'done') recorded.add(act.prepared.original)
-      letTwinsGo(act)
-    }
+    onSettled: letTwinsGo
   })
   const delivery = createDepositDelivery(parts, { list, limits, records, retrying })
   const recall = createDepositRecall(parts, { list, records, retrying, goOn: enqueue })
   const toAdd: { file: File; category: DepositCategory }[] = []
   const toPrepare = new Set<Act>()
   const toSend = new Set<Act>()
-  /** What is being sent or recorded, by fingerprint: another of the same file waits for what comes of it. */
-  const underWay = new Map<string, Act>()
-  const recorded = new Set<string>()
   let adding = false
   let preparing = 0
   let sending = 0
@@ -153,11 +149,11 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
       })
     }
     while (!suspended && sending < maxSending) {
-      const act = shift(toSend, mayGo)
+      const act = shift(toSend, twins.mayGo)
       if (!act) break
       sending += 1
-      if (act.prepared) underWay.set(act.prepared.original, act)
-      if (isOvertaken(act)) {
+      twins.hold(act)
+      if (twins.isOvertaken(act)) {
         delivery.release(act)
         startAnew(act)
       }
@@ -169,18 +165,8 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     }
   }
 
-  function mayGo({ again, prepared }: Act): boolean {
-    return again || !prepared || !underWay.has(prepared.original)
-  }
-
-  /** A twin was recorded while this one waited with a place of its own: it has to ask anew. */
-  function isOvertaken({ again, reserved, prepared }: Act): boolean {
-    return !again && reserved !== undefined && !!prepared && recorded.has(prepared.original)
-  }
-
   function letTwinsGo(act: Act): void {
-    const original = act.prepared?.original
-    if (original !== undefined && underWay.get(original) === act) underWay.delete(original)
+    twins.letGo(act, act.$state.get().status === 'done')
     pump()
   }
 
@@ -355,8 +341,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
       toAdd.length = 0
       toPrepare.clear()
       toSend.clear()
-      underWay.clear()
-      recorded.clear()
+      twins.clear()
       suspended = false
       list.show()
       list.sum()
