@@ -40,9 +40,42 @@ export function formatDateTime(time: Date, locale: FormatLocale, zone?: string):
     const options = { dateStyle: 'long', timeStyle: 'short' } as const
     return new Intl.DateTimeFormat(tags[locale], zone ? { ...options, timeZone: zone } : options)
   })
-  const text = format.format(time)
-  // French counts the first of a month and numbers the other days
-  return locale === 'fr' ? text.replace(/^1(?=\s)/, '1er') : text
+  return withOrdinal(format.format(time), locale)
+}
+
+/**
+ * An instant of record: date, time with seconds and offset of the zone, and the same instant in UTC where
+ * that reads otherwise. `May 3, 2026 at 2:02:07 PM UTC+02:00 (2026-05-03 12:02:07 UTC)`
+ */
+export function formatInstant(time: Date, locale: FormatLocale, zone?: string): string {
+  const inZone = zone ? { timeZone: zone } : {}
+  const format = formatOnce(`instant ${locale} ${zone}`, () => {
+    return new Intl.DateTimeFormat(tags[locale], {
+      dateStyle: 'long',
+      timeStyle: 'medium',
+      ...inZone
+    })
+  })
+  const offset = offsetOf(time, zone)
+  const local = `${withOrdinal(format.format(time), locale)} ${offset}`
+  if (offset === 'UTC') return local
+  const utc = `(${time.toISOString().slice(0, 19).replace('T', ' ')} UTC)`
+  return `${local} ${utc.replaceAll(' ', '\u00a0')}`
+}
+
+/** `UTC+05:30`, and `UTC` alone for an offset of zero. */
+function offsetOf(time: Date, zone: string | undefined): string {
+  const format = formatOnce(`offset ${zone}`, () => {
+    const options = { timeZoneName: 'longOffset' } as const
+    return new Intl.DateTimeFormat('en-US', zone ? { ...options, timeZone: zone } : options)
+  })
+  const name = format.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value
+  return (name ?? 'GMT').replace('GMT', 'UTC').replace('+00:00', '')
+}
+
+/** French counts the first of a month and numbers the other days: « jeudi 1er mai ». */
+export function withOrdinal(text: string, locale: FormatLocale): string {
+  return locale === 'fr' ? text.replace(/(?<=^|\s)1(?=\s\p{L})/u, '1er') : text
 }
 
 export type TimeLeft = { unit: 'second' | 'minute' | 'hour' | 'day'; value: number }

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { Deposit } from '../../contract/deposits.ts'
 import { AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { formatBytes, formatDateTime } from '../../core/format.ts'
+import { formatBytes, formatInstant } from '../../core/format.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { loadDetails } from '../../stores/request-details.ts'
 import { can } from '../../stores/users.ts'
@@ -158,14 +158,12 @@ function Facts({ request, deposit, category, locale, t }: FactsProps) {
       <dl className="flex flex-col gap-3">
         <Fact label={word('kind')}>{word(kind)}</Fact>
         <Fact label={word('begun')}>
-          <time dateTime={request.created} title={request.created}>
-            {formatDateTime(new Date(request.created), locale)}
-          </time>
+          <time dateTime={request.created}>{formatInstant(new Date(request.created), locale)}</time>
         </Fact>
         {deposit && (
           <Fact label={word('recorded')}>
-            <time dateTime={deposit.recorded} title={deposit.recorded}>
-              {formatDateTime(new Date(deposit.recorded), locale)}
+            <time dateTime={deposit.recorded}>
+              {formatInstant(new Date(deposit.recorded), locale)}
             </time>
           </Fact>
         )}

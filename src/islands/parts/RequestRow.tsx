@@ -1,6 +1,6 @@
 import { memo } from 'react'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { formatBytes, formatDateTime } from '../../core/format.ts'
+import { formatBytes, formatInstant } from '../../core/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { Icon } from './Icon.tsx'
 import { hasFile, nameOf, sealOf, stateWord, toneOf } from './request-words.ts'
@@ -62,7 +62,7 @@ export const RequestRow = memo(
           {/* all rows are as high as the first: two lines where one is too short */}
           <p className="meta flex gap-x-3 overflow-hidden whitespace-nowrap text-ink-soft text-sm max-sm:h-[2lh] max-sm:flex-wrap">
             <span className={`font-medium ${toneOf(request)}`}>{word}</span>
-            <time dateTime={request.created} title={formatDateTime(created, locale)}>
+            <time dateTime={request.created} title={formatInstant(created, locale)}>
               {relativeTime(created, now, locale)}
             </time>
             {request.size !== undefined && <span>{formatBytes(request.size, locale)}</span>}

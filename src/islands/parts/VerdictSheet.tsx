@@ -1,6 +1,6 @@
 import type { Ref } from 'react'
 import type { Answer } from '../../contract/verifications.ts'
-import { formatBytes, formatDateTime } from '../../core/format.ts'
+import { formatBytes, formatInstant } from '../../core/format.ts'
 import { type Subject, type Telling, tell } from '../../core/verdict.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import type { Check } from '../../stores/verifications.ts'
@@ -61,6 +61,9 @@ export function VerdictFacts({ check, answer, locale, t }: VerdictProps) {
       <Fact name={t('verify.fingerprint')}>
         <Fingerprint sha256={sha256} t={t} />
       </Fact>
+      <Fact name={t('verify.checked')}>
+        <time dateTime={answer.at}>{formatInstant(new Date(answer.at), locale)}</time>
+      </Fact>
       <dd className="flex flex-col gap-1 text-ink-soft sm:col-span-2">
         {telling.proves && <p>{t('verify.time', { company })}</p>}
         <p>
@@ -119,7 +122,7 @@ export function Word({ telling, t }: { telling: Telling; t: T }) {
   )
 }
 
-/** Time in the reader's own zone, in UTC on hover. */
+/** The sentence holds the instant in the reader's own zone and in UTC, because it is copied and printed alone. */
 export function Sentence({
   telling,
   company,
@@ -131,16 +134,9 @@ export function Sentence({
   locale: Locale
   t: T
 }) {
-  const time = new Date(telling.time)
   return (
     <Around text={t(`verify.sentence.${telling.key}`, { company, time: marker })}>
-      <time
-        className="sm:whitespace-nowrap"
-        dateTime={telling.time}
-        title={`${formatDateTime(time, locale, 'UTC')} UTC`}
-      >
-        {formatDateTime(time, locale)}
-      </time>
+      <time dateTime={telling.time}>{formatInstant(new Date(telling.time), locale)}</time>
     </Around>
   )
 }

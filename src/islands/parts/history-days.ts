@@ -1,3 +1,4 @@
+import { withOrdinal } from '../../core/format.ts'
 import { type Locale, languageTag, type T } from '../../i18n/index.ts'
 
 const known = new Map<string, string>()
@@ -32,5 +33,5 @@ export function dayName(day: string, today: string, locale: Locale, t: T): strin
     month: 'long',
     ...(isThisYear ? {} : { year: 'numeric' })
   })
-  return text.charAt(0).toUpperCase() + text.slice(1)
+  return withOrdinal(text.charAt(0).toUpperCase() + text.slice(1), locale)
 }

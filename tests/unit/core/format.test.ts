@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   formatBytes,
   formatDateTime,
+  formatInstant,
   formatPercent,
   formatSpeed,
   initials,
@@ -66,6 +67,52 @@ test('writes date and time as each language does, in the zone it is given', () =
   expect(plainSpaces(formatDateTime(time, 'en', 'UTC'))).toBe('May 3, 2026 at 12:02 PM')
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions()
   expect(formatDateTime(time, 'fr')).toBe(formatDateTime(time, 'fr', timeZone))
+})
+
+describe('an instant of record', () => {
+  test.each([
+    [
+      '2026-05-03T12:02:07.900Z',
+      'UTC',
+      'May 3, 2026 at 12:02:07 PM UTC',
+      '3 mai 2026 à 12:02:07 UTC'
+    ],
+    [
+      '2026-05-03T12:02:07Z',
+      'Europe/Paris',
+      'May 3, 2026 at 2:02:07 PM UTC+02:00 (2026-05-03 12:02:07 UTC)',
+      '3 mai 2026 à 14:02:07 UTC+02:00 (2026-05-03 12:02:07 UTC)'
+    ],
+    [
+      '2026-02-28T22:30:00Z',
+      'Asia/Kathmandu',
+      'March 1, 2026 at 4:15:00 AM UTC+05:45 (2026-02-28 22:30:00 UTC)',
+      '1er mars 2026 à 04:15:00 UTC+05:45 (2026-02-28 22:30:00 UTC)'
+    ],
+    [
+      '2027-01-01T02:00:00Z',
+      'America/St_Johns',
+      'December 31, 2026 at 10:30:00 PM UTC-03:30 (2027-01-01 02:00:00 UTC)',
+      '31 décembre 2026 à 22:30:00 UTC-03:30 (2027-01-01 02:00:00 UTC)'
+    ],
+    [
+      '2026-01-15T12:00:00Z',
+      'Europe/London',
+      'January 15, 2026 at 12:00:00 PM UTC',
+      '15 janvier 2026 à 12:00:00 UTC'
+    ]
+  ])('%s in %s', (iso, zone, en, fr) => {
+    expect(plainSpaces(formatInstant(new Date(iso), 'en', zone))).toBe(en)
+    expect(plainSpaces(formatInstant(new Date(iso), 'fr', zone))).toBe(fr)
+  })
+
+  test('tells the two hours apart that a clock shows twice', () => {
+    const [first, second] = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map(iso =>
+      plainSpaces(formatInstant(new Date(iso), 'fr', 'Europe/Paris'))
+    )
+    expect(first).toBe('25 octobre 2026 à 02:30:00 UTC+02:00 (2026-10-25 00:30:00 UTC)')
+    expect(second).toBe('25 octobre 2026 à 02:30:00 UTC+01:00 (2026-10-25 01:30:00 UTC)')
+  })
 })
 
 test.each<[number, TimeLeft]>([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatDateTime } from '../../../src/core/format.ts'
+import { formatInstant } from '../../../src/core/format.ts'
 import { type Subject, tell } from '../../../src/core/verdict.ts'
 import enHistory from '../../../src/i18n/en/history.json' with { type: 'json' }
 import enVerify from '../../../src/i18n/en/verify.json' with { type: 'json' }
@@ -32,37 +32,37 @@ test.for([
     'original',
     'en',
     'Unchanged',
-    'Acme recorded this exact file on May 3, 2026 at 2:02 PM, by its own clock; not one byte has changed since.'
+    'Acme recorded this exact file on May 3, 2026 at 7:32:00 PM UTC+05:30 (2026-05-03 14:02:00 UTC); not one byte has changed since.'
   ],
   [
     'original',
     'fr',
     'Inchangé',
-    'Acme a enregistré ce fichier exact le 3 mai 2026 à 14:02, selon sa propre horloge\u202f; pas un octet n’a changé depuis.'
+    'Acme a enregistré ce fichier exact le 3 mai 2026 à 19:32:00 UTC+05:30 (2026-05-03 14:02:00 UTC)\u202f; pas un octet n’a changé depuis.'
   ],
   [
     'stored_copy',
     'en',
     'Unchanged copy',
-    'This is Acme’s reduced copy of a picture recorded on May 3, 2026 at 2:02 PM, by its own clock; the original had more detail.'
+    'This is Acme’s reduced copy of a picture recorded on May 3, 2026 at 7:32:00 PM UTC+05:30 (2026-05-03 14:02:00 UTC); the original had more detail.'
   ],
   [
     'stored_copy',
     'fr',
     'Copie inchangée',
-    'Copie réduite, conservée par Acme, d’une image enregistrée le 3 mai 2026 à 14:02, selon sa propre horloge\u202f; l’original était plus détaillé.'
+    'Copie réduite, conservée par Acme, d’une image enregistrée le 3 mai 2026 à 19:32:00 UTC+05:30 (2026-05-03 14:02:00 UTC)\u202f; l’original était plus détaillé.'
   ],
   [
     'not_found',
     'en',
     'No record',
-    'Acme has no record of this exact file as of June 1, 2026 at 8:00 AM.'
+    'Acme has no record of this exact file as of June 1, 2026 at 1:30:00 PM UTC+05:30 (2026-06-01 08:00:00 UTC).'
   ],
   [
     'not_found',
     'fr',
     'Aucune trace',
-    'Acme n’a aucune trace de ce fichier exact au 1er juin 2026 à 08:00.'
+    'Acme n’a aucune trace de ce fichier exact au 1er juin 2026 à 13:30:00 UTC+05:30 (2026-06-01 08:00:00 UTC).'
   ]
 ] as const)('tells %s in %s', ([name, locale, word, sentence]) => {
   const told = say(name, locale)
@@ -163,11 +163,16 @@ function say(
 ): { word: string; sentence: string } {
   const { key, time } = tell(answers[name], subject)
   const t = translator(locale, words[locale])
-  const when = formatDateTime(new Date(time), locale, 'UTC')
+  const when = plainSpaces(formatInstant(new Date(time), locale, 'Asia/Kolkata'))
   return {
     word: t(`verify.word.${key}`),
     sentence: t(`verify.sentence.${key}`, { company: 'Acme', time: when })
   }
+}
+
+/** Intl sets narrow spaces before AM and PM. */
+function plainSpaces(text: string): string {
+  return text.replace(/[\u00a0\u202f]/g, ' ')
 }
 
 function textsOf(words: Words): string[] {
