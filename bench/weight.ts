@@ -171,7 +171,7 @@ export async function serveBuild(build: Build): Promise<Server> {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo // as: it listens on TCP
   const site = createSite({
-    resolve: async () => ({ version: '1' }),
+    resolve: async () => ({ company_id: 'acme', config }),
     api: async () => Response.json(config),
     scheme: 'http',
     port,

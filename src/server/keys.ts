@@ -81,6 +81,11 @@ function keysOf(
     device: derive('device')
   }
   let newestFirst = sorted(found)
+  /** Whoever remembers what a public key has proven compares the objects, and the id names the key. */
+  const sameAsBefore = (read: TokenKey): TokenKey => {
+    const known = newestFirst.find(({ kid }) => kid === read.kid)
+    return known ? { ...read, verifying: known.verifying } : read
+  }
   return {
     kekId: idOf(secret),
     mac: (label, text) => createHmac('sha256', derived[label]).update(text).digest(),
@@ -106,7 +111,7 @@ function keysOf(
     verifyingKey: kid => newestFirst.find(each => each.kid === kid)?.verifying,
     async reload() {
       const names = await readdir(directory)
-      const read = sorted(await openTokenKeys(directory, names, { make: false }))
+      const read = sorted(await openTokenKeys(directory, names, { make: false })).map(sameAsBefore)
       const before = clock().getTime() - replacedHours * 3_600_000
       const lasting = read.find(({ notBefore }) => notBefore <= before)
       const isOver = ({ notBefore }: TokenKey) => lasting && notBefore < lasting.notBefore

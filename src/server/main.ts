@@ -93,11 +93,7 @@ async function start(): Promise<void> {
   const lag = owned.use(openLag())
   const app = createApp(deps, tenants, { lagMs: lag.ms })
   const site = createSite({
-    resolve: async host => {
-      const tenant = await tenants.resolve(host)
-      const { version, contact } = tenant?.config ?? {}
-      return tenant && { version: String(version), contact }
-    },
+    resolve: tenants.resolve,
     api: async (input, init) => app.fetch(new Request(input, init)),
     scheme: config.scheme,
     port: config.publicPort,

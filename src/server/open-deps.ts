@@ -7,10 +7,10 @@ import type { Config } from './config.ts'
 import { databaseFaults } from './db/faults.ts'
 import { openHints } from './db/hints.ts'
 import { keepPostgres } from './db/keep.ts'
-import { migrate } from './db/migrate.ts'
+import { lockFirstStart, migrate } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { type Place, sharesLogin } from './db/place.ts'
-import type { Deps, Log } from './domain/deps.ts'
+import type { Deps, Keys, Log } from './domain/deps.ts'
 import { recordedKekId, recordKekId } from './domain/installation.ts'
 import { openKeys } from './keys.ts'
 import { openMails } from './mail.ts'
@@ -51,11 +51,7 @@ export async function openDeps(
   const documents = join(config.dataDir, 'documents')
   await mkdir(documents, { recursive: true, mode: 0o700 })
   const clock = () => new Date()
-  const keys = await openKeys({
-    directory: join(config.dataDir, 'keys'),
-    recordedKekId: await recordedKekId(db),
-    clock
-  })
+  const keys = await openOwnKeys()
   const deps: Deps = {
     db,
     keys,
@@ -75,11 +71,23 @@ export async function openDeps(
     },
     stopping
   }
-  await recordKekId(deps)
   const kept = owned.move()
   return {
     deps,
     [Symbol.asyncDispose]: () => kept.disposeAsync()
+  }
+
+  /** On an empty database the first of several processes makes the keys, and the others wait for them. */
+  async function openOwnKeys(): Promise<Keys> {
+    const isFirst = (await recordedKekId(db)) === undefined
+    await using _lock = isFirst ? await lockFirstStart(place) : undefined
+    const keys = await openKeys({
+      directory: join(config.dataDir, 'keys'),
+      recordedKekId: await recordedKekId(db),
+      clock
+    })
+    await recordKekId({ db, keys, clock })
+    return keys
   }
 
   /** The operator's server, or one of our own that is kept running. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import type { DomainConfig } from '../contract/domains.ts'
 import { hsts, workerPolicy } from '../core/csp.ts'
 import type { Build, BuiltFile, Locale } from './build.ts'
 import { isCrawler } from './crawlers.ts'
@@ -11,8 +12,8 @@ import { PageCache, type RenderedPage } from './page-cache.ts'
 import { wellKnown } from './well-known.ts'
 
 export interface SiteOptions {
-  /** The version of what a host's pages show; `undefined` for a host of nobody. */
-  resolve: (host: string) => Promise<{ version: string; contact?: string | undefined } | undefined>
+  /** Whose pages a host shows; `undefined` for a host of nobody. */
+  resolve: (host: string) => Promise<Owner | undefined>
   /** The API in this process. */
   api: typeof fetch
   scheme: 'http' | 'https'
@@ -23,6 +24,11 @@ export interface SiteOptions {
     warn(facts: object, text: string): void
   }
   build: Build
+}
+
+interface Owner {
+  company_id: string
+  config: Pick<DomainConfig, 'id' | 'version' | 'contact'>
 }
 
 export interface Site {
@@ -77,10 +83,10 @@ export function createSite(options: SiteOptions): Site {
     path: string
   ): Promise<boolean> {
     if (path !== '/robots.txt' && !path.startsWith('/.well-known/')) return false
-    const config = await options.resolve(host)
+    const owner = await options.resolve(host)
     const locale = detectLocale(request.headers, path)
     const found =
-      config && wellKnown(path, { origin: originOf(host), contact: config.contact, locale })
+      owner && wellKnown(path, { origin: originOf(host), contact: owner.config.contact, locale })
     if (!found) plain(response, 404, 'Not Found')
     else {
       response.writeHead(found.status, { ...security, ...found.headers })
@@ -174,14 +180,14 @@ export function createSite(options: SiteOptions): Site {
     const isKnown = known.has(local)
     const address = isKnown ? `/${locale}${local === '/' ? '' : local}` : `/${locale}/404`
     try {
-      const config = await options.resolve(host)
-      if (!config) return plain(response, 421, 'Misdirected Request')
+      const owner = await options.resolve(host)
+      if (!owner) return plain(response, 421, 'Misdirected Request')
       if (!isKnown && isCrawler(request.headers)) {
         log.warn({ host, path: address, status: 404 }, 'a crawler met an error page')
         response.writeHead(404, { ...security, 'cache-control': 'no-cache', vary }).end()
         return
       }
-      const page = await cache.get(`${host} ${address}`, config.version, () =>
+      const page = await cache.get(`${host} ${address}`, versionOf(owner), () =>
         render(host, address, isKnown ? 200 : 404)
       )
       send(request, response, page.status, { ...page.headers, vary }, page.body)
@@ -266,6 +272,11 @@ export function createSite(options: SiteOptions): Site {
     })
     response.end(`${text}\n`)
   }
+}
+
+/** A host may move to a company whose domain has the same number of changes. */
+function versionOf({ company_id, config }: Owner): string {
+  return `${company_id} ${config.id} ${config.version}`
 }
 
 function target(request: IncomingMessage): { path: string; query: string } {

@@ -85,6 +85,25 @@ test('both go on after a crash of the database, and streams miss nothing', async
   stream.close()
 }, 60_000)
 
+test.for(['of their own', 'of the operator'])(
+  'two that start together on an empty database %s both come up',
+  { timeout: 120_000 },
+  async kind => {
+    const settings = kind === 'of their own' ? {} : { DATABASE_URL: await emptyDatabase() }
+    await using one = await makeServiceProcess(settings)
+    await using other = await makeServiceProcess({ ...settings, DATA_DIR: one.dataDir })
+    await Promise.all([one.start(), other.start()])
+    // a token of the one opens the other at once: they hold the same keys
+    const person = await signUpAt(one.port, 'localhost')
+    const answer = await fetchAt(other.port)('http://api.localhost/user', {
+      headers: { authorization: `Bearer ${person.token()}` }
+    })
+    expect(answer.status).toBe(200)
+    expect(await other.stop()).toBe(0)
+    expect(await one.stop()).toBe(0)
+  }
+)
+
 test('a start that is refused says why and ends with 1', async () => {
   await using refused = await makeServiceProcess({ TRUSTED_PROXIES: '0.0.0.0/0' })
   await expect(refused.start()).rejects.toThrow(
@@ -94,6 +113,16 @@ test('a start that is refused says why and ends with 1', async () => {
   // before keys and database are made: what reads the networks after them would refuse them, too
   expect(await readdir(refused.dataDir)).toEqual(['documents'])
 })
+
+/** On the server of `first`, as an operator gives one. */
+async function emptyDatabase(): Promise<string> {
+  const socketDir = await first.socketDir()
+  const owner = new pg.Client(connectionTo(socketDir, 'postgres', 'postgres'))
+  await owner.connect()
+  await owner.query('create database given')
+  await owner.end()
+  return `postgres:///given?host=${socketDir}&user=postgres`
+}
 
 async function insist<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {

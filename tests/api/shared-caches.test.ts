@@ -40,10 +40,7 @@ beforeAll(async () => {
     ])
   }
   site = createSite({
-    resolve: async host => {
-      const tenant = await app.tenants.resolve(host)
-      return tenant && { version: String(tenant.config.version), contact: tenant.config.contact }
-    },
+    resolve: app.tenants.resolve,
     api: async (input, init) => app.fetch(new Request(input, init)),
     scheme: 'http',
     port: undefined,

@@ -202,6 +202,15 @@ test('shows a changed configuration on the next load', async () => {
   )
 })
 
+test('shows the new company of a host that has moved, at an equal version', async () => {
+  const { get, company } = await startSite()
+  expect(await (await get('/en')).text()).toContain('· Acme</title>')
+  Object.assign(company, { company_id: 'newer', config: configOf('Newer') })
+  expect(await (await get('/en')).text()).toContain('· Newer</title>')
+  company.config = { ...configOf('Renewed'), id: '01978a5e-0000-7000-8000-000000000009' }
+  expect(await (await get('/en')).text()).toContain('· Renewed</title>')
+})
+
 test('keeps the pages of two hosts apart', async () => {
   const { get } = await startSite()
   expect(await (await get('/en')).text()).toContain('· Acme</title>')
@@ -315,14 +324,15 @@ test('gives crawlers the status of an error and no page, and logs it', async () 
 })
 
 interface Company {
+  company_id: string
   config: DomainConfig
   /** What the API answers for it in place of the config. */
   fails?: (() => AppError) | undefined
 }
 
 async function startSite() {
-  const company: Company = { config: configOf('Acme') }
-  const demo: Company = { config: { ...configOf('Demo'), theme: demoTheme } }
+  const company: Company = { company_id: 'acme', config: configOf('Acme') }
+  const demo: Company = { company_id: 'demo', config: { ...configOf('Demo'), theme: demoTheme } }
   const hosts = new Map([
     ['acme.test', company],
     ['demo.test', demo]
@@ -337,10 +347,7 @@ async function startSite() {
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo // as: it listens on TCP
   const site = createSite({
-    resolve: async host => {
-      const found = hosts.get(host)
-      return found && { version: String(found.config.version) }
-    },
+    resolve: async host => hosts.get(host),
     api: async input => {
       const { hostname } = new URL(new Request(input).url)
       const found = hosts.get(hostname.replace('api.', ''))

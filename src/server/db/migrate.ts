@@ -29,7 +29,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { client } = session
   if ('url' in options) await refuseOldServer(client)
   if ((await pending(client, migrations)).length === 0) return []
-  await using _lock = await lock(options)
+  await using _lock = await lockFirstStart(options)
   if ('url' in options) await prepareRoles(client)
   const applied: string[] = []
   // asked again, because another process may have done the work while this one waited
@@ -99,8 +99,11 @@ async function apply(client: pg.Client, { name, sql, sha256 }: Migration) {
   }
 }
 
-/** Held on a connection of its own for the whole run: a row, because not every server has advisory locks. */
-async function lock(place: Place) {
+/**
+ * Lets one process at a time prepare a database. Held on a connection of its own until it is disposed: a
+ * row, because not every server has advisory locks.
+ */
+export async function lockFirstStart(place: Place): Promise<AsyncDisposable> {
   const session = await connect(place)
   const { client } = session
   try {

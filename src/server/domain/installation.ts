@@ -43,7 +43,10 @@ export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]
   return result.rows.map(({ id }) => companyId(id))
 }
 
-/** Makes the installation's own company in an empty database; answers whether it was empty. */
+/**
+ * Makes the installation's own company in an empty database. Returns whether this process made it: of
+ * several that start together one does.
+ */
 export async function seedInstallation(
   deps: Deps,
   {
@@ -53,13 +56,19 @@ export async function seedInstallation(
   }: { host: string; name: string; title: string; company: string; isPublic: boolean }
 ): Promise<boolean> {
   if ((await listCompanies(deps)).length > 0) return false
-  await createCompany(deps, {
-    name: names.company,
-    domains: [
-      { host, name: names.name, title: names.title, public: isPublic, theme: localhostTheme }
-    ],
-    locale: 'en',
-    limits: { max_requests: null, max_requests_interval: null, max_storage: null }
-  })
-  return true
+  try {
+    await createCompany(deps, {
+      name: names.company,
+      domains: [
+        { host, name: names.name, title: names.title, public: isPublic, theme: localhostTheme }
+      ],
+      locale: 'en',
+      limits: { max_requests: null, max_requests_interval: null, max_storage: null }
+    })
+    return true
+  } catch (error) {
+    // another process has taken the host meanwhile
+    if ((await listCompanies(deps)).length > 0) return false
+    throw error
+  }
 }

@@ -123,6 +123,14 @@ test('rotates while others run: known at once, signing after ten minutes, alone 
   ])
 })
 
+test('keeps the key that it has read before, so that what was proven with it stays proven', async () => {
+  const running = await open(await newDirectory())
+  const { kid } = running.signingKey()
+  const key = running.verifyingKey(kid)
+  await running.reload()
+  expect(running.verifyingKey(kid)).toBe(key)
+})
+
 test('goes on with the keys it has when the folder cannot be read', async () => {
   const directory = await newDirectory()
   const running = await open(directory)
