@@ -1,26 +1,64 @@
-const bytesPerGigabyte = 1e9
+import type { FormatLocale } from './format.ts'
 
-/** What is typed as a number of requests: `'1 000'` → 1000, `'-3'` → 0; `null` (unlimited) for nothing and for no number. */
-export function readRequestLimit(text: string): number | null {
-  const value = readNumber(text)
-  return value === null ? null : Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER)
+const bytesPerGigabyte = 1_000_000_000
+const signs = {
+  en: { decimal: '.', group: ',' },
+  // a no-break space, because the typeface has no narrow one
+  fr: { decimal: ',', group: '\u00a0' }
+} as const
+
+/**
+ * Reads a number of requests as people type it: `'1,000'` → 1000, `'-3'` → 0. Returns `null`
+ * (unlimited) for an empty text and for one that is not a number.
+ */
+export function readRequestLimit(text: string, locale: FormatLocale): number | null {
+  const digits = readDigits(text, locale)
+  return digits && safe(BigInt(digits.whole))
 }
 
-/** What is typed as gigabytes, in bytes: `'1,5'` → 1500000000; `null` (unlimited) for nothing and for no number. */
-export function readStorageLimit(text: string): number | null {
-  const value = readNumber(text)
-  if (value === null) return null
-  return Math.min(Math.round(value * bytesPerGigabyte), Number.MAX_SAFE_INTEGER)
+/** Reads gigabytes as bytes: `'1.5'` → 1500000000. Returns `null` as `readRequestLimit` does. */
+export function readStorageLimit(text: string, locale: FormatLocale): number | null {
+  const digits = readDigits(text, locale)
+  return digits && safe(BigInt(digits.whole + digits.fraction.padEnd(9, '0').slice(0, 9)))
 }
 
-/** Bytes as they are typed in gigabytes: 1500000000 → `'1.5'`, `null` → `''` */
-export function writeStorageLimit(bytes: number | null): string {
-  return bytes === null ? '' : String(bytes / bytesPerGigabyte)
+/** Writes a number of requests so that `readRequestLimit` returns it: 1000 → `'1,000'`, `null` → `''` */
+export function writeRequestLimit(limit: number | null, locale: FormatLocale): string {
+  return limit === null ? '' : grouped(limit, locale)
 }
 
-function readNumber(text: string): number | null {
-  // people write thousands with blanks, and decimals with a comma
-  const plain = text.replace(/[\s\u00a0\u202f]/g, '').replace(',', '.')
-  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(plain)) return null
-  return Math.max(0, Number(plain))
+/** Writes bytes as gigabytes so that `readStorageLimit` returns them: 10 → `'0.00000001'`, `null` → `''` */
+export function writeStorageLimit(bytes: number | null, locale: FormatLocale): string {
+  if (bytes === null) return ''
+  const whole = grouped(Math.floor(bytes / bytesPerGigabyte), locale)
+  const fraction = String(bytes % bytesPerGigabyte)
+    .padStart(9, '0')
+    .replace(/0+$/, '')
+  return fraction === '' ? whole : `${whole}${signs[locale].decimal}${fraction}`
+}
+
+function grouped(value: number, locale: FormatLocale): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, signs[locale].group)
+}
+
+function safe(value: bigint): number {
+  return Number(value < Number.MAX_SAFE_INTEGER ? value : Number.MAX_SAFE_INTEGER)
+}
+
+/** A comma or point that is not the language's decimal sign groups thousands where it stands right for that. */
+function readDigits(
+  text: string,
+  locale: FormatLocale
+): { whole: string; fraction: string } | null {
+  const plain = text.replace(/[\s\u00a0\u202f'’]/g, '')
+  const ungrouped = plain.replace(groups[locale], head => head.replace(/[.,]/g, ''))
+  const match = /^([+-]?)(\d*)(?:[.,](\d*))?$/.exec(ungrouped)
+  const [, sign, whole = '', fraction = ''] = match ?? []
+  if (whole + fraction === '') return null
+  return sign === '-' ? { whole: '0', fraction: '' } : { whole: whole || '0', fraction }
+}
+
+const groups = {
+  en: /^[+-]?\d{1,3}(?:,\d{3})+(?=$|\.)/,
+  fr: /^[+-]?\d{1,3}(?:\.\d{3})+(?=$|,)/
 }

@@ -1,9 +1,14 @@
 import { type KeyboardEvent, type SyntheticEvent, useEffect, useRef, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import { formatBytes } from '../../core/format.ts'
-import { readRequestLimit, readStorageLimit, writeStorageLimit } from '../../core/limit-input.ts'
+import {
+  readRequestLimit,
+  readStorageLimit,
+  writeRequestLimit,
+  writeStorageLimit
+} from '../../core/limit-input.ts'
 import { type Interval, intervals } from '../../core/period.ts'
-import { type Locale, languageTag, type T } from '../../i18n/index.ts'
+import type { Locale, T } from '../../i18n/index.ts'
 import { ErrorNote } from './ErrorNote.tsx'
 import { Field } from './Field.tsx'
 
@@ -98,6 +103,10 @@ interface LimitFormProps {
 
 function LimitForm({ limits, save, cancel, locale, t }: LimitFormProps) {
   const form = useRef<HTMLFormElement>(null)
+  const [typed, setTyped] = useState({
+    requests: writeRequestLimit(limits.max_requests, locale),
+    storage: writeStorageLimit(limits.max_storage, locale)
+  })
   useEffect(() => form.current?.querySelector('input')?.focus(), [])
 
   const submit = (event: SyntheticEvent) => {
@@ -106,9 +115,9 @@ function LimitForm({ limits, save, cancel, locale, t }: LimitFormProps) {
     const given = new FormData(form.current)
     const text = (name: string) => String(given.get(name) ?? '')
     void save({
-      max_requests: readRequestLimit(text('requests')),
+      max_requests: readRequestLimit(text('requests'), locale),
       max_requests_interval: intervals.find(each => each === text('interval')) ?? null,
-      max_storage: readStorageLimit(text('storage'))
+      max_storage: readStorageLimit(text('storage'), locale)
     })
   }
   const leave = (event: KeyboardEvent) => {
@@ -116,12 +125,20 @@ function LimitForm({ limits, save, cancel, locale, t }: LimitFormProps) {
     event.stopPropagation()
     cancel()
   }
-  // the field shows at once what its text comes to
-  const settle = ({ target }: SyntheticEvent) => {
+  const follow = ({ target }: SyntheticEvent) => {
     if (!(target instanceof HTMLInputElement)) return
-    if (target.name === 'requests') target.value = writeRequests(readRequestLimit(target.value))
-    if (target.name === 'storage') target.value = written(readStorageLimit(target.value), locale)
+    setTyped(before => ({ ...before, [target.name]: target.value }))
   }
+  // A field that is left shows how its text is read.
+  const rewrite = (event: SyntheticEvent) => {
+    const { target } = event
+    if (!(target instanceof HTMLInputElement)) return
+    const read = target.name === 'requests' ? readRequestLimit : readStorageLimit
+    const write = target.name === 'requests' ? writeRequestLimit : writeStorageLimit
+    target.value = write(read(target.value, locale), locale)
+    follow(event)
+  }
+  const hintOf = (limit: number | null) => t(limit === null ? 'limits.none' : 'limits.empty')
 
   return (
     <form
@@ -132,14 +149,15 @@ function LimitForm({ limits, save, cancel, locale, t }: LimitFormProps) {
       aria-label={t('limits.title')}
       onSubmit={submit}
       onKeyDown={leave}
-      onBlur={settle}
+      onInput={follow}
+      onBlur={rewrite}
     >
       <Field
         label={t('limits.requests')}
         name="requests"
         inputMode="numeric"
-        initial={writeRequests(limits.max_requests)}
-        hint={t('limits.empty')}
+        initial={typed.requests}
+        hint={hintOf(readRequestLimit(typed.requests, locale))}
       />
       <label className="flex flex-col gap-1">
         <span className="label-text">{t('limits.period')}</span>
@@ -159,8 +177,8 @@ function LimitForm({ limits, save, cancel, locale, t }: LimitFormProps) {
         label={t('limits.gigabytes')}
         name="storage"
         inputMode="decimal"
-        initial={written(limits.max_storage, locale)}
-        hint={t('limits.empty')}
+        initial={typed.storage}
+        hint={hintOf(readStorageLimit(typed.storage, locale))}
       />
       <div className="flex flex-wrap gap-3">
         <button type="submit" className="btn btn-primary">
@@ -178,14 +196,4 @@ function LimitForm({ limits, save, cancel, locale, t }: LimitFormProps) {
 function requestWords({ max_requests, max_requests_interval }: Limits, t: T): string {
   if (max_requests === null) return t('limits.unlimited')
   return t(`limits.of.${max_requests_interval ?? 'total'}`, { count: max_requests })
-}
-
-function writeRequests(limit: number | null): string {
-  return limit === null ? '' : String(limit)
-}
-
-/** With the reader's own decimal sign. */
-function written(bytes: number | null, locale: Locale): string {
-  const sign = languageTag(locale) === 'fr-FR' ? ',' : '.'
-  return writeStorageLimit(bytes).replace('.', sign)
 }
