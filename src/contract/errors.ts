@@ -213,7 +213,9 @@ export function toProblem(error: AppError, instance?: string): Problem {
 /** The error a problem body stands for; a body of another make is `unexpected_answer`. */
 export function fromProblem(status: number, body: unknown, retryAfter?: number): AppError {
   const problem = isRecord(body) ? body : {}
-  const code = problem['code']
+  // A 403 with this object means a disabled account, whatever its code, as the specification has it.
+  const isDisabled = status === 403 && isRecord(problem['disabled'])
+  const code = isDisabled ? 'account_disabled' : problem['code']
   if (typeof code !== 'string' || !(code in errorCodes)) {
     const plain = status === 401 ? 'unauthenticated' : 'unexpected_answer'
     return new AppError(plain, `The API answered ${status} without a known code`)

@@ -25,7 +25,8 @@ export function showDisabled(): void {
 function drawTruth(): void {
   const blocked = $blocked.get()
   const box = sheet()
-  if (blocked) draw(blocked)
+  // The API may be a release newer: what this page cannot read keeps the general sentence.
+  if (blocked) draw(readDisabled(JSON.stringify(blocked)))
   else if (box && $user.get()) {
     write(box, 'what', words()('disabled.active'))
     for (const part of ['reason', 'next']) hide(box, part)

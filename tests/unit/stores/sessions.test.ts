@@ -298,6 +298,22 @@ test('leads to the notice from any other call, and marks nobody blocked for it',
   expect(users.$blocked.get()).toBeUndefined()
 })
 
+test.each([
+  { code: 'forbidden', disabled: { scope: 'user', reason: 'left', since: '2026-05-01T00:00:00Z' } },
+  { code: 'a_code_of_tomorrow', disabled: { scope: 'team' } },
+  { disabled: {} }
+])('is led to the notice by the disabled object of a 403 alone: %j', async body => {
+  const { tab, sessions, users } = await open({
+    cookie: makeToken({ sub: 'ada', exp }),
+    answers: { 'GET /user': () => Response.json(body, { status: 403 }) }
+  })
+  sessions.startSession()
+  await vi.waitFor(() => expect(users.$blocked.get()).toEqual(body.disabled))
+  const target = new URL(tab.replaced[0] ?? '', 'https://docs.example')
+  expect(target.pathname).toBe('/en/disabled')
+  expect(JSON.parse(target.searchParams.get('disabled') ?? '')).toEqual(body.disabled)
+})
+
 test('is blocked no longer once signed out', async () => {
   const disabled = { scope: 'user', reason: 'left', since: '2026-05-01T00:00:00Z' } as const
   const { sessions, users } = await open({
