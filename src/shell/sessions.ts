@@ -27,6 +27,17 @@ export function startSessions(): void {
 async function start(): Promise<void> {
   if (started) return
   started = true
+  try {
+    await takeUp()
+  } catch (cause) {
+    // The next page tries again. Chromium remembers a lost file, so that a reload has to help, and
+    // `guardAgainstLostFiles` reloads each path once.
+    started = false
+    throw cause
+  }
+}
+
+async function takeUp(): Promise<void> {
   const [sessions, users, usage] = await Promise.all([
     import('../stores/sessions.ts'),
     import('../stores/users.ts'),

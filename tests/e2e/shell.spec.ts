@@ -296,6 +296,27 @@ test.describe('a page that has lost something', () => {
   })
 })
 
+test('takes the session up on the next page where its files failed to load', async ({ page }) => {
+  await signUp(page, `${address()}/en`)
+  const loads = countLoads(page)
+  // This page was just loaded anew for a lost file, so only the next page can help.
+  await page.addInitScript(() => {
+    sessionStorage.setItem('vidimus:reload:/en', String(Date.now()))
+  })
+  await page.route(/\/_astro\/users\.[^/]*\.js/, route => route.abort(), { times: 1 })
+  const asked: string[] = []
+  page.on('request', request => {
+    if (request.url().endsWith('/user')) asked.push(request.method())
+  })
+  const failed = page.waitForEvent('requestfailed')
+  await page.reload()
+  await failed
+  await page.getByRole('navigation').getByRole('link', { name: 'Verify' }).click()
+  await expect(page).toHaveURL('/en/verify')
+  await expect.poll(() => asked).toContain('GET')
+  expect(loads()).toBe(2)
+})
+
 test('asks every hour for a newer build, and offers it', async ({ page }) => {
   await page.clock.install()
   let asked: string[] = []
