@@ -4,16 +4,16 @@ import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promi
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { parseCompanyId } from './db/scope.ts'
-import type { Blobs, CompanyId, Digest } from './domain/deps.ts'
+import type { Blobs, CompanyId, Digest, Staged } from './domain/deps.ts'
 
 /**
- * Documents as files below one folder: `staging/<company>/<upload>` while they arrive,
+ * Documents as files below one folder: `staging/<company>/<upload>` while they arrive, with
+ * `.<generation>` behind it once another process has taken over the writing,
  * `blobs/<company>/<aa>/<tag>` once kept. Both lie on one file system, so keeping is one rename.
  * `removed/<company>` notes that the company's files are to go.
  */
 export function openBlobs(directory: string): Blobs {
-  const staged = (company: CompanyId, upload: string) =>
-    join(directory, 'staging', company, fileName(upload))
+  const staged = (file: Staged) => join(directory, 'staging', file.company_id, nameOf(file))
   const kept = (company: CompanyId, tag: Uint8Array) => {
     const name = Buffer.from(tag).toString('hex')
     return join(directory, 'blobs', company, name.slice(0, 2), name)
@@ -23,22 +23,22 @@ export function openBlobs(directory: string): Blobs {
     stagingDirectory: join(directory, 'staging'),
     stagingFile: staged,
     prepareStaging: company => makeDurable(join(directory, 'staging', company), directory),
-    async syncStaged(company, upload) {
-      const path = staged(company, upload)
+    async syncStaged(file) {
+      const path = staged(file)
       await sync(path)
       await sync(dirname(path))
     },
-    digestStaged: (company, upload) => digest(staged(company, upload)),
+    digestStaged: file => digest(staged(file)),
     digestKept: (company, tag) => digest(kept(company, tag)),
     async sizeKept(company, tag) {
       const file = await stat(kept(company, tag)).catch(nothingIfMissing)
       return 'size' in file ? file.size : undefined
     },
-    async keep(company, upload, tag) {
-      const target = kept(company, tag)
+    async keep(file, tag) {
+      const target = kept(file.company_id, tag)
       await makeDurable(dirname(target), directory)
       try {
-        await rename(staged(company, upload), target)
+        await rename(staged(file), target)
       } catch (error) {
         // a crash came between the rename and the commit: the file is in place already
         if (!isMissing(error)) throw error
@@ -46,11 +46,11 @@ export function openBlobs(directory: string): Blobs {
       }
       await sync(dirname(target))
     },
-    async discardStaged(company, upload) {
-      await rm(staged(company, upload), { force: true })
+    async discardStaged(file) {
+      await rm(staged(file), { force: true })
     },
-    async stage(company, upload, bytes) {
-      const path = staged(company, upload)
+    async stage(company_id, id, bytes) {
+      const path = staged({ company_id, id, generation: 0 })
       await makeDurable(dirname(path), directory)
       await writeFile(path, bytes, { mode: 0o600 })
     },
@@ -86,7 +86,8 @@ export function openBlobs(directory: string): Blobs {
       await rm(kept(company, tag), { force: true })
     },
     async listStaged(company, before) {
-      return oldFiles(join(directory, 'staging', company), before)
+      const names = await oldFiles(join(directory, 'staging', company), before)
+      return names.flatMap(name => stagedOf(company, name) ?? [])
     },
     async listKept(company, before) {
       const root = join(directory, 'blobs', company)
@@ -98,10 +99,16 @@ export function openBlobs(directory: string): Blobs {
   }
 }
 
-/** Upload ids reach a path, so they are checked here once more. */
-function fileName(upload: string): string {
-  if (!/^[A-Za-z0-9_-]{22}$/.test(upload)) throw new Error('an upload id has 22 characters')
-  return upload
+/** Returns the name of a staged file: `A…A`, `A…A.1`. Upload ids reach a path, so they are checked again. */
+function nameOf({ id, generation }: Staged): string {
+  if (!/^[A-Za-z0-9_-]{22}$/.test(id)) throw new Error('an upload id has 22 characters')
+  return generation === 0 ? id : `${id}.${generation}`
+}
+
+/** Reverses `nameOf`. */
+function stagedOf(company_id: CompanyId, name: string): Staged | undefined {
+  const [, id, generation = '0'] = /^([A-Za-z0-9_-]{22})(?:\.([1-9]\d{0,8}))?$/.exec(name) ?? []
+  return id === undefined ? undefined : { company_id, id, generation: Number(generation) }
 }
 
 async function oldFiles(folder: string, before: Date): Promise<string[]> {

@@ -112,7 +112,7 @@ async function receive(
   file: DirectFile,
   upload: Upload
 ): Promise<Buffer> {
-  const path = deps.blobs.stagingFile(upload.company_id, upload.id)
+  const path = deps.blobs.stagingFile(upload)
   const touching = setInterval(() => {
     touchUpload(deps, upload).catch((error: unknown) => {
       deps.log.warn({ err: error }, 'upload not touched')

@@ -229,7 +229,7 @@ class StagingStore extends FileStore {
       if (method === 'PATCH') throw new AppError('upload_state', 'The upload is complete')
       return new TusUpload({ id, size, offset: size })
     }
-    const path = this.#deps.blobs.stagingFile(company_id, upload.id)
+    const path = this.#deps.blobs.stagingFile(upload)
     if (method === 'PATCH') await this.#makeFile(company_id, path)
     const offset = await sizeOf(path)
     if (offset === undefined && method === 'HEAD') {

@@ -9,7 +9,7 @@ import { type companyId, inCompany } from '../../src/server/db/scope.ts'
 import { removeCompany } from '../../src/server/domain/companies.ts'
 import { createDemo, demoHost, fillDemo, findDemo } from '../../src/server/domain/demo.ts'
 import { demoActs, sha256Hex } from '../../src/server/domain/demo-documents.ts'
-import type { CompanyId } from '../../src/server/domain/deps.ts'
+import type { Blobs } from '../../src/server/domain/deps.ts'
 import { lapseNextUpload, settleNextUpload } from '../../src/server/domain/uploads.ts'
 import { checkAllFiles } from '../../src/server/jobs/check-files.ts'
 import { lapseStaleUploads } from '../../src/server/jobs/settle-uploads.ts'
@@ -143,10 +143,17 @@ test.each([
   const dieOnce = () => {
     if (steps++ === 8) throw new Error('killed')
   }
-  other.deps.blobs[step] = async (...document: [CompanyId, string, Uint8Array]) => {
-    dieOnce()
-    await (step === 'stage' ? stage(...document) : keep(...document))
+  const dying: Pick<Blobs, 'stage' | 'keep'> = {
+    async stage(...document) {
+      dieOnce()
+      await stage(...document)
+    },
+    async keep(...document) {
+      dieOnce()
+      await keep(...document)
+    }
   }
+  Object.assign(other.deps.blobs, { [step]: dying[step] })
   await expect(fillDemo(other.deps, () => false)).rejects.toThrow('killed')
   other.wait(60)
   const found = await findDemo(other.deps)

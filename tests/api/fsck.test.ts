@@ -41,7 +41,11 @@ test('removes files that belong to nothing after a day, and no others', async ()
   await app.patch(ada, upload, randomBytes(10))
   const [kept = ''] = await keptFiles(app)
   const orphan = join(kept, '..', nameOf(kept).slice(0, 2) + randomBytes(31).toString('hex'))
-  const staged = app.deps.blobs.stagingFile(companyOf(app), 'A'.repeat(22))
+  const staged = app.deps.blobs.stagingFile({
+    company_id: companyOf(app),
+    id: 'A'.repeat(22),
+    generation: 0
+  })
   for (const path of [orphan, staged]) {
     await writeFile(path, 'left by a crash')
     await utimes(path, 0, 0)

@@ -193,6 +193,9 @@ export interface Database {
     attempts: Generated<number>
     created_at: Date
     active_at: Date
+    generation: Generated<number>
+    writer: Generated<string | null>
+    writer_until: Generated<Date | null>
   }
   blob: { company_id: string; tag: Buffer; size: number; refs: number; created_at: Date }
   deposit: {

@@ -74,24 +74,31 @@ export interface Keys {
   reload(): Promise<void>
 }
 
+/** Names the file of an upload whose bytes arrive. Each generation has one writer and a file of its own. */
+export interface Staged {
+  company_id: CompanyId
+  id: string
+  generation: number
+}
+
 /** Stored bytes: staged while they arrive, then kept under a keyed tag. */
 export interface Blobs {
-  /** Where tus writes what arrives. */
+  /** Holds the files of all companies while they arrive. */
   stagingDirectory: string
-  stagingFile(company: CompanyId, upload: string): string
+  stagingFile(staged: Staged): string
   /** Makes the company's staging folder; like all that follows it survives a power cut. */
   prepareStaging(company: CompanyId): Promise<void>
   /** Makes a staged file survive a power cut; throws when the disk says no. */
-  syncStaged(company: CompanyId, upload: string): Promise<void>
+  syncStaged(staged: Staged): Promise<void>
   /** Streams a staged or a kept file through SHA-256; `undefined` when there is none. */
-  digestStaged(company: CompanyId, upload: string): Promise<Digest | undefined>
+  digestStaged(staged: Staged): Promise<Digest | undefined>
   digestKept(company: CompanyId, tag: Uint8Array): Promise<Digest | undefined>
   /** Bytes of a kept file; `undefined` when there is none. */
   sizeKept(company: CompanyId, tag: Uint8Array): Promise<number | undefined>
   /** Moves a staged file to its place, durably. Does nothing when it is already there. */
-  keep(company: CompanyId, upload: string, tag: Uint8Array): Promise<void>
-  discardStaged(company: CompanyId, upload: string): Promise<void>
-  /** Writes a staged file whole, for bytes that no connection brings. */
+  keep(staged: Staged, tag: Uint8Array): Promise<void>
+  discardStaged(staged: Staged): Promise<void>
+  /** Writes the first generation of a staged file whole, for bytes that no connection brings. */
   stage(company: CompanyId, upload: string, bytes: Uint8Array): Promise<void>
   /** Deletes every file of a company, staged and kept; the note of its removal stays. */
   removeCompany(company: CompanyId): Promise<void>
@@ -110,7 +117,7 @@ export interface Blobs {
   ): Promise<ReadableStream<Uint8Array>>
   discardKept(company: CompanyId, tag: Uint8Array): Promise<void>
   /** What lies there and was last written before `before`; for the check of files against rows. */
-  listStaged(company: CompanyId, before: Date): Promise<string[]>
+  listStaged(company: CompanyId, before: Date): Promise<Staged[]>
   listKept(company: CompanyId, before: Date): Promise<Buffer[]>
 }
 

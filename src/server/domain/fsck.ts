@@ -89,18 +89,19 @@ function isChosen(deps: Pick<Deps, 'random'>, share: number): boolean {
 
 async function removeStaged(deps: Deps, company_id: CompanyId, before: Date): Promise<number> {
   let removed = 0
-  for (const id of await deps.blobs.listStaged(company_id, before)) {
+  for (const file of await deps.blobs.listStaged(company_id, before)) {
     const live = await inCompany(deps.db, company_id, tx =>
       tx
         .selectFrom('upload')
         .select('id')
         .where('company_id', '=', company_id)
-        .where('id', '=', id)
+        .where('id', '=', file.id)
+        .where('generation', '=', file.generation)
         .where('state', '<>', 'settled')
         .executeTakeFirst()
     )
     if (live) continue
-    await deps.blobs.discardStaged(company_id, id)
+    await deps.blobs.discardStaged(file)
     removed++
   }
   return removed

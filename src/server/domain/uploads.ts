@@ -32,6 +32,8 @@ export interface Upload {
   group_id: string
   period_start: Date
   active_at: Date
+  /** Counts the processes that have taken over the writing; names the file that holds the bytes. */
+  generation: number
   request_state: RequestState
   request_created: Date
   request_facts: Draft['facts']
@@ -75,12 +77,12 @@ export function requireOpen({ request_state: state }: Upload): void {
  * request for good: the system may have dropped the bytes, and a second flush would not tell.
  */
 export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
-  const failure = await deps.blobs.syncStaged(upload.company_id, upload.id).then(
+  const failure = await deps.blobs.syncStaged(upload).then(
     () => undefined,
     (error: unknown) => ({ error, isFlush: Object(error).syscall === 'fsync' })
   )
   // first, so that no later flush of the same bytes can succeed whatever becomes of the transaction
-  if (failure?.isFlush) await deps.blobs.discardStaged(upload.company_id, upload.id)
+  if (failure?.isFlush) await deps.blobs.discardStaged(upload)
   await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (!current) throw new AppError('not_found', 'No such upload')
@@ -118,7 +120,7 @@ export async function tryEnd(
     await also(tx)
     return true
   })
-  if (ended) await deps.blobs.discardStaged(upload.company_id, upload.id)
+  if (ended) await deps.blobs.discardStaged(upload)
   return ended
 }
 
@@ -149,7 +151,7 @@ export async function lapseNextUpload(deps: Deps, company_id: CompanyId): Promis
     return upload
   })
   if (!lapsed) return false
-  await deps.blobs.discardStaged(company_id, lapsed.id)
+  await deps.blobs.discardStaged(lapsed)
   return true
 }
 
@@ -244,7 +246,7 @@ function keepLease(deps: Deps, upload: Upload): Disposable {
 
 /** The bytes as they lie on the disk: staged, or already in place after a crash. */
 async function findBytes(deps: Deps, upload: Upload): Promise<Digest | undefined> {
-  const staged = await deps.blobs.digestStaged(upload.company_id, upload.id)
+  const staged = await deps.blobs.digestStaged(upload)
   if (staged || !upload.stored) return staged
   const keys = await inCompany(deps.db, upload.company_id, tx =>
     companyKeys(tx, deps, upload.company_id)
@@ -257,7 +259,7 @@ async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<
     const current = await lockUpload(tx, upload)
     if (current?.state === 'received') await end(tx, deps, current, 'failed', code)
   })
-  await deps.blobs.discardStaged(upload.company_id, upload.id)
+  await deps.blobs.discardStaged(upload)
 }
 
 /** The one transaction of a deposit: blob, charge, record with its tags and openings, then event and leaf. */
@@ -277,7 +279,7 @@ async function record(deps: Deps, upload: Upload, stored: Buffer): Promise<void>
       )
       .execute()
     // under the blob's row lock, so that a deletion of the same bytes waits
-    await deps.blobs.keep(company_id, current.id, blobTag)
+    await deps.blobs.keep(current, blobTag)
     const [names] = await Promise.all([
       readNames(tx, current),
       settleUsage(tx, company_id, reservationOf(current)),
