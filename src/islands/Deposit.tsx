@@ -83,6 +83,7 @@ export function Deposit({ locale, words }: DepositProps) {
         )}
         {chosen && <Rules t={t} locale={locale} category={chosen} />}
         <DropZone
+          to="deposit"
           label={t('deposit.drop.label')}
           hint={t('deposit.drop.hint', { size: formatBytes(maxFileBytes, locale) })}
           multiple

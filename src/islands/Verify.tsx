@@ -47,6 +47,7 @@ export function Verify({ locale, words, company }: VerifyProps) {
   return (
     <div className="flex flex-col gap-6" data-state={stateOf(current)}>
       <DropZone
+        to="verify"
         label={t('verify.zone')}
         hint={t('verify.privacy')}
         multiple

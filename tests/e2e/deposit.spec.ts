@@ -1,7 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { type CDPSession, expect, type Locator, type Page, test } from '@playwright/test'
 import { makePdf, makeRandomFile } from '../helpers/documents.ts'
+import { centreOf, type Point, startDrag } from '../helpers/drags.ts'
 import { signUp } from '../helpers/page.ts'
 
 const folder = join('.cache', 'e2e-documents')
@@ -269,31 +270,11 @@ function remembered(page: Page): Promise<number> {
   )
 }
 
-interface Point {
-  x: number
-  y: number
-}
-
-/** Drags files of the disk over the window as a file manager does, and lets them go. */
+/** Drags files of the disk over the window and lets them go. */
 async function drag(page: Page, paths: string[], to: Point | (() => Promise<Point>)) {
-  const client = await page.context().newCDPSession(page)
-  const files = paths.map(path => resolve(path))
-  const data = { items: [], files, dragOperationsMask: 1 }
-  const at = (type: 'dragEnter' | 'dragOver' | 'drop', point: Point) =>
-    client.send('Input.dispatchDragEvent', { type, ...point, data })
-  await at('dragEnter', { x: 4, y: 4 })
-  await at('dragOver', { x: 4, y: 4 })
+  const { drop } = await startDrag(page, paths, { x: 4, y: 4 })
   await expect(page.locator('#drop-overlay')).toBeVisible()
-  const point = typeof to === 'function' ? await to() : to
-  await at('dragOver', point)
-  await at('drop', point)
-  await client.detach()
-}
-
-async function centreOf(target: Locator): Promise<Point> {
-  const box = await target.boundingBox()
-  if (!box) throw new Error('the target is not there')
-  return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
+  await drop(typeof to === 'function' ? await to() : to)
 }
 
 async function paste(page: Page, name: string): Promise<void> {

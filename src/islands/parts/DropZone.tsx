@@ -1,6 +1,9 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
+import type { Offer } from '../../stores/offers.ts'
 
 interface DropZoneProps {
+  /** What happens to the files, also to those that are dropped on it. */
+  to: Offer['to']
   label: string
   hint: string
   onFiles: (files: File[]) => void
@@ -10,10 +13,10 @@ interface DropZoneProps {
 }
 
 /**
- * A labelled file input, and the files that were chosen before the page had its script. Files that are
- * dropped or pasted anywhere come through `stores/offers.ts`.
+ * A labelled file input that also takes files chosen before the page had its script. The shell handles
+ * drops and pastes; their files come through `stores/offers.ts`.
  */
-export function DropZone({ label, hint, onFiles, multiple, children }: DropZoneProps) {
+export function DropZone({ to, label, hint, onFiles, multiple, children }: DropZoneProps) {
   const input = useRef<HTMLInputElement>(null)
   const take = useRef(onFiles)
   const hintId = useId()
@@ -29,7 +32,10 @@ export function DropZone({ label, hint, onFiles, multiple, children }: DropZoneP
   }, [])
 
   return (
-    <label className="flex min-h-56 cursor-pointer flex-col items-center justify-center gap-3 rounded-box border-2 border-dashed p-6 text-center transition-colors duration-100 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-base-content border-(--line) hover:border-secondary">
+    <label
+      data-drop-zone={to}
+      className="flex min-h-56 cursor-pointer flex-col items-center justify-center gap-3 rounded-box border-2 border-dashed p-6 text-center transition-colors duration-100 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-base-content border-(--line) hover:border-secondary"
+    >
       {children}
       <span className="font-semibold text-lg">{label}</span>
       <span id={hintId} className="max-w-prose text-ink-soft text-sm">
