@@ -143,3 +143,22 @@ test('only fingerprints what is put there in one call', async () => {
   const deposit = await ada.call(getDeposit, { id: request.deposit_id })
   expect(deposit.original).toBe(sha256(bytes))
 })
+
+/** Names that a record does not take, or the list of categories cannot show. */
+const unfit = [
+  ['longer than a record takes', { en: 'é'.repeat(150), fr: 'Contrats' }],
+  ['a control character', { en: 'Con\ntracts', fr: 'Contrats' }],
+  ['a spelling other than NFC', { en: 'Cafe\u0301s', fr: 'Cafés' }],
+  ['none in English', { fr: 'Contrats' }],
+  ['none in French', { en: 'Contracts' }],
+  ['an empty one', { en: 'Contracts', fr: '' }],
+  ['one that is no text', { en: 'Contracts', fr: 1 }]
+] as const
+
+test.each(unfit)('keeps no category with %s as its name', async (_reason, names) => {
+  const write = app.owner.query('update category set names = $1 where id = $2', [
+    JSON.stringify(names),
+    ada.category
+  ])
+  await expect(write).rejects.toThrow('category_names')
+})

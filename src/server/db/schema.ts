@@ -196,6 +196,9 @@ export interface Database {
     generation: Generated<number>
     writer: Generated<string | null>
     writer_until: Generated<Date | null>
+    held_at: Generated<Date | null>
+    failure: Generated<string | null>
+    released: Generated<number>
   }
   blob: { company_id: string; tag: Buffer; size: number; refs: number; created_at: Date }
   deposit: {

@@ -40,15 +40,22 @@ export async function checkFiles(
  * Removes the files of companies that were removed. Only of those whose removal was noted: rows may be
  * missing for other reasons, such as a backup that is older than the company.
  */
-export async function removeLeftFiles(deps: Pick<Deps, 'db' | 'blobs' | 'clock'>): Promise<void> {
+export async function removeLeftFiles(
+  deps: Pick<Deps, 'db' | 'blobs' | 'clock' | 'log'>
+): Promise<void> {
   const removals = await deps.blobs.listRemovals()
   if (removals.length === 0) return
   const before = new Date(deps.clock().getTime() - orphanHours * 3_600_000)
   const living = new Set(await listCompanies(deps))
   for (const { company, at } of removals) {
-    if (!living.has(company)) await deps.blobs.removeCompany(company)
-    // by then nobody writes for it any more, or its rows were not removed after all
-    if (at < before) await deps.blobs.forgetRemoval(company)
+    try {
+      if (!living.has(company)) await deps.blobs.removeCompany(company)
+      // by then nobody writes for it any more, or its rows were not removed after all
+      if (at < before) await deps.blobs.forgetRemoval(company)
+    } catch (error) {
+      // tried again within the hour
+      deps.log.error({ company, err: error }, 'files of a removed company are left')
+    }
   }
 }
 

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
 import { prepare } from '../db/prepared.ts'
-import { inCompany, type Tx } from '../db/scope.ts'
+import { inCompanyOnce, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
 /** How long an answer can be asked for again. */
 const keptDays = 7
+const forgottenAtOnce = 1000
 
 /** One act of a caller, named by the `Idempotency-Key` it sent. */
 export interface Act {
@@ -68,19 +70,29 @@ export async function forgetAnswer(
     .execute()
 }
 
+/** Deletes a batch of the answers that have had their time, and returns whether more may be due. */
 export async function forgetAnswers(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
-): Promise<void> {
+): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - keptDays * 86_400_000)
-  await inCompany(deps.db, company_id, tx =>
-    tx
-      .deleteFrom('idempotency')
-      .where('company_id', '=', company_id)
-      .where('created_at', '<', before)
-      .execute()
-  )
+  return inCompanyOnce(deps.db, company_id, async tx => {
+    const deleted = await tx.run(deleteAnswers, { company_id, before, batch: forgottenAtOnce })
+    return deleted.length === forgottenAtOnce
+  })
 }
+
+export const deleteAnswers = prepare(
+  (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
+    sql<{ key: string }>`
+      delete from idempotency
+      where company_id = ${company_id}::uuid and (actor, route, key) in (
+        select actor, route, key from idempotency
+        where company_id = ${company_id}::uuid and created_at < ${before}::timestamptz
+        order by created_at limit ${batch}::int
+      )
+      returning key`
+)
 
 async function claim(
   tx: Tx,

@@ -3,11 +3,13 @@ import { AppError } from '../../contract/errors.ts'
 import { ProcessedRequest } from '../../contract/requests.ts'
 import { csvMark, csvRecord } from '../../core/csv.ts'
 import { fold, searchWords } from '../../core/search.ts'
+import { prepare } from '../db/prepared.ts'
 import { inCompany, inCompanyOnce, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
 /** Events older than this are gone; a reader that asks for one reloads its list. */
 const eventDays = 90
+const eventBatch = 1000
 
 type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
 
@@ -372,17 +374,35 @@ export async function readEvents(
   })
 }
 
-/** Forgets what no stream may resume from any more. */
+/**
+ * Deletes a batch of events that no stream may resume from any more, and returns whether more may be due.
+ * Oldest first and without a gap, because a stream resumes wherever its next event is still there.
+ */
 export async function forgetEvents(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
-): Promise<void> {
+): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - eventDays * 86_400_000)
-  await inCompany(deps.db, company_id, tx =>
-    tx
-      .deleteFrom('event')
-      .where('company_id', '=', company_id)
-      .where('created_at', '<', before)
-      .execute()
-  )
+  return inCompanyOnce(deps.db, company_id, async tx => {
+    const deleted = await tx.run(deleteEvents, { company_id, before, batch: eventBatch })
+    return deleted.length === eventBatch
+  })
 }
+
+/** Sequences grow with time, so the primary key finds the oldest events and needs no index beside it. */
+export const deleteEvents = prepare(
+  (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
+    sql<{ seq: number }>`
+      with oldest as (
+        select seq, created_at from event
+        where company_id = ${company_id}::uuid order by seq limit ${batch}::int
+      )
+      delete from event
+      where company_id = ${company_id}::uuid and seq in (
+        select seq from oldest where seq < coalesce(
+          (select min(seq) from oldest where created_at >= ${before}::timestamptz),
+          (select max(seq) + 1 from oldest)
+        )
+      )
+      returning seq`
+)

@@ -1,6 +1,6 @@
 import type { Deps } from '../domain/deps.ts'
 import { checkFiles, removeLeftFiles } from '../domain/fsck.ts'
-import { listCompanies } from '../domain/installation.ts'
+import { eachCompany } from './each-company.ts'
 import type { Job } from './run.ts'
 
 /** One document in a hundred is re-read within a day. */
@@ -8,19 +8,19 @@ const rehashAnHour = 0.01 / 24
 
 /** Looks at start and every hour whether what was promised is still there. */
 export function checkAllFiles(deps: Deps): Job {
+  const name = 'check-files'
   return {
-    name: 'check-files',
+    name,
     everyMs: 3_600_000,
     async run(stopping) {
       await removeLeftFiles(deps)
-      for (const company of await listCompanies(deps)) {
-        if (stopping()) return
+      await eachCompany(deps, { job: name, stopping }, async company => {
         const { missing, damaged, ...counts } = await checkFiles(deps, company, rehashAnHour)
         deps.log.info({ company, ...counts }, 'files checked')
         if (missing.length + damaged.length > 0) {
           deps.log.error({ company, missing, damaged }, 'documents are lost: restore a backup')
         }
-      }
+      })
     }
   }
 }

@@ -1,16 +1,18 @@
 import { forgetChallenges } from '../domain/challenges.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
 import { forgetAnswers } from '../domain/idempotency.ts'
-import { listCompanies } from '../domain/installation.ts'
 import { forgetMailTokens } from '../domain/mail-tokens.ts'
 import { forgetEvents } from '../domain/requests.ts'
 import { forgetSessions } from '../domain/sessions.ts'
 import { forgetSignUps } from '../domain/signups.ts'
+import { eachCompany, logFailure } from './each-company.ts'
 import type { Job } from './run.ts'
 
 /** Removes what has had its time: challenges, stored answers, events nobody resumes from, sessions, sign-ups, links. */
 export function forget(deps: Deps): Job {
-  const verbs: ((deps: Deps, company: CompanyId) => Promise<void>)[] = [
+  const name = 'forget'
+  /** `true`: a batch was removed, and more may be due. */
+  const verbs: ((deps: Deps, company: CompanyId) => Promise<unknown>)[] = [
     forgetChallenges,
     forgetAnswers,
     forgetEvents,
@@ -19,15 +21,15 @@ export function forget(deps: Deps): Job {
     forgetMailTokens
   ]
   return {
-    name: 'forget',
+    name,
     everyMs: 10 * 60_000,
-    async run(stopping) {
-      for (const company of await listCompanies(deps)) {
+    run: stopping =>
+      eachCompany(deps, { job: name, stopping }, async company => {
         for (const verb of verbs) {
-          if (stopping()) return
-          await verb(deps, company)
+          await logFailure(deps.log, { job: name, company }, async () => {
+            while (!stopping() && (await verb(deps, company)) === true);
+          })
         }
-      }
-    }
+      })
   }
 }

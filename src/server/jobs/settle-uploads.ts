@@ -2,13 +2,15 @@ import { findDemo } from '../domain/demo.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
 import { listCompanies } from '../domain/installation.ts'
 import { lapseNextUpload, settleNextUpload } from '../domain/uploads.ts'
+import { eachCompany, logFailure } from './each-company.ts'
 import type { Job } from './run.ts'
 
 /** Makes deposits of complete uploads: woken by each one, and every few seconds for what a crash left. */
 export function settleUploads(deps: Deps): Job {
   const waiting = new Set<CompanyId>()
+  const name = 'settle-uploads'
   return {
-    name: 'settle-uploads',
+    name,
     everyMs: 5000,
     parallel: 4,
     wake: run =>
@@ -20,7 +22,9 @@ export function settleUploads(deps: Deps): Job {
       if (scheduled) for (const company of await listCompanies(deps)) waiting.add(company)
       for (const company of waiting) {
         waiting.delete(company)
-        while (!stopping() && (await settleNextUpload(deps, company)));
+        await logFailure(deps.log, { job: name, company }, async () => {
+          while (!stopping() && (await settleNextUpload(deps, company)));
+        })
       }
     }
   }
@@ -28,16 +32,17 @@ export function settleUploads(deps: Deps): Job {
 
 /** Gives back what uploads hold that nobody continues. */
 export function lapseStaleUploads(deps: Deps): Job {
+  const name = 'lapse-uploads'
   return {
-    name: 'lapse-uploads',
+    name,
     everyMs: 10 * 60_000,
     async run(stopping) {
       const demo = await findDemo(deps)
-      for (const company of await listCompanies(deps)) {
+      await eachCompany(deps, { job: name, stopping }, async company => {
         // what is being made there is dated back, and would lapse before it has its bytes
-        if (demo?.state === 'seeding' && demo.company_id === company) continue
+        if (demo?.state === 'seeding' && demo.company_id === company) return
         while (!stopping() && (await lapseNextUpload(deps, company)));
-      }
+      })
     }
   }
 }

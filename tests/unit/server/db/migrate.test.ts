@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -10,6 +10,7 @@ import { connectionTo, startPostgres } from '../../../../src/server/db/postgres.
 import { makeDb } from '../../../helpers/database.ts'
 
 const { socketDir } = inject('database')
+const company = '00000000-0000-4000-8000-000000000000'
 let directory: string
 let database: string
 
@@ -94,6 +95,39 @@ test('lets six race on a new server: one applies, five wait, none fails', async 
     await server.stop({ evenIfShared: true })
     await rm(folder, { recursive: true })
   }
+})
+
+test('makes names of categories fit for the record', async () => {
+  const ours = join(import.meta.dirname, '../../../../src/server/db/migrations')
+  const names = (await readdir(ours)).filter(name => name.endsWith('.sql')).sort()
+  const from = names.indexOf('0007-add-held-uploads.sql')
+  for (const name of names.slice(0, from)) await copyFile(join(ours, name), join(directory, name))
+  await migrateHere()
+  const given = [
+    { en: 'Contracts', fr: 'Contrats' },
+    { fr: 'Cafe\u0301s' },
+    { en: 'a\u0007b', fr: '' },
+    { en: 'é'.repeat(300), fr: 7 },
+    []
+  ]
+  const rows = given.map(
+    (each, n) =>
+      `('${company}', '${company.slice(0, -1)}${n}', '${JSON.stringify(each)}', 'public', now())`
+  )
+  await asOwner(
+    database,
+    `insert into company (id, name, created_at) values ('${company}', 'Acme', now());
+     insert into category (company_id, id, names, visibility, created_at) values ${rows.join()}`
+  )
+  for (const name of names.slice(from)) await copyFile(join(ours, name), join(directory, name))
+  await migrateHere()
+  expect(await asOwner(database, 'select names from category order by id')).toEqual([
+    { names: { en: 'Contracts', fr: 'Contrats' } },
+    { names: { en: 'Caf\u00e9s', fr: 'Caf\u00e9s' } },
+    { names: { en: 'a b', fr: 'a b' } },
+    { names: { en: 'é'.repeat(63), fr: '7' } },
+    { names: { en: 'Documents', fr: 'Documents' } }
+  ])
 })
 
 test('makes an application role that can log in and nothing more', async () => {

@@ -1,0 +1,27 @@
+import type { CompanyId, Deps, Log } from '../domain/deps.ts'
+import { listCompanies } from '../domain/installation.ts'
+
+/** Runs `work` for each company in turn, until `stopping()`. A company whose work fails is logged, and the others go on. */
+export async function eachCompany(
+  deps: Pick<Deps, 'db' | 'log'>,
+  { job, stopping }: { job: string; stopping: () => boolean },
+  work: (company: CompanyId) => Promise<unknown>
+): Promise<void> {
+  for (const company of await listCompanies(deps)) {
+    if (stopping()) return
+    await logFailure(deps.log, { job, company }, () => work(company))
+  }
+}
+
+/** Runs `work` and logs its failure with `facts` instead of throwing it. */
+export async function logFailure(
+  log: Log,
+  facts: { job: string; company: CompanyId },
+  work: () => Promise<unknown>
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    log.error({ ...facts, err: error }, 'job failed for a company')
+  }
+}
