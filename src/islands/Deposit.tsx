@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Category } from '../contract/categories.ts'
 import { maxFileBytes } from '../contract/limits.ts'
-import { formatBytes } from '../core/format.ts'
+import { formatByteLimit } from '../core/format.ts'
 import { type Locale, languageTag, type T, translator, type Words } from '../i18n/index.ts'
 import {
   $categories,
@@ -85,7 +85,7 @@ export function Deposit({ locale, words }: DepositProps) {
         <DropZone
           to="deposit"
           label={t('deposit.drop.label')}
-          hint={t('deposit.drop.hint', { size: formatBytes(maxFileBytes, locale) })}
+          hint={t('deposit.drop.hint', { size: formatByteLimit(maxFileBytes, locale) })}
           multiple
           onFiles={take}
         >

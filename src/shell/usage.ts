@@ -1,5 +1,5 @@
 import type { UserInfo } from '../contract/users.ts'
-import { formatBytes } from '../core/format.ts'
+import { formatByteLimit, formatBytes } from '../core/format.ts'
 import { pageLocale, pageWords } from './page.ts'
 
 /** In the drawer: what is used of requests and storage, a meter where there is a limit, and what is left. */
@@ -36,7 +36,10 @@ export function drawUsage(user: UserInfo): void {
     words: (used, limit) =>
       limit === null
         ? t('shell.usage.storageSoFar', { used: bytes(used) })
-        : t('shell.usage.storageUsed', { used: bytes(used), limit: bytes(limit) })
+        : t('shell.usage.storageUsed', {
+            used: bytes(used),
+            limit: formatByteLimit(limit, pageLocale())
+          })
   })
 }
 

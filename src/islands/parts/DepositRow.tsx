@@ -3,6 +3,7 @@ import { memo } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import {
+  formatByteLimit,
   formatBytes,
   formatDateTime,
   formatPercent,
@@ -264,7 +265,10 @@ export function textOf(error: AppError, t: T, locale: Locale): string | undefine
   const { figures, fields } = error
   if (error.code === 'storage_limit_reached' && figures) {
     const used = formatBytes(figures.used, locale)
-    return t('errors.storage_limit_reached', { used, limit: formatBytes(figures.limit, locale) })
+    return t('errors.storage_limit_reached', {
+      used,
+      limit: formatByteLimit(figures.limit, locale)
+    })
   }
   const rule = fields?.['name']
   if (rule) {

@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo } from 'react'
 import type { AppError } from '../../contract/errors.ts'
-import { formatBytes, formatDateTime } from '../../core/format.ts'
+import { formatByteLimit, formatBytes, formatDateTime } from '../../core/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { Icon } from './Icon.tsx'
@@ -49,9 +49,11 @@ export function AccountErrorNote({ error, locale, t, text, children }: ErrorNote
 /** The sentence of a code, with the figures of a limit that was met and the time at which it starts again. */
 function sentenceFor({ code, figures }: AppError, locale: Locale, t: T): string {
   if (!figures) return t(`errors.${code}`)
-  const inWords = (amount: number) =>
-    code === 'storage_limit_reached' ? formatBytes(amount, locale) : amount
-  const values = { used: inWords(figures.used), limit: inWords(figures.limit) }
+  const { used, limit } = figures
+  const values =
+    code === 'storage_limit_reached'
+      ? { used: formatBytes(used, locale), limit: formatByteLimit(limit, locale) }
+      : { used, limit }
   const sentence = t(`errors.${code}`, values)
   const hasFigures = sentence !== t(`errors.${code}`)
   const { resets_at } = figures

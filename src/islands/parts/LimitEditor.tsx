@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type SyntheticEvent, useEffect, useRef, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
-import { formatBytes } from '../../core/format.ts'
+import { formatByteLimit } from '../../core/format.ts'
 import {
   readRequestLimit,
   readStorageLimit,
@@ -65,7 +65,7 @@ export function LimitEditor({ limits, update, locale, t }: LimitEditorProps) {
         <dd data-limit="storage">
           {limits.max_storage === null
             ? t('limits.unlimited')
-            : formatBytes(limits.max_storage, locale)}
+            : formatByteLimit(limits.max_storage, locale)}
         </dd>
       </dl>
       {typeof state === 'object' && <ErrorNote error={state} locale={locale} t={t} />}

@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/users.ts'
-import { formatBytes, formatDateTime } from '../../core/format.ts'
+import { formatByteLimit, formatBytes, formatDateTime } from '../../core/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 
 interface UsageMetersProps {
@@ -74,5 +74,5 @@ function requestWords({ requests_used, requests_limit, resets_at }: Usage, local
 function storageWords({ storage_used, storage_limit }: Usage, locale: Locale, t: T) {
   const used = formatBytes(storage_used, locale)
   if (storage_limit === null) return t('me.usage.storageUnlimited', { used })
-  return t('me.usage.storageOf', { used, limit: formatBytes(storage_limit, locale) })
+  return t('me.usage.storageOf', { used, limit: formatByteLimit(storage_limit, locale) })
 }
