@@ -114,6 +114,9 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   if ((value.SMTP_URL === undefined) !== (value.MAIL_FROM === undefined)) {
     throw new Error('SMTP_URL and MAIL_FROM are set together or not at all.')
   }
+  if (value.PORT === value.MANAGEMENT_PORT) {
+    throw new Error(`PORT and MANAGEMENT_PORT are both ${value.PORT}: choose two ports.`)
+  }
   const seen = publicAddress(value.PUBLIC_URL, value.PORT)
   return {
     database:

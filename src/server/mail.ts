@@ -24,22 +24,40 @@ export async function openMails({ smtp, outbox, log }: MailOptions): Promise<Mai
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 
 function viaServer({ url, from }: { url: string; from: string }): Mails {
-  const transport = createTransport({ url, ...timeouts, ...closed })
+  const transport = createTransport({ url, ...timeouts, ...closed, ...encryption(url) })
   return {
     async send(letter) {
       try {
         await transport.sendMail(messageOf(letter, from))
         return 'sent'
       } catch (error) {
-        const { code = '', responseCode = 0 } = Object(error)
+        const { code = '', responseCode = 0, message = '' } = Object(error)
         // this address or this letter is refused for good; anything else may pass
         const isFinal = responseCode >= 500 && ['EENVELOPE', 'EMESSAGE'].includes(code)
         if (isFinal) return 'refused'
+        if (code === 'ETLS') {
+          throw new Error(
+            'the mail server offers no TLS: name one that does in SMTP_URL, or add ?ignoreTLS=true where nobody else can read the line'
+          )
+        }
+        if (/certificate/.test(message)) {
+          throw new Error(
+            'the certificate of the mail server is signed by nobody known: name its authority in NODE_EXTRA_CA_CERTS'
+          )
+        }
         // the server's own words name people
         throw new Error(`the mail server did not take it: ${code} ${responseCode || ''}`.trim())
       }
     }
   }
+}
+
+/** Mails carry links that open accounts: off this machine they go over TLS or wait. */
+function encryption(url: string): { requireTLS?: true } {
+  const { protocol, hostname, searchParams } = new URL(url)
+  const isHere = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+  const isSaid = protocol === 'smtps:' || searchParams.get('ignoreTLS') === 'true'
+  return isHere || isSaid ? {} : { requireTLS: true }
 }
 
 function intoFolder(outbox: string, log: Log): Mails {

@@ -35,6 +35,8 @@ const owned = new AsyncDisposableStack()
 
 process.on('SIGTERM', () => stop(0))
 process.on('SIGINT', () => stop(0))
+// the terminal was closed
+process.on('SIGHUP', () => stop(0))
 // the page renderer listens to these too and stays silent, so without this a bug would go unnoticed
 process.on('unhandledRejection', error => fail(error, 'stack'))
 process.on('uncaughtException', error => fail(error, 'stack'))
@@ -69,7 +71,10 @@ async function start(): Promise<void> {
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const build = await readBuild(join(import.meta.dirname, '../../dist'))
   const refusals = await startRefusals({
+    scheme: config.scheme,
     trustedProxies: config.trustedProxies,
+    host: config.host,
+    ports: { PORT: config.port, MANAGEMENT_PORT: config.managementPort },
     documents: join(config.dataDir, 'documents'),
     now: new Date(),
     built: build.built

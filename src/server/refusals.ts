@@ -1,10 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { networkOf } from './hosts.ts'
 
 interface Circumstances {
+  /** Of the address that people see. */
+  scheme: 'http' | 'https'
   trustedProxies: string[]
+  /** Where pages and API listen. */
+  host: string
+  /** Ports that must be free. */
+  ports: { PORT?: number; MANAGEMENT_PORT?: number }
   /** Holds `staging` and `blobs`; both are made when they are missing. */
   documents: string
   now: Date
@@ -14,12 +21,50 @@ interface Circumstances {
 
 /** What makes it wrong to start here at all, one sentence each; `databaseFaults` asks the database. */
 export async function startRefusals(circumstances: Circumstances): Promise<string[]> {
-  const { trustedProxies, documents, now, built } = circumstances
+  const { scheme, trustedProxies, host, ports, documents, now, built } = circumstances
   return [
+    ...undeclaredProxyRefusals(scheme, trustedProxies),
     ...proxyRefusals(trustedProxies),
+    ...(await portRefusals('PORT', host, ports.PORT)),
+    ...(await portRefusals('MANAGEMENT_PORT', '127.0.0.1', ports.MANAGEMENT_PORT)),
     ...(await folderRefusals(documents)),
     ...clockRefusals(now, built)
   ]
+}
+
+/** The process speaks no TLS itself. Limits by address are useless where every address is the proxy's. */
+function undeclaredProxyRefusals(scheme: 'http' | 'https', trustedProxies: string[]): string[] {
+  if (scheme === 'http' || trustedProxies.length > 0) return []
+  return [
+    'PUBLIC_URL is https, so a proxy stands in front, and TRUSTED_PROXIES is empty: everybody would count as one visitor. Name the proxy’s network, such as TRUSTED_PROXIES=127.0.0.1 for one on this machine.'
+  ]
+}
+
+const purposes = { PORT: 'pages and API', MANAGEMENT_PORT: 'health checks' }
+
+/** Tried before anything is made, so that a start in vain leaves nothing behind. */
+async function portRefusals(
+  setting: keyof typeof purposes,
+  host: string,
+  port: number | undefined
+): Promise<string[]> {
+  if (port === undefined) return []
+  const server = createServer()
+  const error = await new Promise<unknown>(resolve => {
+    server.once('error', resolve)
+    server.listen(port, host, () => server.close(() => resolve(undefined)))
+  })
+  if (error === undefined) return []
+  const code = codeOf(error)
+  const what = `Port ${port}, for ${purposes[setting]},`
+  const choice = `choose another port, such as ${setting}=${port < 1024 ? 4321 : port + 10}`
+  if (code === 'EADDRINUSE') {
+    return [
+      `${what} is taken by another program, perhaps by Vidimus itself: stop that one, or ${choice}.`
+    ]
+  }
+  if (code === 'EACCES') return [`${what} is not for ordinary users: ${choice}.`]
+  return [`${what} cannot be opened on ${host} (${code}): see HOST and ${setting}.`]
 }
 
 /** Trusting everybody lets every caller choose the address by which they are counted. */

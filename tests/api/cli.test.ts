@@ -100,6 +100,26 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
   expect((await findPostmaster(join(dataDir, 'pg'))).status).toBe('absent')
 })
 
+test('npm run migrate works on the database that the settings name', {
+  timeout: slow
+}, async () => {
+  const own = await run('npm', ['run', '--silent', 'migrate'], { DATA_DIR: join(folder, 'new') })
+  expect(own).toMatchObject({ status: 0, out: expect.stringContaining('0001-init.sql') })
+  expect(await readdir(join(folder, 'new'))).toContain('pg')
+  const given = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
+  expect(await run('npm', ['run', '--silent', 'migrate'], given)).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('DATABASE_URL cannot be used')
+  })
+})
+
+test('the commands read the settings from where the service does', async () => {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  for (const name of ['start', 'migrate', 'vidimus']) {
+    expect(scripts[name]).toMatch(/^node --env-file-if-exists=\.env /)
+  }
+})
+
 test('names a setting that is wrong', async () => {
   const { status, err } = await vidimus.with({ PORT: 'x' }, 'setup-code')
   expect(status).toBe(1)
@@ -114,8 +134,11 @@ async function tokenKeys(): Promise<string[]> {
 function vidimus(...words: string[]) {
   return vidimus.with({}, ...words)
 }
-vidimus.with = async (settings: Record<string, string>, ...words: string[]) => {
-  const child = spawn(process.execPath, ['bin/vidimus.ts', ...words], {
+vidimus.with = (settings: Record<string, string>, ...words: string[]) =>
+  run(process.execPath, ['bin/vidimus.ts', ...words], settings)
+
+async function run(program: string, args: string[], settings: Record<string, string>) {
+  const child = spawn(program, args, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

@@ -28,6 +28,24 @@ const letter: Letter = {
   link: 'https://docs.acme.test/en/verify-account#t=abc&email=ada%40example.com'
 }
 
+test('a mail leaves this machine over TLS only, unless the address says otherwise', async () => {
+  await using plain = await openMailServer()
+  await expect((await via(plain.remoteUrl)).send(letter)).rejects.toThrow(/offers no TLS/)
+  expect(plain.mails).toEqual([])
+  await (await via(`${plain.remoteUrl}?ignoreTLS=true`)).send(letter)
+  await (await via(plain.url)).send(letter)
+  expect(plain.mails).toMatchObject([{ secure: false }, { secure: false }])
+
+  await using encrypted = await openMailServer({ tls: true })
+  await expect((await via(encrypted.remoteUrl)).send(letter)).rejects.toThrow(
+    /certificate .* NODE_EXTRA_CA_CERTS/
+  )
+  expect(encrypted.mails).toEqual([])
+  const url = `${encrypted.remoteUrl}?tls.rejectUnauthorized=false`
+  await (await via(url)).send(letter)
+  expect(encrypted.mails).toMatchObject([{ secure: true }])
+})
+
 const kinds: Letter['kind'][] = [
   'verify',
   'known',

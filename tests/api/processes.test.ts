@@ -104,6 +104,32 @@ test.for(['of their own', 'of the operator'])(
   }
 )
 
+test('a closed terminal ends the service and its database', async () => {
+  await using service = await makeServiceProcess()
+  await service.start()
+  expect(await service.end('SIGHUP')).toBe(0)
+  await expect(service.socketDir()).rejects.toThrow('the database is not running')
+})
+
+test('taken ports and an undeclared proxy are said before a database is made', async () => {
+  const { port, managementPort } = first
+  await using service = await makeServiceProcess({
+    PORT: String(port),
+    MANAGEMENT_PORT: String(managementPort),
+    PUBLIC_URL: 'https://docs.example.org'
+  })
+  // the other's readiness answers on that port, so this start is not to be waited for
+  await service.start().catch(() => undefined)
+  expect(await service.ended()).toBe(1)
+  const taken = 'is taken by another program, perhaps by Vidimus itself: stop that one, or choose'
+  expect(service.log().trim().split('\n')).toEqual([
+    'PUBLIC_URL is https, so a proxy stands in front, and TRUSTED_PROXIES is empty: everybody would count as one visitor. Name the proxy’s network, such as TRUSTED_PROXIES=127.0.0.1 for one on this machine.',
+    `Port ${port}, for pages and API, ${taken} another port, such as PORT=${port + 10}.`,
+    `Port ${managementPort}, for health checks, ${taken} another port, such as MANAGEMENT_PORT=${managementPort + 10}.`
+  ])
+  expect(await readdir(service.dataDir)).toEqual(['documents'])
+})
+
 test('a start that is refused says why and ends with 1', async () => {
   await using refused = await makeServiceProcess({ TRUSTED_PROXIES: '0.0.0.0/0' })
   await expect(refused.start()).rejects.toThrow(

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { join } from 'node:path'
 import pg from 'pg'
-import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { databaseFaults } from '../../src/server/db/faults.ts'
 import { migrate } from '../../src/server/db/migrate.ts'
 import { openDatabase } from '../../src/server/db/open.ts'
@@ -128,6 +130,20 @@ describe('an operator’s database', () => {
     expect(error.message).not.toContain('secret')
   })
 
+  test('off this machine is reached over TLS only, unless the address says otherwise', async () => {
+    await using external = await makeExternal()
+    const port = await overNetwork(external.socketDir)
+    // leads to this machine and does not say so
+    const url = `postgres://${external.name}@0.0.0.0:${port}/${external.name}`
+    await expect(migrate({ url })).rejects.toThrow(
+      /^DATABASE_URL cannot be used: The server does not support SSL connections\. Turn TLS on/
+    )
+    expect(await migrate({ url: `${url}?sslmode=disable` })).toContain('0001-init.sql')
+    await using _db = await openDatabase({ url: `${url}?sslmode=disable` })
+    await expect(openDatabase({ url })).rejects.toThrow(/does not support SSL/)
+    await using _local = await openDatabase({ url: url.replace('0.0.0.0', '127.0.0.1') })
+  })
+
   test('whose owner may make no roles is refused with what to do', async () => {
     await using external = await makeExternal('nocreaterole')
     await expect(migrate(external.place)).rejects.toThrow(/CREATEROLE/)
@@ -196,6 +212,19 @@ test(
   },
   patience(120_000)
 )
+
+/** A port of this machine that leads to a server which listens on its socket alone. */
+async function overNetwork(socketDir: string): Promise<number> {
+  const server = createServer(client => {
+    const onward = connect(join(socketDir, '.s.PGSQL.5432'))
+    onward.on('error', () => client.destroy())
+    client.on('error', () => onward.destroy())
+    client.pipe(onward).pipe(client)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port // as: it listens on TCP
+}
 
 /** An empty database whose owner is an ordinary login of this server. */
 async function makeExternal(may: 'createrole' | 'nocreaterole' = 'createrole') {

@@ -3,6 +3,8 @@ import { SMTPServer } from 'smtp-server'
 export interface ReceivedMail {
   from: string
   to: string[]
+  /** It came over TLS. */
+  secure: boolean
   headers: Map<string, string>
   text: string
   html: string
@@ -11,26 +13,28 @@ export interface ReceivedMail {
 interface MailServerOptions {
   /** Of the port of an earlier one. */
   port?: number
+  /** Offers STARTTLS, with a certificate that nobody known has signed. */
+  tls?: boolean
   /** The status with which a recipient is refused. */
   refusal?: (address: string) => number | undefined
 }
 
 /** A mail server on this machine that keeps what it takes. */
-export async function openMailServer({ port = 0, refusal }: MailServerOptions = {}) {
+export async function openMailServer({ port = 0, tls = false, refusal }: MailServerOptions = {}) {
   const mails: ReceivedMail[] = []
   const server = new SMTPServer({
-    disabledCommands: ['AUTH', 'STARTTLS'],
+    disabledCommands: tls ? ['AUTH'] : ['AUTH', 'STARTTLS'],
     logger: false,
     onRcptTo({ address }, _session, done) {
       const responseCode = refusal?.(address)
       done(responseCode === undefined ? null : Object.assign(new Error('no'), { responseCode }))
     },
-    async onData(stream, { envelope }, done) {
+    async onData(stream, { envelope, secure }, done) {
       const chunks: Buffer[] = []
       for await (const chunk of stream) chunks.push(chunk)
       const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address
       const to = envelope.rcptTo.map(({ address }) => address)
-      mails.push({ from, to, ...parseMail(Buffer.concat(chunks).toString('latin1')) })
+      mails.push({ from, to, secure, ...parseMail(Buffer.concat(chunks).toString('latin1')) })
       done()
     }
   })
@@ -42,6 +46,8 @@ export async function openMailServer({ port = 0, refusal }: MailServerOptions = 
     mails,
     port: address.port,
     url: `smtp://127.0.0.1:${address.port}`,
+    /** Leads here, too, and does not say that it does. */
+    remoteUrl: `smtp://0.0.0.0:${address.port}/`,
     async [Symbol.asyncDispose]() {
       await new Promise<void>(resolve => server.close(() => resolve()))
     }

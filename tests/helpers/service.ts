@@ -92,9 +92,15 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
       return pid
     },
     port,
+    managementPort,
     /** Where documents lie: `staging/…` and `blobs/…`. */
     documents: join(dataDir, 'documents'),
     start,
+    end,
+    /** How the running process has ended by itself. */
+    async ended(): Promise<number | string | null> {
+      return running ? running.ended : null
+    },
     /** `kill -9`. */
     kill: () => end('SIGKILL'),
     /** What a supervisor does; answers the exit code. */

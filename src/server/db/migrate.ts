@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import pg from 'pg'
 import { appRole, ownerLogin, type Place, unreachable } from './place.ts'
-import { startPostgres } from './postgres.ts'
 
 /** A database of the embedded server is made when it is missing; one of the operator is not. */
 export type MigrateOptions = Place & {
@@ -202,11 +201,4 @@ async function connect(place: Place) {
     throw unreachable(place, cause)
   })
   return { client, [Symbol.asyncDispose]: () => client.end() }
-}
-
-if (import.meta.main) {
-  const dir = resolve(process.argv[2] ?? 'data', 'pg')
-  await using postgres = await startPostgres({ dir })
-  const applied = await migrate({ socketDir: postgres.socketDir, database: 'vidimus' })
-  process.stdout.write(`${applied.length === 0 ? 'nothing to apply' : applied.join('\n')}\n`)
 }

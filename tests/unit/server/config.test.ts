@@ -34,6 +34,10 @@ test('names every wrong key at once', () => {
   expect(read).toThrow(/LOG_LEVEL=loud/)
 })
 
+test('wants two ports', () => {
+  expect(() => readConfig({ PORT: '4322' })).toThrow(/both 4322/)
+})
+
 test('makes the data folder absolute', () => {
   expect(isAbsolute(readConfig({ DATA_DIR: 'here' }).dataDir)).toBe(true)
 })

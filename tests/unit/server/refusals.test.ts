@@ -9,7 +9,16 @@ const now = new Date('2026-05-04T12:00:00Z')
 
 async function refusalsOf(change: Partial<Parameters<typeof startRefusals>[0]> = {}) {
   const documents = await folder()
-  return startRefusals({ trustedProxies: [], documents, now, built, ...change })
+  return startRefusals({
+    scheme: 'http',
+    host: '127.0.0.1',
+    ports: {},
+    trustedProxies: [],
+    documents,
+    now,
+    built,
+    ...change
+  })
 }
 
 async function folder(): Promise<string> {
@@ -24,6 +33,13 @@ test('nothing is wrong with an ordinary start', async () => {
       trustedProxies: ['10.0.0.0/8', 'fd00::/8', '127.0.0.1', '::ffff:10.0.0.0/104']
     })
   ).toEqual([])
+})
+
+test('refuses https without a trusted proxy', async () => {
+  expect(await refusalsOf({ scheme: 'https' })).toEqual([
+    expect.stringMatching(/TRUSTED_PROXIES is empty.*TRUSTED_PROXIES=127\.0\.0\.1/)
+  ])
+  expect(await refusalsOf({ scheme: 'https', trustedProxies: ['127.0.0.1'] })).toEqual([])
 })
 
 test.each([
@@ -67,6 +83,11 @@ test.runIf(process.platform === 'linux')(
     ])
   }
 )
+
+test('refuses an address that is not of this machine', async () => {
+  const refusals = await refusalsOf({ host: '192.0.2.1', ports: { PORT: 5599 } })
+  expect(refusals).toEqual([expect.stringMatching(/on 192\.0\.2\.1 \(EADDRNOTAVAIL\)/)])
+})
 
 test('refuses a clock from before the build', async () => {
   const refusals = await refusalsOf({ now: new Date(built.getTime() - 1) })
