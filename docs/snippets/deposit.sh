@@ -1,9 +1,8 @@
 #!/bin/sh
-# TOKEN=… CATEGORY=… sh deposit.sh report.pdf
+# TOKEN=… sh deposit.sh report.pdf
 set -eu
 API="${API:-https://api.example.com}"
 
 curl -sS --fail-with-body -T "$1" "$API/deposit" \
   --url-query "name=$(basename "$1")" \
-  --url-query "category=$CATEGORY" \
   -H "authorization: Bearer $TOKEN"

@@ -68,7 +68,8 @@ export const createDeposit = endpoint({
     /** Fingerprint of the bytes that will be sent; equal to `original` without a transform. */
     stored: Sha256,
     transform: z.optional(Transform),
-    category: z.uuid(),
+    /** The only one of the caller, else the company's default, when absent. */
+    category: z.optional(z.uuid()),
     /** Deposits the file once more. */
     again: z.optional(z.boolean())
   }),
@@ -78,6 +79,7 @@ export const createDeposit = endpoint({
   ]),
   errors: [
     'category_unknown',
+    'category_required',
     'file_empty',
     'too_large',
     'type_not_allowed',
@@ -92,9 +94,9 @@ export const createDeposit = endpoint({
 })
 
 /**
- * The same in one call, for `curl -T a.pdf "…/deposit?name=a.pdf&category=…"`: the body is the file, the
- * server computes its fingerprint, and the answer is 201 with the request once it is recorded (202 while
- * that takes minutes). Of a connection that breaks nothing is kept. An `Idempotency-Key` is honoured.
+ * The same in one call, for `curl -T a.pdf "…/deposit?name=a.pdf"`: the body is the file, the server
+ * computes its fingerprint, and the answer is 201 with the request and that fingerprint once it is
+ * recorded (202 while that takes minutes). Of a connection that breaks nothing is kept. An `Idempotency-Key` is honoured.
  */
 export const putDeposit = stream({
   method: 'PUT',
@@ -102,14 +104,19 @@ export const putDeposit = stream({
   access: 'user',
   input: z.strictObject({
     name: FileName,
-    category: z.uuid(),
+    /** The only one of the caller, else the company's default, when absent. */
+    category: z.optional(z.uuid()),
     /** `application/octet-stream` when absent. */
     media_type: z.optional(MediaType)
   }),
-  message: ProcessedRequest,
+  message: z.extend(ProcessedRequest, {
+    /** Of the bytes that came. */
+    sha256: Sha256
+  }),
   errors: [
     'length_required',
     'category_unknown',
+    'category_required',
     'file_empty',
     'too_large',
     'type_not_allowed',

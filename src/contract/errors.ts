@@ -52,6 +52,7 @@ export const errorCodes = {
 
   // deposits
   category_unknown: 422,
+  category_required: 422,
   file_empty: 422,
   too_large: 413,
   type_not_allowed: 422,
@@ -122,11 +123,18 @@ export interface LimitFigures {
   resets_at: string | null
 }
 
+/** What a caller may choose from. */
+export interface CategoryOption {
+  id: string
+  names: { en: string; fr: string }
+}
+
 interface AppErrorDetails {
   cause?: unknown
   fields?: FieldErrors
   disabled?: Disabled
   figures?: LimitFigures
+  categories?: readonly CategoryOption[]
   /** Seconds after which another try makes sense; sent as `Retry-After`. */
   retryAfter?: number
 }
@@ -138,6 +146,7 @@ export class AppError extends Error {
   readonly fields: FieldErrors | undefined
   readonly disabled: Disabled | undefined
   readonly figures: LimitFigures | undefined
+  readonly categories: readonly CategoryOption[] | undefined
   readonly retryAfter: number | undefined
   /** Id of the request on the server, for the person to quote. */
   instance: string | undefined
@@ -151,6 +160,7 @@ export class AppError extends Error {
     this.fields = details.fields
     this.disabled = details.disabled
     this.figures = details.figures
+    this.categories = details.categories
     this.retryAfter = details.retryAfter
   }
 }
@@ -170,6 +180,7 @@ export interface Problem {
   instance?: string
   fields?: FieldErrors
   disabled?: Disabled
+  categories?: readonly CategoryOption[]
   used?: number
   limit?: number
   resets_at?: string | null
@@ -206,6 +217,7 @@ export function toProblem(error: AppError, instance?: string): Problem {
     ...(instance ? { instance } : {}),
     ...(error.fields ? { fields: error.fields } : {}),
     ...(error.disabled ? { disabled: error.disabled } : {}),
+    ...(error.categories ? { categories: error.categories } : {}),
     ...error.figures
   }
 }
@@ -226,6 +238,7 @@ export function fromProblem(status: number, body: unknown, retryAfter?: number):
     ...(isRecord(problem['disabled'])
       ? { disabled: problem['disabled'] as unknown as Disabled }
       : {}),
+    ...(Array.isArray(problem['categories']) ? { categories: problem['categories'] } : {}),
     ...(typeof problem['limit'] === 'number'
       ? { figures: problem as unknown as LimitFigures }
       : {}),

@@ -3,6 +3,7 @@ import { type Endpoint, pathParameters, type Stream, takesBody } from './endpoin
 import { commonErrors, type ErrorCode, errorCodes } from './errors.ts'
 import { endpoints, streams } from './index.ts'
 import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
+import { maxListedCategories } from './limits.ts'
 
 export type Route = Endpoint | Stream
 
@@ -274,6 +275,22 @@ const problemSchema = {
         scope: { enum: ['user', 'company', 'domain'] },
         reason: { enum: [...DisabledReason.options, 'other'] },
         since: { type: 'string' }
+      }
+    },
+    categories: {
+      type: 'array',
+      maxItems: maxListedCategories,
+      items: {
+        type: 'object',
+        required: ['id', 'names'],
+        properties: {
+          id: { type: 'string', format: 'uuid' },
+          names: {
+            type: 'object',
+            required: ['en', 'fr'],
+            properties: { en: { type: 'string' }, fr: { type: 'string' } }
+          }
+        }
       }
     },
     used: { type: 'number' },

@@ -45,14 +45,14 @@ export async function serveDirectUpload(
 ): Promise<void> {
   const file = await readFile(deps, request, tenant)
   const { begun, sha256 } = await take(deps, request, response, file)
-  if (begun.kind === 'new') return answer(deps, response, file, begun.upload.request_id)
+  if (begun.kind === 'new') return answer(deps, response, file, begun.upload.request_id, sha256)
   if (begun.kind === 'repeated') {
     response.setHeader('idempotent-replayed', 'true')
-    return answer(deps, response, file, begun.request_id, sha256)
+    return answer(deps, response, file, begun.request_id, sha256, true)
   }
   const { request: made, replayed } = await depositFingerprint(deps, file, sha256)
   if (replayed) response.setHeader('idempotent-replayed', 'true')
-  reply(response, 201, made)
+  reply(response, 201, made, sha256)
 }
 
 async function readFile(
@@ -189,18 +189,25 @@ async function answer(
   response: ServerResponse,
   file: DirectFile,
   id: string,
-  sha256?: Buffer
+  sha256: Buffer,
+  isRepeated = false
 ): Promise<void> {
   const { company_id, user_id } = file
   const request = await awaitRequest(deps, { company_id, user_id, id }, patienceMs)
   if (request.state === 'failed') throw failureOf(request)
-  if (sha256) await compareRepeated(deps, file, request, sha256)
-  reply(response, request.state === 'done' ? 201 : 202, request)
+  if (isRepeated) await compareRepeated(deps, file, request, sha256)
+  reply(response, request.state === 'done' ? 201 : 202, request, sha256)
 }
 
-function reply(response: ServerResponse, status: number, request: ProcessedRequest): void {
+function reply(
+  response: ServerResponse,
+  status: number,
+  request: ProcessedRequest,
+  sha256: Buffer
+): void {
+  const body = putDeposit.message.parse({ ...request, sha256: sha256.toString('hex') })
   response.writeHead(status, { 'content-type': 'application/json' })
-  response.end(JSON.stringify(putDeposit.message.parse(request)))
+  response.end(JSON.stringify(body))
 }
 
 function failureOf({ code }: ProcessedRequest): AppError {

@@ -92,7 +92,8 @@ export function recallAct(remembered: RememberedUpload): Act {
     isReduced: original !== stored,
     canReopen: handle !== undefined,
     $state: atom<DepositState>({ status: 'missing', ratio: 0, wrong: false }),
-    category,
+    // what the browser remembers was decided before
+    category: { ...category, keep_originals: original === stored ? 'yes' : 'no' },
     key,
     again,
     expected: { original, stored },
@@ -132,7 +133,7 @@ export function memoryOf(act: Act): Omit<RememberedUpload, 'person' | 'owner'> |
 }
 
 export function mayReduce({ keep_originals, store }: DepositCategory): boolean {
-  return !keep_originals && store === 'file'
+  return keep_originals !== 'yes' && store === 'file'
 }
 
 /** What the server would refuse is refused before a byte is read. */

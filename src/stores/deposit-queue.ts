@@ -255,7 +255,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     if (!isPassing(state.error)) startAnew(act)
     if (isOutdating(state.error)) act.prepared = undefined
     if (state.error.code === 'transform_not_allowed') {
-      act.category = { ...act.category, keep_originals: true }
+      act.category = { ...act.category, keep_originals: 'yes' }
       act.isReduced = false
     }
     enqueue(act)

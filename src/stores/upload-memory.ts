@@ -23,7 +23,6 @@ export const RememberedUpload = z.object({
   bytes: z.number(),
   category: z.object({
     id: z.string(),
-    keep_originals: z.boolean(),
     store: Store,
     media_types: z.nullable(z.array(z.string()))
   }),

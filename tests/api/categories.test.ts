@@ -1,5 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listCategories } from '../../src/contract/categories.ts'
 import { createDeposit, getDeposit } from '../../src/contract/deposits.ts'
 import { getUser } from '../../src/contract/users.ts'
@@ -15,10 +15,10 @@ beforeAll(async () => {
   ada = await app.signUp()
 })
 afterAll(() => app[Symbol.asyncDispose]())
-beforeEach(() => rule({ keep_originals: false, store: 'file', media_types: null }))
+beforeEach(() => rule({ originals: 'person', store: 'file', media_types: null }))
 
 async function rule(rules: {
-  keep_originals?: boolean
+  originals?: string
   store?: string
   media_types?: string[] | null
 }): Promise<void> {
@@ -51,16 +51,16 @@ function declare(bytes: Uint8Array, more: object = {}) {
 
 test('shows the rules of a category', async () => {
   expect(await ada.call(listCategories, {})).toMatchObject([
-    { keep_originals: false, store: 'file', media_types: null }
+    { keep_originals: 'person', default: true, store: 'file', media_types: null }
   ])
-  await rule({ keep_originals: true, store: 'fingerprint', media_types: ['application/pdf'] })
+  await rule({ originals: 'yes', store: 'fingerprint', media_types: ['application/pdf'] })
   expect(await ada.call(listCategories, {})).toMatchObject([
-    { keep_originals: true, store: 'fingerprint', media_types: ['application/pdf'] }
+    { keep_originals: 'yes', store: 'fingerprint', media_types: ['application/pdf'] }
   ])
 })
 
 test('takes no reduced picture where originals are kept', async () => {
-  await rule({ keep_originals: true })
+  await rule({ originals: 'yes' })
   const reduced = declare(randomBytes(500), {
     original: sha256(randomBytes(9)),
     media_type: 'image/jpeg',
@@ -162,3 +162,87 @@ test.each(unfit)('keeps no category with %s as its name', async (_reason, names)
   ])
   await expect(write).rejects.toThrow('category_names')
 })
+
+describe('a deposit that names no category', () => {
+  let other: string
+  beforeEach(async () => {
+    other = await addCategory('Invoices')
+    await app.owner.query('update category set is_default = false')
+  })
+  afterEach(async () => {
+    await app.owner.query('delete from group_category where category_id = $1', [other])
+    await app.owner.query('update category set is_default = false')
+    await app.owner.query('update category set is_default = true where id = $1', [ada.category])
+  })
+  const undeclared = () => declare(randomBytes(500), { category: undefined })
+
+  test('goes to the only one of the caller', async () => {
+    await app.owner.query('delete from group_category where category_id = $1', [other])
+    const { request } = opened(await undeclared())
+    expect(request).toMatchObject({ category_id: ada.category })
+  })
+
+  test('goes to the default one, which the list begins with', async () => {
+    await app.owner.query('update category set is_default = true where id = $1', [other])
+    const { request } = opened(await undeclared())
+    expect(request).toMatchObject({ category_id: other })
+    expect(await ada.call(listCategories, {})).toMatchObject([
+      { id: other, default: true },
+      { id: ada.category, default: false }
+    ])
+  })
+
+  test('is refused where there are several, and told which', async () => {
+    const options = [ada.category, other].map(id => expect.objectContaining({ id }))
+    await expect(undeclared()).rejects.toMatchObject({
+      code: 'category_required',
+      categories: options
+    })
+    expect(await ada.call(listCategories, {})).toMatchObject([{ id: ada.category }, { id: other }])
+  })
+
+  test('never goes to a default that the caller may not use', async () => {
+    const closed = await addCategory('Board', false)
+    await app.owner.query('update category set is_default = true where id = $1', [closed])
+    await expect(undeclared()).rejects.toMatchObject({ code: 'category_required' })
+  })
+
+  test('answers a repeated key as before, whatever the default is by then', async () => {
+    await app.owner.query('update category set is_default = true where id = $1', [other])
+    const digest = sha256(randomBytes(9))
+    const deposit = () =>
+      ada.call(
+        createDeposit,
+        { name: 'a.pdf', size: 9, media_type: 'text/plain', original: digest, stored: digest },
+        { idempotencyKey: 'one-and-the-same' }
+      )
+    const first = await deposit()
+    await app.owner.query('update category set is_default = false')
+    expect(await deposit()).toEqual(first)
+  })
+})
+
+test('a company has one default category at most', async () => {
+  await addCategory('Second', false)
+  await expect(app.owner.query('update category set is_default = true')).rejects.toMatchObject({
+    code: '23505'
+  })
+})
+
+async function addCategory(name: string, allowed = true): Promise<string> {
+  const id = randomUUID()
+  await app.owner.query(
+    `insert into category (company_id, id, names, visibility, created_at)
+     select company_id, $2, jsonb_build_object('en', $3::text, 'fr', $3::text), visibility,
+            created_at + interval '1 day'
+     from category where id = $1`,
+    [ada.category, id, name]
+  )
+  if (!allowed) return id
+  await app.owner.query(
+    `insert into group_category (company_id, group_id, category_id)
+     select company_id, group_id, $2 from group_category where category_id = $1`,
+    [ada.category, id]
+  )
+  return id
+}

@@ -326,13 +326,14 @@ describe('the error codes', () => {
       return ask('logIn', { email: ada.email, challenge_response })
     },
     'createDeposit category_unknown': () => deposit({ category: randomUUID() }),
+    'createDeposit category_required': () => withoutDefault(() => deposit({ category: undefined })),
     'createDeposit file_empty': () => deposit({ size: 0 }),
     'createDeposit too_large': () => deposit({ size: 5_000_000_001 }),
     'createDeposit fingerprint_invalid': () => deposit({ stored: 'cd'.repeat(32) }),
     'createDeposit type_not_allowed': () =>
       withRule('media_types', ['image/png'], () => deposit({})),
     'createDeposit transform_not_allowed': () =>
-      withRule('keep_originals', true, async () => {
+      withRule('originals', 'yes', async () => {
         const input = await rowOf('createDeposit').input?.(app, ada)
         return deposit({ ...input })
       }),
@@ -348,6 +349,7 @@ describe('the error codes', () => {
     },
     'putDeposit length_required': () => put({}, { 'transfer-encoding': 'chunked' }),
     'putDeposit category_unknown': () => put({ category: randomUUID() }),
+    'putDeposit category_required': () => withoutDefault(() => put({ category: undefined })),
     'putDeposit file_empty': () => put({}, { 'content-length': '0' }, 0),
     'putDeposit too_large': () => put({}, { 'content-length': '5000000001' }),
     'putDeposit type_not_allowed': () => withRule('media_types', ['image/png'], () => put({})),
@@ -510,9 +512,16 @@ async function wrongAnswer(): Promise<{ challenge_response: string }> {
 }
 
 /** `PUT /deposit` of `length` bytes; the headers may say otherwise. */
-function put(change: Record<string, string>, headers: Record<string, string> = {}, length = 64) {
+function put(
+  change: Record<string, string | undefined>,
+  headers: Record<string, string> = {},
+  length = 64
+) {
   const declared = headers['transfer-encoding'] ? {} : { 'content-length': String(length) }
-  const query = new URLSearchParams({ name: 'a.pdf', category: ada.category, ...change })
+  const fields = Object.entries({ name: 'a.pdf', category: ada.category, ...change })
+  const query = new URLSearchParams(
+    fields.flatMap(([name, value]) => (value ? [[name, value]] : []))
+  )
   return app.request('api.acme.localhost', {
     method: 'PUT',
     path: `/deposit?${query}`,
@@ -521,9 +530,30 @@ function put(change: Record<string, string>, headers: Record<string, string> = {
   })
 }
 
+/** Runs while the caller may use a second category and none is the default. */
+async function withoutDefault(run: () => Promise<RawResponse>): Promise<RawResponse> {
+  const id = randomUUID()
+  await app.owner.query('update category set is_default = false where id = $1', [ada.category])
+  await app.owner.query(
+    `insert into category (company_id, id, names, visibility, created_at)
+     select company_id, $2, names, visibility, created_at from category where id = $1`,
+    [ada.category, id]
+  )
+  await app.owner.query(
+    `insert into group_category (company_id, group_id, category_id)
+     select company_id, group_id, $2 from group_category where category_id = $1`,
+    [ada.category, id]
+  )
+  const response = await run()
+  await app.owner.query('delete from group_category where category_id = $1', [id])
+  await app.owner.query('delete from category where id = $1', [id])
+  await app.owner.query('update category set is_default = true where id = $1', [ada.category])
+  return response
+}
+
 /** Runs while the category asks for something. */
 async function withRule(
-  name: 'media_types' | 'keep_originals',
+  name: 'media_types' | 'originals',
   value: unknown,
   run: () => Promise<RawResponse>
 ): Promise<RawResponse> {
@@ -531,7 +561,7 @@ async function withRule(
     app.owner.query(`update category set ${name} = $1 where id = $2`, [to, ada.category])
   await set(value)
   const response = await run()
-  await set(name === 'media_types' ? null : false)
+  await set(name === 'media_types' ? null : 'person')
   return response
 }
 

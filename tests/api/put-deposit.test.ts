@@ -84,6 +84,7 @@ test.each([
     expect(status).toBe(201)
     const request = ProcessedRequest.parse(body)
     expect(request).toMatchObject({ state: 'done', name: 'été.pdf', size: length })
+    expect(body).toMatchObject({ sha256: sha256(bytes) })
     const deposit = await ada.call(getDeposit, { id: request.deposit_id ?? '' })
     expect(deposit).toMatchObject({
       original: sha256(bytes),
@@ -96,6 +97,11 @@ test.each([
     expect(await reserved()).toBe(0)
   }
 )
+
+test('needs no category where the caller has one', async () => {
+  const { status, body } = await curl(randomBytes(10), 'name=report.pdf')
+  expect([status, body.category_id]).toEqual([201, ada.category])
+})
 
 test('takes bytes of no known type without a word about it', async () => {
   const { body } = await curl(randomBytes(10), query())

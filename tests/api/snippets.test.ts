@@ -48,10 +48,7 @@ test.skipIf(isMissing('curl'))('deposit.sh puts a file on record', async () => {
   const bytes = randomBytes(5000)
   const path = join(folder, 'été 1.pdf')
   await writeFile(path, bytes)
-  const { output, code } = await run('deposit.sh', path, {
-    TOKEN: ada.token,
-    CATEGORY: ada.category
-  })
+  const { output, code } = await run('deposit.sh', path, { TOKEN: ada.token })
   expect(code, output).toBe(0)
   const { id } = JSON.parse(output)
   expect(await ada.call(getRequest, { id })).toMatchObject({
@@ -64,7 +61,7 @@ test.skipIf(isMissing('curl'))('deposit.sh puts a file on record', async () => {
 test.skipIf(isMissing('curl'))('a refused snippet fails and says why', async () => {
   const path = join(folder, 'refused.pdf')
   await writeFile(path, 'x')
-  const { output, code } = await run('deposit.sh', path, { TOKEN: 'x.y.z', CATEGORY: ada.category })
+  const { output, code } = await run('deposit.sh', path, { TOKEN: 'x.y.z' })
   expect(code).not.toBe(0)
   expect(JSON.parse(output)).toMatchObject({ code: 'unauthenticated' })
 })

@@ -129,7 +129,8 @@ export interface Database {
     id: string
     names: Json<{ en: string; fr: string }>
     visibility: string
-    keep_originals: Generated<boolean>
+    originals: Generated<string>
+    is_default: Generated<boolean>
     store: Generated<string>
     media_types: Generated<string[] | null>
     created_at: Date

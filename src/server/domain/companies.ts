@@ -95,6 +95,7 @@ export async function createCompany(
         id: category_id,
         names: JSON.stringify({ en: 'Documents', fr: 'Documents' }),
         visibility: 'public',
+        is_default: true,
         created_at
       })
       .execute()

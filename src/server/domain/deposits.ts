@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import type { Category } from '../../contract/categories.ts'
+import { type Category, KeepOriginals } from '../../contract/categories.ts'
 import {
   type createDeposit as createDepositCall,
   type Deposit,
@@ -11,6 +11,7 @@ import { parseDigest, toHex } from '../../core/evidence/bytes.ts'
 import type { DepositField } from '../../core/evidence/leaf.ts'
 import { prepare } from '../db/prepared.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
+import { chooseCategory } from './categories.ts'
 import { companyKeys } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
 import { type Act, once } from './idempotency.ts'
@@ -53,16 +54,22 @@ export async function createDeposit(
   const original = Buffer.from(deposit.original, 'hex')
   const stored = Buffer.from(deposit.stored, 'hex')
   return inCompany(deps.db, company_id, async tx => {
+    const ask = (category: string) => {
+      const rules = findRules(tx, deps, { company_id, user_id, ...deposit, category })
+      const meters = readMeters(tx, { company_id, user_id, category_id: category, now })
+      for (const asked of [rules, meters]) asked.catch(() => undefined) // reported where it is used
+      return { category, rules, meters }
+    }
     // sent together with the claim of the key, which most often is a new one
-    const rulesAsked = findRules(tx, deps, { company_id, user_id, ...deposit })
-    const meters = readMeters(tx, { company_id, user_id, category_id: deposit.category, now })
-    for (const asked of [rulesAsked, meters]) asked.catch(() => undefined) // told where it is used
+    const early = deposit.category === undefined ? undefined : ask(deposit.category)
     const create = async (): Promise<Created> => {
-      const rules = await rulesAsked
+      const asked = early ?? ask(await chooseCategory(tx, { company_id, user_id }))
+      const { category, meters } = asked
+      const rules = await asked.rules
       const duplicate = deposit.again ? undefined : await findOwn(tx, deps, input, original)
       if (duplicate) return { duplicate }
       const digests = { original, stored }
-      const opening = { company_id, user_id, ...deposit, digests, rules, meters, now }
+      const opening = { company_id, user_id, ...deposit, category, digests, rules, meters, now }
       if (rules.store === 'fingerprint') {
         return { request: await recordFingerprint(tx, deps, opening, original) }
       }
@@ -234,7 +241,7 @@ const allowedGroups = prepare((db, wanted: Wanted) =>
     .where('group_category.company_id', '=', wanted.company_id)
     .where('group_category.category_id', '=', wanted.category)
     .where('group_user.user_id', '=', wanted.user_id)
-    .select(['group.features', 'category.keep_originals', 'category.store', 'category.media_types'])
+    .select(['group.features', 'category.originals', 'category.store', 'category.media_types'])
 )
 
 /** What the category asks of its documents; throws where the caller or this file may not go there. */
@@ -252,14 +259,15 @@ export async function findRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<Cat
   if (!allowed.some(group => group.features.includes('deposit'))) {
     throw new AppError('forbidden', 'No group of the caller has the feature deposit')
   }
-  const { keep_originals, media_types } = rules
+  const { media_types } = rules
+  const keep_originals = KeepOriginals.parse(rules.originals)
   const store = Store.parse(rules.store)
   // the type of the file as chosen: a reduced copy has another one
   const type = wanted.transform?.from.type ?? wanted.media_type
   if (media_types && !media_types.includes(type)) {
     throw new AppError('type_not_allowed', `The category takes ${media_types.join(', ')} only`)
   }
-  if (wanted.transform && (keep_originals || store === 'fingerprint')) {
+  if (wanted.transform && (keep_originals === 'yes' || store === 'fingerprint')) {
     throw new AppError('transform_not_allowed', 'The category takes files as they are')
   }
   return { keep_originals, store, media_types }

@@ -1,6 +1,7 @@
 import { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
+import { chooseCategory } from './categories.ts'
 import { createDeposit, findRules, getDeposit, openUpload } from './deposits.ts'
 import type { CompanyId, Deps } from './deps.ts'
 import { type Act, forgetAnswer, once } from './idempotency.ts'
@@ -18,7 +19,8 @@ export interface DirectFile {
   /** `Idempotency-Key`, where the caller gave one. */
   key: string | undefined
   name: string
-  category: string
+  /** As the caller named it. */
+  category: string | undefined
   media_type: string
   size: number
 }
@@ -33,7 +35,9 @@ export type DirectUpload =
 
 /** Refuses what cannot be deposited, and reserves quota for the rest before a byte is read. */
 export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<DirectUpload> {
-  const { store } = await inCompany(deps.db, file.company_id, tx => findRules(tx, deps, file))
+  const { store } = await inCompany(deps.db, file.company_id, async tx => {
+    return findRules(tx, deps, await withCategory(tx, file))
+  })
   if (store === 'fingerprint') return { kind: 'fingerprint' }
   for (;;) {
     const { upload, replayed } = await reserve(deps, file)
@@ -163,8 +167,14 @@ async function reserve(
   const now = deps.clock()
   return inCompany(deps.db, company_id, async tx => {
     const open = async () => {
-      const rules = await findRules(tx, deps, file)
-      const { upload_id } = await openUpload(tx, deps, { ...file, digests: undefined, rules, now })
+      const placed = await withCategory(tx, file)
+      const rules = await findRules(tx, deps, placed)
+      const { upload_id } = await openUpload(tx, deps, {
+        ...placed,
+        digests: undefined,
+        rules,
+        now
+      })
       return { upload_id }
     }
     const act = actOf(file, { name, category, media_type, size })
@@ -176,6 +186,10 @@ async function reserve(
     if (!upload) throw new AppError('not_found', 'No such upload')
     return { upload, replayed }
   })
+}
+
+async function withCategory(tx: Tx, file: DirectFile): Promise<DirectFile & { category: string }> {
+  return { ...file, category: file.category ?? (await chooseCategory(tx, file)) }
 }
 
 /** Frees the key of an upload that came to nothing, unless a later call holds it by now. */

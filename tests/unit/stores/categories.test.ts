@@ -41,7 +41,8 @@ function categoryOf(name: string) {
     id: '0199f2a0-0000-7000-8000-000000000001',
     names: { en: name, fr: name },
     visibility: 'public',
-    keep_originals: false,
+    keep_originals: 'person',
+    default: false,
     store: 'file',
     media_types: null
   }

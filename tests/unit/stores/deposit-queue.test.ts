@@ -9,7 +9,7 @@ import type { RememberedUpload } from '../../../src/stores/upload-memory.ts'
 
 const category: DepositCategory = {
   id: '0199f2a0-0000-7000-8000-000000000001',
-  keep_originals: false,
+  keep_originals: 'no',
   store: 'file',
   media_types: null
 }
@@ -531,7 +531,7 @@ test('reduces no picture and sends no byte where the category says so', async ()
   }
   const { queue, world, state } = makeQueue({ reduce, reserve: async () => ({ request: done }) })
   queue.addFiles([fileOf('a.jpg', 10, 'image/jpeg')], { ...category, store: 'fingerprint' })
-  queue.addFiles([fileOf('b.jpg', 10, 'image/jpeg')], { ...category, keep_originals: true })
+  queue.addFiles([fileOf('b.jpg', 10, 'image/jpeg')], { ...category, keep_originals: 'yes' })
   queue.addFiles([fileOf('c.jpg', 10)], { ...category, media_types: ['image/png'] })
   await world.run()
   expect([0, 1].map(index => state(index).status)).toEqual(['done', 'done'])
