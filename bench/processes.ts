@@ -11,6 +11,7 @@ export async function startService(settings: Record<string, string> = {}) {
   const service = await makeServiceProcess({
     DEMO: 'false',
     LIMIT_SIGN_IN_PER_ADDRESS_MINUTE: plenty,
+    LIMIT_PUBLIC_PER_ADDRESS_MINUTE: plenty,
     LIMIT_VERIFY_PER_ADDRESS_MINUTE: plenty,
     LIMIT_VERIFY_PER_ADDRESS_DAY: plenty,
     LIMIT_VERIFY_PER_COMPANY_DAY: plenty,

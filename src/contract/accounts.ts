@@ -1,11 +1,14 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
+import { longest, pattern } from './text.ts'
 import { Email, Username } from './users.ts'
 
 /** What a mailed link carries in its fragment: 32 random bytes in base64url. */
-const MailToken = z.string().check(z.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/))
+const MailToken = z
+  .string()
+  .check(pattern(/^[\w-]{42}[AEIMQUYcgkosw048]$/, 'the 43 characters of a mailed link'))
 
-const PublicKeyJwt = z.string().check(z.maxLength(4096))
+const PublicKeyJwt = z.string().check(longest(4096))
 
 /**
  * Confirms the e-mail of a sign-up: where it was made with its pending session alone, elsewhere with a
@@ -85,7 +88,7 @@ export const changeEmail = endpoint({
   status: 202,
   input: z.strictObject({
     email: Email,
-    challenge_response: z.string().check(z.maxLength(1024)),
+    challenge_response: z.string().check(longest(1024)),
     public_key_jwt: PublicKeyJwt
   }),
   output: z.object({}),
@@ -111,7 +114,7 @@ export const deleteUser = endpoint({
   path: '/user',
   access: 'user',
   body: true,
-  input: z.strictObject({ challenge_response: z.string().check(z.maxLength(1024)) }),
+  input: z.strictObject({ challenge_response: z.string().check(longest(1024)) }),
   output: z.void(),
   errors: ['challenge_invalid', 'password_wrong', 'last_operator']
 })

@@ -1,35 +1,52 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
 import { ProcessedRequest } from './requests.ts'
+import { longest, pattern, rule } from './text.ts'
 
 const maxNameBytes = 255
 
 /** 64 lower-case hex digits. */
 export const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/))
 
+/** 64 hex digits in either case, as tools write them; the output is in lower case. */
+export const GivenSha256 = z
+  .string()
+  .check(pattern(/^[0-9a-fA-F]{64}$/, '64 hexadecimal digits'), z.toLowerCase())
+
 /** 22 base64url characters: 16 random bytes. */
-const RecordId = z.string().check(z.regex(/^[A-Za-z0-9_-]{21}[AQgw]$/))
+const RecordId = z
+  .string()
+  .check(pattern(/^[A-Za-z0-9_-]{21}[AQgw]$/, 'a record id of 22 characters'))
 
 const utf8 = new TextEncoder()
 
 /** NFC, no control characters, at most 255 bytes. */
 export const FileName = z.string().check(
-  z.minLength(1),
-  z.refine(name => utf8.encode(name).length <= maxNameBytes, {
-    params: { rule: 'max_bytes', limit: maxNameBytes },
-    error: 'max_bytes'
-  }),
-  z.refine(name => name.isWellFormed() && name === name.normalize('NFC'), {
-    params: { rule: 'nfc' },
-    error: 'nfc'
-  }),
-  z.regex(/^\P{Cc}*$/u)
+  z.minLength(1, { abort: true }),
+  rule(
+    { rule: 'max_bytes', limit: maxNameBytes },
+    `at most ${maxNameBytes} bytes of UTF-8`,
+    // a code unit has at least one byte
+    name => name.length <= maxNameBytes && utf8.encode(name).length <= maxNameBytes
+  ),
+  rule(
+    { rule: 'nfc' },
+    'text in Unicode form NFC',
+    name => name.isWellFormed() && name === name.normalize('NFC')
+  ),
+  pattern(/^\P{Cc}*$/u, 'no control characters')
 )
 
 /** Lower case, no parameters: `image/jpeg`. */
 export const MediaType = z
   .string()
-  .check(z.maxLength(127), z.regex(/^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/))
+  .check(
+    longest(127),
+    pattern(
+      /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/,
+      'a media type in lower case without parameters, such as image/jpeg'
+    )
+  )
 
 const PictureSize = z.strictObject({
   bytes: z.number().check(z.int(), z.gte(1)),
@@ -42,7 +59,13 @@ const PictureSize = z.strictObject({
 export const Transform = z.strictObject({
   kind: z.literal('image-recompress'),
   quality: z.literal(70),
-  tool: z.string().check(z.minLength(1), z.maxLength(80), z.regex(/^\P{C}*$/u)),
+  tool: z
+    .string()
+    .check(
+      z.minLength(1, { abort: true }),
+      longest(80),
+      pattern(/^\P{C}*$/u, 'no control characters')
+    ),
   from: PictureSize,
   to: PictureSize
 })
@@ -64,9 +87,9 @@ export const createDeposit = endpoint({
     size: z.number().check(z.int(), z.gte(0)),
     media_type: MediaType,
     /** Fingerprint of the file as chosen. */
-    original: Sha256,
+    original: GivenSha256,
     /** Fingerprint of the bytes that will be sent; equal to `original` without a transform. */
-    stored: Sha256,
+    stored: GivenSha256,
     transform: z.optional(Transform),
     /** The only one of the caller, else the company's default, when absent. */
     category: z.optional(z.uuid()),
@@ -175,7 +198,7 @@ export const getDepositContent = stream({
   linked: true,
   input: z.strictObject({
     id: RecordId,
-    link: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_-]{91}$/)))
+    link: z.optional(z.string().check(pattern(/^[A-Za-z0-9_-]{91}$/, 'a link of 91 characters')))
   }),
   message: z.void(),
   errors: ['link_invalid', 'range_unsatisfiable']

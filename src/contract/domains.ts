@@ -1,7 +1,8 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
+import { line, longest, pattern } from './text.ts'
 
-const Colour = z.string().check(z.regex(/^#[0-9a-f]{6}$/))
+const Colour = z.string().check(pattern(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
 
 /** A company's colours; what is absent is the product's own. `dark` makes dark the default. */
 export const Colours = z.object({
@@ -43,18 +44,14 @@ export type DomainConfig = z.infer<typeof DomainConfig>
 export const HostName = z
   .string()
   .check(
-    z.maxLength(253),
-    z.regex(/^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/)
+    longest(253),
+    pattern(
+      /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
+      'a host name in lower case such as docs.acme.fr'
+    )
   )
 
-const Line = z.string().check(
-  z.trim(),
-  z.minLength(1),
-  z.maxLength(80),
-  z.normalize('NFC'),
-  z.regex(/^\P{Cc}*$/u),
-  z.refine(text => text.isWellFormed(), { params: { rule: 'format' }, error: 'format' })
-)
+const Line = line(80)
 
 /**
  * Replaces the fields it names; `colors` as a whole, `contact: null` takes it away, `logo` and `favicon`

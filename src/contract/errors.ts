@@ -108,11 +108,13 @@ export const commonErrors = [
   'unavailable'
 ] as const satisfies readonly ErrorCode[]
 
-/** Why a field was refused: a rule, never a sentence, because the sentence comes in two languages. */
+/** Why a field was refused. Screens word the rule in their own language. */
 export interface FieldError {
   rule: string
   /** A number or word the sentence needs, such as the minimum length. */
   limit?: number | string
+  /** What is wanted, in English, for the author of a program. */
+  detail?: string
 }
 export type FieldErrors = Record<string, FieldError>
 
@@ -132,6 +134,8 @@ export interface CategoryOption {
 interface AppErrorDetails {
   cause?: unknown
   fields?: FieldErrors
+  /** How many more fields were refused than `fields` names. */
+  fieldsOmitted?: number
   disabled?: Disabled
   figures?: LimitFigures
   categories?: readonly CategoryOption[]
@@ -144,6 +148,7 @@ export class AppError extends Error {
   readonly code: ErrorCode
   readonly status: number
   readonly fields: FieldErrors | undefined
+  readonly fieldsOmitted: number
   readonly disabled: Disabled | undefined
   readonly figures: LimitFigures | undefined
   readonly categories: readonly CategoryOption[] | undefined
@@ -158,6 +163,7 @@ export class AppError extends Error {
     this.code = code
     this.status = errorCodes[code]
     this.fields = details.fields
+    this.fieldsOmitted = details.fieldsOmitted ?? 0
     this.disabled = details.disabled
     this.figures = details.figures
     this.categories = details.categories
@@ -179,6 +185,7 @@ export interface Problem {
   code: ErrorCode
   instance?: string
   fields?: FieldErrors
+  fields_omitted?: number
   disabled?: Disabled
   categories?: readonly CategoryOption[]
   used?: number
@@ -216,6 +223,7 @@ export function toProblem(error: AppError, instance?: string): Problem {
     code: error.code,
     ...(instance ? { instance } : {}),
     ...(error.fields ? { fields: error.fields } : {}),
+    ...(error.fieldsOmitted > 0 ? { fields_omitted: error.fieldsOmitted } : {}),
     ...(error.disabled ? { disabled: error.disabled } : {}),
     ...(error.categories ? { categories: error.categories } : {}),
     ...error.figures
@@ -248,8 +256,11 @@ export function fromProblem(status: number, body: unknown, retryAfter?: number):
   return error
 }
 
-interface IssueLike {
+export interface IssueLike {
   code?: string | undefined
+  expected?: unknown
+  values?: readonly unknown[] | undefined
+  origin?: unknown
   path: PropertyKey[]
   format?: unknown
   minimum?: unknown
@@ -257,23 +268,54 @@ interface IssueLike {
   keys?: unknown
   params?: Record<string, unknown> | undefined
   input?: unknown
+  message?: string | undefined
   /** Of a union: what each member had against the value. */
   errors?: readonly (readonly IssueLike[])[] | undefined
 }
 
-/** `{ issues: [{ path: ['email'], format: 'email', … }] }` → `{ email: { rule: 'email' } }`; first rule per field. */
+/** Fields that a refusal names; the rest is counted. */
+const maxFields = 20
+const maxFieldNameLength = 64
+
+/** What a parse refused: the first rule of each field, and how many more fields there are. */
+export interface Refusal {
+  fields: FieldErrors
+  omitted: number
+}
+
+/** `{ issues: [{ path: ['email'], format: 'email', … }] }` → `{ email: { rule: 'email' } }` */
 export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldErrors {
+  return refusalOf(error).fields
+}
+
+/** The same with the count, and with what `describe` says of each field. */
+export function refusalOf(
+  { issues }: { issues: readonly IssueLike[] },
+  describe?: (issue: IssueLike) => string
+): Refusal {
   // a map, because the names are the caller's: `constructor` is one of every plain object
   const fields = new Map<string, FieldError>()
-  const add = (field: string, error: FieldError) => {
-    if (!fields.has(field)) fields.set(field, error)
+  const omitted = new Set<string>()
+  const add = (path: PropertyKey[], error: FieldError) => {
+    const field = path.map(String).join('.') || '(body)'
+    if (fields.has(field)) return
+    if (fields.size < maxFields) fields.set(field, error)
+    else omitted.add(field)
   }
-  for (const issue of error.issues.flatMap(likeliest)) {
+  for (const issue of issues.flatMap(likeliest)) {
+    const detail = describe && { detail: describe(issue) }
     if (issue.code === 'unrecognized_keys' && Array.isArray(issue.keys)) {
-      for (const key of issue.keys) add([...issue.path, key].join('.'), { rule: 'unknown' })
-    } else add(issue.path.map(String).join('.') || '(body)', ruleOf(issue))
+      for (const key of issue.keys) add([...issue.path, key], { rule: 'unknown', ...detail })
+    } else add(issue.path, { ...ruleOf(issue), ...detail })
   }
-  return Object.fromEntries(fields)
+  const named = [...fields].map(([field, error]) => [shortName(field), error])
+  return { fields: Object.fromEntries(named), omitted: omitted.size }
+}
+
+/** A name that a caller has made up must not fill the answer. */
+export function shortName(field: string): string {
+  if (field.length <= maxFieldNameLength) return field
+  return `${field.slice(0, maxFieldNameLength - 1).toWellFormed()}…`
 }
 
 /** Of a union what the member says that the value came closest to. */
@@ -285,7 +327,7 @@ function likeliest(issue: IssueLike): IssueLike[] {
 }
 
 function ruleOf(issue: IssueLike): FieldError {
-  const params = issue.params
+  const { params } = issue
   if (params && typeof params['rule'] === 'string') {
     const limit = params['limit']
     return {

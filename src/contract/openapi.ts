@@ -265,9 +265,14 @@ const problemSchema = {
       additionalProperties: {
         type: 'object',
         required: ['rule'],
-        properties: { rule: { type: 'string' }, limit: { type: ['number', 'string'] } }
+        properties: {
+          rule: { type: 'string' },
+          limit: { type: ['number', 'string'] },
+          detail: { type: 'string' }
+        }
       }
     },
+    fields_omitted: { type: 'integer' },
     disabled: {
       type: 'object',
       required: ['scope', 'reason', 'since'],

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
+import { longest, pattern } from './text.ts'
 
 export const RequestState = z.enum([
   'uploading',
@@ -68,7 +69,15 @@ const requestFilter = {
   state: z.optional(RequestState),
   category: z.optional(z.uuid()),
   /** Words that the name of the document holds, in any order, whatever their case and accents. */
-  q: z.optional(z.string().check(z.minLength(1), z.maxLength(100), z.regex(/^\P{Cc}*$/u))),
+  q: z.optional(
+    z
+      .string()
+      .check(
+        z.minLength(1, { abort: true }),
+        longest(100),
+        pattern(/^\P{Cc}*$/u, 'no control characters')
+      )
+  ),
   /** Created at this moment or later. */
   from: z.optional(z.iso.datetime({ offset: true })),
   /** Created before this moment. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { challengePurposes } from '../core/challenge.ts'
 import { endpoint } from './endpoint.ts'
+import { longest } from './text.ts'
 import { Email } from './users.ts'
 
 const ChallengePurpose = z.enum(challengePurposes)
@@ -24,8 +25,8 @@ export const logIn = endpoint({
   access: 'public',
   input: z.strictObject({
     email: Email,
-    challenge_response: z.string().check(z.maxLength(1024)),
-    device: z.optional(z.string().check(z.maxLength(128)))
+    challenge_response: z.string().check(longest(1024)),
+    device: z.optional(z.string().check(longest(128)))
   }),
   maxBytes: 8192,
   output: z.object({ access_token: z.string(), device: z.string() }),

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
+import { longest } from './text.ts'
 import { Email, Username } from './users.ts'
 
-/** As a person's name: 1 to 80 characters, NFC, no control characters, not only spaces. */
+/** As a person's name: 1 to 80 characters of one visible line. */
 export const CompanyName = Username
 
 /** Answers only until the first operator exists, and only on the host of the installation's own company. */
@@ -32,7 +33,7 @@ export const createOperator = endpoint({
   path: '/setup',
   access: 'public',
   input: z.strictObject({
-    code: z.string().check(z.minLength(1), z.maxLength(128)),
+    code: z.string().check(z.minLength(1, { abort: true }), longest(128)),
     email: Email,
     username: Username,
     public_key_jwt: z.string().check(z.maxLength(4096)),

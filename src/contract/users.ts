@@ -1,25 +1,22 @@
 import * as z from 'zod/mini'
+import { canonicalEmail } from '../core/email.ts'
 import { maxUsernameCharacters } from '../core/username.ts'
-import { email, firstOf, required } from '../core/validators.ts'
 import { endpoint } from './endpoint.ts'
+import { line, longest, rule } from './text.ts'
 
 /** An e-mail as people type it; the server and the key derivation see its canonical form. */
-export const Email = z.string().check(
-  z.refine(text => !firstOf(required, email)(text), {
-    params: { rule: 'email' },
-    error: 'email'
-  })
-)
+export const Email = z
+  .string()
+  .check(
+    rule(
+      { rule: 'email' },
+      'a plain e-mail address such as ada@example.com',
+      text => canonicalEmail(text) !== undefined
+    )
+  )
 
-/** 1 to 80 characters, NFC, no control characters, not only spaces. */
-export const Username = z.string().check(
-  z.trim(),
-  z.minLength(1),
-  z.maxLength(maxUsernameCharacters),
-  z.normalize('NFC'),
-  z.regex(/^\P{Cc}*$/u),
-  z.refine(text => text.isWellFormed(), { params: { rule: 'format' }, error: 'format' })
-)
+/** 1 to 80 characters of one visible line. */
+export const Username = line(maxUsernameCharacters)
 
 /** `und`: not chosen yet; the interface's language is saved at the first load. */
 export const UserLocale = z.enum(['en', 'fr', 'und'])
@@ -87,7 +84,7 @@ export const updateUser = endpoint({
 const SignUp = z.strictObject({
   email: Email,
   username: Username,
-  public_key_jwt: z.string().check(z.maxLength(4096)),
+  public_key_jwt: z.string().check(longest(4096)),
   locale: z.optional(z.enum(['en', 'fr']))
 })
 
@@ -129,8 +126,8 @@ export const changeKey = endpoint({
   path: '/user/key',
   access: 'user',
   input: z.strictObject({
-    challenge_response: z.string().check(z.maxLength(1024)),
-    public_key_jwt: z.string().check(z.maxLength(4096))
+    challenge_response: z.string().check(longest(1024)),
+    public_key_jwt: z.string().check(longest(4096))
   }),
   output: z.void(),
   errors: ['challenge_invalid', 'key_invalid', 'password_wrong']

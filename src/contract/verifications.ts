@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { Sha256 } from './deposits.ts'
+import { GivenSha256, Sha256 } from './deposits.ts'
 import { endpoint } from './endpoint.ts'
 import { maxItemsSignedIn } from './limits.ts'
 import { Match, Verdict } from './requests.ts'
@@ -33,7 +33,7 @@ export const verify = endpoint({
   access: 'public',
   input: z.strictObject({
     items: z
-      .array(z.strictObject({ sha256: Sha256 }))
+      .array(z.strictObject({ sha256: GivenSha256 }))
       .check(z.minLength(1), z.maxLength(maxItemsSignedIn))
   }),
   output: z.object({ items: z.array(Answer), request_id: z.optional(z.uuid()) }),

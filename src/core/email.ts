@@ -1,10 +1,14 @@
+/** Code units with blanks and letters in parts; what has a canonical form is hardly as long. */
+const maxTypedLength = 2048
+
 /**
  * The one spelling of an e-mail that keys, tags and look-ups are made from, or `undefined` for
  * anything that has none: refused, never repaired.
  * `' Jörg.M+a@Exämple.com\n'` → `undefined` (local part), `'Jorg.M+a@Exämple.com'` → `'jorg.m+a@xn--exmple-cua.com'`
  */
 export function canonicalEmail(text: string): string | undefined {
-  if (!text.isWellFormed()) return undefined
+  // before the URL parser, which takes seconds to normalise a long name
+  if (text.length > maxTypedLength || !text.isWellFormed()) return undefined
   const parts = trimBlanks(text).split('@')
   const [typedLocal, typedDomain] = parts
   if (parts.length !== 2 || typedLocal === undefined || typedDomain === undefined) return undefined

@@ -2,13 +2,15 @@ import { toUtf8 } from './evidence/bytes.ts'
 
 const maxPasswordBytes = 1024
 const minPasswordCharacters = 12
+/** Code units that are normalised: NFKC makes at least one byte of two, U+1D400 being `A`. */
+const maxTypedLength = 4 * maxPasswordBytes
 
 /**
  * NFKC, so that é typed as one or as two characters is one password; never trimmed or case-folded.
  * `undefined` for a lone surrogate, which UTF-8 would make equal to others, and for over 1,024 bytes.
  */
 export function normalisePassword(password: string): string | undefined {
-  if (!password.isWellFormed()) return undefined
+  if (password.length > maxTypedLength || !password.isWellFormed()) return undefined
   const normalised = password.normalize('NFKC')
   return toUtf8(normalised).length <= maxPasswordBytes ? normalised : undefined
 }

@@ -9,6 +9,7 @@ export interface PolicyReport {
 
 const maxReports = 20
 const maxLength = 200
+const maxAddressLength = 8192
 
 /** What may be logged of a body that a browser sends to `report-to` or `report-uri`; `undefined` for none. */
 export function readPolicyReports(body: unknown): PolicyReport[] | undefined {
@@ -54,7 +55,8 @@ function read(
 function placeOf(text: unknown): string {
   if (typeof text !== 'string') return ''
   if (/^[a-z-]{1,40}$/.test(text)) return text
-  const url = URL.parse(text)
+  // the parser takes seconds to normalise a long name
+  const url = text.length > maxAddressLength ? null : URL.parse(text)
   if (!url) return ''
   // the path of a data: or blob: address is its content
   const place = /^https?:$/.test(url.protocol) ? url.host + url.pathname : url.protocol

@@ -47,6 +47,7 @@ const settings = {
   LIMIT_VERIFY_PER_ADDRESS_DAY: z._default(count(1), 600),
   LIMIT_VERIFY_PER_COMPANY_DAY: z._default(count(1), 20_000),
   LIMIT_VERIFY_PER_USER_MINUTE: z._default(count(1), 600),
+  LIMIT_PUBLIC_PER_ADDRESS_MINUTE: z._default(count(1), 1200),
   LIMIT_REPORTS_PER_ADDRESS_MINUTE: z._default(count(1), 10),
   LIMIT_STREAMS_PER_USER: z._default(count(1), 5),
   LIMIT_STREAMS_PER_COMPANY: z._default(count(1), 500),
@@ -87,6 +88,7 @@ export interface Config {
     verifyPerAddressDay: number
     verifyPerCompanyDay: number
     verifyPerUserMinute: number
+    publicPerAddressMinute: number
     reportsPerAddressMinute: number
     streamsPerUser: number
     streamsPerCompany: number
@@ -148,6 +150,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       verifyPerAddressDay: value.LIMIT_VERIFY_PER_ADDRESS_DAY,
       verifyPerCompanyDay: value.LIMIT_VERIFY_PER_COMPANY_DAY,
       verifyPerUserMinute: value.LIMIT_VERIFY_PER_USER_MINUTE,
+      publicPerAddressMinute: value.LIMIT_PUBLIC_PER_ADDRESS_MINUTE,
       reportsPerAddressMinute: value.LIMIT_REPORTS_PER_ADDRESS_MINUTE,
       streamsPerUser: value.LIMIT_STREAMS_PER_USER,
       streamsPerCompany: value.LIMIT_STREAMS_PER_COMPANY,

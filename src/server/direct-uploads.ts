@@ -7,6 +7,7 @@ import { putDeposit } from '../contract/deposits.ts'
 import { AppError, type ErrorCode, errorCodes } from '../contract/errors.ts'
 import type { ProcessedRequest } from '../contract/requests.ts'
 import { admitPerson, bearer, idempotencyKey, parseInput, queryFields } from './api/admission.ts'
+import { refusedField } from './api/refused-fields.ts'
 import type { Deps, Tenant } from './domain/deps.ts'
 import {
   abandonDirectUpload,
@@ -172,10 +173,7 @@ async function* bytesOf(request: IncomingMessage): AsyncGenerator<Buffer> {
     yield* request.iterator({ destroyOnReturn: false })
   } catch (cause) {
     // nobody is left to read it; the code only keeps this from counting as our failure
-    throw new AppError('invalid_input', 'The body broke off', {
-      fields: { '(body)': { rule: 'format' } },
-      cause
-    })
+    throw refusedField('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)
   }
 }
 

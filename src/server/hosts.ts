@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { BlockList, isIP, isIPv6 } from 'node:net'
 import { HostName } from '../contract/domains.ts'
+import { type AddressRange, isWithin, parseNetwork, plainAddress } from './domain/addresses.ts'
 
 /**
  * The one reading of a request's host, on which the company depends: `undefined` for more than one
@@ -50,45 +50,28 @@ export type AddressReader = (request: IncomingMessage) => string
 
 /** Address of the other end: the peer, or behind trusted networks the last hop that is in none of them. */
 export function createAddressReader(trustedProxies: string[]): AddressReader {
-  const trusted = new BlockList()
-  for (const network of trustedProxies) {
-    const { family, address, prefix } = networkOf(network)
-    trusted.addSubnet(address, prefix, family)
-  }
-  const isTrusted = (address: string) =>
-    isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+  const trusted = trustedProxies.map(trustedRange)
   return request => {
-    let address = plainAddress(request.socket.remoteAddress ?? '')
+    const peer = request.socket.remoteAddress ?? ''
+    let address = plainAddress(peer) ?? peer
     const hops = String(request.headers['x-forwarded-for'] ?? '').split(',')
-    while (isTrusted(address) && hops.length > 0) {
+    while (hops.length > 0 && isWithin(address, trusted)) {
       const hop = plainAddress(hops.pop()?.trim() ?? '')
-      if (isIP(hop) === 0) break
+      if (hop === undefined) break
       address = hop
     }
     return address
   }
 }
 
-/** `'10.0.0.0/8'` → its parts; an address alone is a network of one. */
-export function networkOf(network: string): {
-  family: 'ipv4' | 'ipv6'
-  address: string
-  prefix: number
-} {
-  const [address = '', bits] = network.split('/')
-  const family = isIPv6(address) ? 'ipv6' : 'ipv4'
-  const widest = family === 'ipv6' ? 128 : 32
-  const prefix = bits === undefined ? widest : /^\d+$/.test(bits) ? Number(bits) : -1
-  if (isIP(address) === 0 || prefix < 0 || prefix > widest) {
+/** The range of one entry of `TRUSTED_PROXIES`; throws a sentence for what is no network, and for everybody. */
+export function trustedRange(network: string): AddressRange {
+  const range = parseNetwork(network)
+  if (!range) {
     throw new Error(`TRUSTED_PROXIES names ${network}, which is no network such as 10.0.0.0/8.`)
   }
-  if (prefix === 0) {
+  if (/\/0+$/.test(network)) {
     throw new Error(`TRUSTED_PROXIES names ${network}, everybody: list your own proxies only.`)
   }
-  return { family, address, prefix }
-}
-
-/** `'::ffff:127.0.0.1'` → `'127.0.0.1'` */
-function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address
+  return range
 }

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { networkOf } from './hosts.ts'
+import { type AddressRange, parseNetwork } from './domain/addresses.ts'
+import { trustedRange } from './hosts.ts'
 
 interface Circumstances {
   /** Of the address that people see. */
@@ -69,26 +70,21 @@ async function portRefusals(
 
 /** Trusting everybody lets every caller choose the address by which they are counted. */
 function proxyRefusals(trustedProxies: string[]): string[] {
-  const ranges: Record<'ipv4' | 'ipv6', [bigint, bigint][]> = { ipv4: [], ipv6: [] }
+  const ranges: AddressRange[] = []
   const refusals: string[] = []
   for (const text of trustedProxies) {
     try {
-      const { family, address, prefix } = networkOf(text)
-      const bits = family === 'ipv4' ? 32n : 128n
-      const free = bits - BigInt(prefix)
-      const first = (numberOf(family, address) >> free) << free
-      const last = first + (1n << free) - 1n
-      ranges[family].push([first, last])
-      if (family === 'ipv6') ranges.ipv4.push([first - firstMapped, last - firstMapped])
+      ranges.push(trustedRange(text))
     } catch (error) {
       refusals.push(error instanceof Error ? error.message : String(error))
     }
   }
-  // all of IPv4, and the part of IPv6 from which callers can come
-  const whole = { ipv4: [0n, (1n << 32n) - 1n], ipv6: [1n << 125n, (1n << 126n) - 1n] } as const
-  for (const family of ['ipv4', 'ipv6'] as const) {
-    if (!covers(ranges[family], whole[family])) continue
-    const name = family === 'ipv4' ? 'IPv4' : 'IPv6'
+  // of IPv6 the part from which callers can come
+  for (const [name, network] of [
+    ['IPv4', '0.0.0.0/0'],
+    ['IPv6', '2000::/3']
+  ] as const) {
+    if (!covers(ranges, parseNetwork(network))) continue
     refusals.push(
       `TRUSTED_PROXIES covers every ${name} address, so callers could name any address as theirs: list your own proxies only.`
     )
@@ -96,35 +92,15 @@ function proxyRefusals(trustedProxies: string[]): string[] {
   return refusals
 }
 
-/** `::ffff:0:0`: from there on IPv6 holds all of IPv4, and a network of one trusts the other alike. */
-const firstMapped = 0xffffn << 32n
-
-function covers(ranges: [bigint, bigint][], [first, last]: readonly [bigint, bigint]): boolean {
-  let next = first
-  for (const [from, to] of ranges.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))) {
-    if (from > next) return false
-    if (to >= next) next = to + 1n
-    if (next > last) return true
+function covers(ranges: AddressRange[], whole: AddressRange | undefined): boolean {
+  if (!whole) return false
+  let next = whole.first
+  for (const { first, last } of ranges.toSorted((a, b) => (a.first < b.first ? -1 : 1))) {
+    if (first > next) return false
+    if (last >= next) next = last + 1n
+    if (next > whole.last) return true
   }
   return false
-}
-
-/** `'10.0.0.1'` → `167772161n`; the address is known to be one. */
-function numberOf(family: 'ipv4' | 'ipv6', address: string): bigint {
-  if (family === 'ipv4') {
-    return address.split('.').reduce((sum, part) => (sum << 8n) | BigInt(part), 0n)
-  }
-  // the URL parser writes the last two groups of `::ffff:1.2.3.4` in hex too
-  const plain = new URL(`http://[${address}]/`).hostname.slice(1, -1)
-  const [head = '', tail] = plain.split('::')
-  const groups = (text: string) => text.split(':').filter(Boolean)
-  const before = groups(head)
-  const after = tail === undefined ? [] : groups(tail)
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0')
-  return [...before, ...zeros, ...after].reduce(
-    (sum, group) => (sum << 16n) | BigInt(`0x${group}`),
-    0n
-  )
 }
 
 /** A document is kept by one rename, which is whole or not at all only within one file system. */

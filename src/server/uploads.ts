@@ -6,6 +6,7 @@ import { Server, Upload as TusUpload } from '@tus/server'
 import { deleteUpload, headUpload, patchUpload, putDeposit } from '../contract/deposits.ts'
 import { AppError } from '../contract/errors.ts'
 import { admitPerson, bearer } from './api/admission.ts'
+import { refusedField } from './api/refused-fields.ts'
 import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from './app.ts'
 import { isDirectUpload, serveDirectUpload } from './direct-uploads.ts'
 import type { CompanyId, Deps, Tenant } from './domain/deps.ts'
@@ -151,9 +152,7 @@ function requireForm({ method, headers }: IncomingMessage): void {
 }
 
 function badHeader(name: string): AppError {
-  return new AppError('invalid_input', `${name} is missing or not as tus ${tusVersion} has it`, {
-    fields: { [name]: { rule: 'format' } }
-  })
+  return refusedField(name, { rule: 'format', detail: `as tus ${tusVersion} has it` })
 }
 
 /** `(['host'], ['Host', 'a', 'Accept', '*'])` → `['Host', 'a']` */

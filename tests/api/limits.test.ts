@@ -26,10 +26,10 @@ describe('a limited call', () => {
       body
     })
     expect(answer.headers['ratelimit-policy']).toBe(
-      '"verify_address_minute";q=5;w=60, "verify_address_day";q=100000;w=86400'
+      '"public_address";q=100000;w=60, "verify_address_minute";q=5;w=60, "verify_address_day";q=100000;w=86400'
     )
     expect(answer.headers['ratelimit']).toMatch(
-      /^"verify_address_minute";r=3;t=60, "verify_address_day";r=99998;t=86400$/
+      /^"public_address";r=99999;t=60, "verify_address_minute";r=3;t=60, "verify_address_day";r=99998;t=86400$/
     )
     const free = await app.request('api.acme.localhost', { path: '/healthz' })
     expect(free.headers).not.toHaveProperty('ratelimit')

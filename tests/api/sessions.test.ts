@@ -10,7 +10,7 @@ import {
 import { createUser, getUser } from '../../src/contract/users.ts'
 import { expiryOf } from '../../src/core/token.ts'
 import { forgetChallenges } from '../../src/server/domain/challenges.ts'
-import { networkOf } from '../../src/server/domain/limits.ts'
+
 import { authenticate, standing } from '../../src/server/domain/sessions.ts'
 import { type Account, makeService, newAccount, type Service } from '../helpers/accounts.ts'
 import { makeKeys } from '../helpers/keys.ts'
@@ -548,20 +548,6 @@ test('counts challenges and logins of an address together, of one company only',
   await expect(ask('2001:db8:0:0:ffff::1')).rejects.toMatchObject({ code: 'rate_limited' })
   await expect(ask('2001:db8:0:1::1')).resolves.toHaveProperty('challenge')
   await expect(ask('2001:db8::1', 'demo.localhost')).resolves.toHaveProperty('challenge')
-})
-
-test.for([
-  ['192.0.2.7', '192.0.2.7'],
-  ['::ffff:192.0.2.7', '192.0.2.7'],
-  ['2001:db8::1', '2001:db8:0:0'],
-  ['2001:DB8:0:0:1:2:3:4', '2001:db8:0:0'],
-  ['2001:db8:0:7::', '2001:db8:0:7'],
-  ['::1', '0:0:0:0'],
-  ['fe80::1%eth0', 'fe80:0:0:0'],
-  ['64:ff9b::192.0.2.7', '64:ff9b:0:0'],
-  ['', '']
-])('counts %s as %s', ([address, network]) => {
-  expect(networkOf(address ?? '')).toBe(network)
 })
 
 async function getsUser(token: string) {

@@ -26,6 +26,33 @@ test('asks a stranger to wait after sixty fingerprints a minute', async () => {
   await expect(ask(20, '192.0.2.8')).resolves.toBeDefined()
 })
 
+test('takes a fingerprint in either case, and says what it wants of another', async () => {
+  await using app = await makeApp()
+  const ada = await app.signUp()
+  const bytes = randomBytes(100)
+  await app.deposit(ada, bytes)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const asked = { items: [{ sha256: sha256.toUpperCase() }] }
+  const { items } = await app.call('acme.localhost', verify, asked)
+  expect(items).toMatchObject([{ sha256, verdict: 'authentic' }])
+
+  const answer = await app.request('api.acme.localhost', {
+    method: 'POST',
+    path: verify.path,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ items: [{ sha256: `sha256:${sha256}`, size: 3 }] })
+  })
+  expect(JSON.parse(answer.body.toString())).toMatchObject({
+    code: 'invalid_input',
+    detail:
+      'Refused. Wanted: items.0.sha256 (64 hexadecimal digits); items.0.size (no field of this call)',
+    fields: {
+      'items.0.sha256': { rule: 'regex', detail: '64 hexadecimal digits' },
+      'items.0.size': { rule: 'unknown', detail: 'no field of this call' }
+    }
+  })
+})
+
 test('keeps the answer small however often a file was deposited, and tells the first record', async () => {
   await using app = await makeApp()
   const ada = await app.signUp()

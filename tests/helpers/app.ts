@@ -65,6 +65,7 @@ export const generousLimits: Settings['limits'] = {
   verifyPerAddressDay: 100_000,
   verifyPerCompanyDay: 100_000,
   verifyPerUserMinute: 100_000,
+  publicPerAddressMinute: 100_000,
   reportsPerAddressMinute: 100_000,
   streamsPerUser: 5,
   streamsPerCompany: 500,

@@ -40,6 +40,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
         PORT: String(port),
         MANAGEMENT_PORT: String(managementPort),
         LIMIT_SIGN_IN_PER_ADDRESS_MINUTE: '1000000',
+        LIMIT_PUBLIC_PER_ADDRESS_MINUTE: '1000000',
         LIMIT_SIGN_UP_PER_ADDRESS_HOUR: '1000000',
         LIMIT_MAILS_PER_ADDRESS_HOUR: '1000000',
         LOG_LEVEL: 'warn',

@@ -1,9 +1,10 @@
 import type * as z from 'zod/mini'
 import { disabledBy } from '../../contract/disabled.ts'
 import type { Endpoint } from '../../contract/endpoint.ts'
-import { AppError, fieldErrors } from '../../contract/errors.ts'
+import { AppError } from '../../contract/errors.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
 import { authenticate, type Person } from '../domain/sessions.ts'
+import { refusedField, refusedInput } from './refused-fields.ts'
 
 // What every call meets before it is run, whether Hono serves it or we serve Node's own request.
 
@@ -63,8 +64,7 @@ export function parseInput<Input extends z.ZodMiniType>(
 ): z.output<Input> {
   const parsed = input.safeParse(given)
   if (parsed.success) return parsed.data
-  const fields = fieldErrors(parsed.error)
-  throw new AppError('invalid_input', `Refused: ${JSON.stringify(fields)}`, { fields })
+  throw refusedInput(parsed.error)
 }
 
 /** Fields of a query, each of which may stand there once. */
@@ -72,9 +72,7 @@ export function queryFields(query: URLSearchParams): Record<string, string> {
   const values = new Map<string, string>()
   for (const [name, value] of query) {
     if (values.has(name)) {
-      throw new AppError('invalid_input', `${name} stands twice in the query`, {
-        fields: { [name]: { rule: 'format' } }
-      })
+      throw refusedField(name, { rule: 'format', detail: 'once in the query' })
     }
     values.set(name, value)
   }
@@ -84,7 +82,8 @@ export function queryFields(query: URLSearchParams): Record<string, string> {
 /** The caller's name for one act, or `undefined` where it gave none. */
 export function idempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined || /^[\x21-\x7e]{1,255}$/.test(header)) return header
-  throw new AppError('invalid_input', 'An Idempotency-Key has 1 to 255 printable characters', {
-    fields: { 'idempotency-key': { rule: 'format' } }
+  throw refusedField('idempotency-key', {
+    rule: 'format',
+    detail: '1 to 255 printable characters of ASCII'
   })
 }

@@ -3,6 +3,7 @@ import { AppError } from '../../contract/errors.ts'
 import * as domains from '../domain/domains.ts'
 import { type Api, companyOf } from './context.ts'
 import { on } from './on.ts'
+import { refusedField } from './refused-fields.ts'
 
 export function mountDomains(app: Api): void {
   on(app, updateDomain, async ({ id, ...changes }, c) => {
@@ -31,7 +32,5 @@ function versionOf(ifMatch: string | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined
   const [, version] = /^"(\d{1,15})"$/.exec(ifMatch) ?? []
   if (version !== undefined) return Number(version)
-  throw new AppError('invalid_input', 'If-Match is a version in quotes', {
-    fields: { 'if-match': { rule: 'format' } }
-  })
+  throw refusedField('if-match', { rule: 'format', detail: 'a version in quotes' })
 }

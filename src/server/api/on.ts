@@ -3,6 +3,7 @@ import { type Endpoint, type Stream, takesBody } from '../../contract/endpoint.t
 import { AppError } from '../../contract/errors.ts'
 import { getHealth } from '../../contract/service.ts'
 import { attachment } from '../../core/file-name.ts'
+import { consume } from '../domain/limits.ts'
 import { openLink } from '../domain/links.ts'
 import {
   type Admission,
@@ -13,9 +14,12 @@ import {
   refuseSuspended
 } from './admission.ts'
 import type { Api, ApiContext } from './context.ts'
+import { refusedField } from './refused-fields.ts'
 
 const usualBodyBytes = 256 * 1024
 const maxDepth = 32
+/** Of a body: a thousand items with a few fields each have some thousands. */
+const maxValues = 10_000
 /** Of the event loop. */
 const maxLagMs = 200
 
@@ -72,7 +76,7 @@ export function linkNext(c: ApiContext, cursor: string): void {
 
 async function admit(
   c: ApiContext,
-  route: Admission & Pick<Endpoint, 'path'> & Pick<Stream, 'linked'>
+  route: Admission & Pick<Stream, 'method' | 'path' | 'linked'>
 ): Promise<void> {
   c.set('route', route.path)
   const tenant = c.get('tenant')
@@ -90,6 +94,10 @@ async function admit(
     c.set('person', await openLink(c.get('deps'), { tenant, id, link }))
   } else if (token === undefined && route.access === 'public') {
     refuseSuspended(tenant, route)
+    // before a body of theirs is read; pages are made by calls within the process
+    if (c.env?.remoteAddress !== undefined && route.method !== 'GET') {
+      await consume(c.get('deps'), 'public_address', ['public', { address: c.get('address') }])
+    }
   } else {
     c.set('person', await admitPerson(c.get('deps'), tenant, route, token))
   }
@@ -102,16 +110,15 @@ function withPath(
 ): Record<string, unknown> {
   const twice = Object.keys(path).find(name => Object.hasOwn(given, name))
   if (twice === undefined) return { ...given, ...path }
-  throw new AppError('invalid_input', `${twice} stands in the path already`, {
-    fields: { [twice]: { rule: 'unknown' } }
-  })
+  throw refusedField(twice, { rule: 'unknown', detail: 'in the path alone' })
 }
 
 async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string, unknown>> {
   if (!takesBody(endpoint)) return query(c)
   if (/\?./.test(c.req.url)) {
-    throw new AppError('invalid_input', 'This call takes its input from the body', {
-      fields: { '(query)': { rule: 'unknown' } }
+    throw refusedField('(query)', {
+      rule: 'unknown',
+      detail: 'no query: this call takes its input from the body'
     })
   }
   return jsonBody(c, endpoint.maxBytes)
@@ -124,7 +131,7 @@ function query(c: ApiContext): Record<string, string> {
 async function jsonBody(c: ApiContext, maxBytes?: number): Promise<Record<string, unknown>> {
   const body = await jsonOf(c, ['application/json'], maxBytes)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw notJson('is not an object')
+    throw notJson('a JSON object')
   }
   return { ...body }
 }
@@ -140,11 +147,13 @@ export async function jsonOf(
     throw new AppError('unsupported_media_type', `The body must be plain ${types[0]}`)
   }
   const text = await limitedText(c, maxBytes)
-  if (tooDeep(text)) throw notJson('is nested too deeply')
+  if (isTooLarge(text)) {
+    throw notJson(`at most ${maxValues} values in at most ${maxDepth} levels`)
+  }
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw notJson('is not JSON', cause)
+    throw notJson('well-formed JSON', cause)
   }
 }
 
@@ -153,7 +162,7 @@ async function limitedText(c: ApiContext, maxBytes: number): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
-    throw notJson('is not UTF-8', cause)
+    throw notJson('text in UTF-8', cause)
   }
 }
 
@@ -177,13 +186,17 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
     return Buffer.concat(chunks)
   } catch (cause) {
     // nobody is left to read it, and the caller's connection is no failure of ours
-    throw cause instanceof AppError ? cause : notJson('broke off', cause)
+    throw cause instanceof AppError ? cause : notJson('a whole body, and this one broke off', cause)
   }
 }
 
-/** A linear scan, because `JSON.parse` of a million brackets costs a stack. */
-function tooDeep(text: string): boolean {
+/**
+ * A linear scan before anything is parsed: a million brackets cost a stack, and a hundred thousand items
+ * or keys cost a schema far more than a parser.
+ */
+function isTooLarge(text: string): boolean {
   let depth = 0
+  let values = 1
   let inString = false
   for (let at = 0; at < text.length; at++) {
     const char = text[at]
@@ -192,15 +205,14 @@ function tooDeep(text: string): boolean {
       else if (char === '"') inString = false
     } else if (char === '"') inString = true
     else if (char === '[' || char === '{') {
-      if (++depth > maxDepth) return true
+      if (++depth > maxDepth || ++values > maxValues) return true
     } else if (char === ']' || char === '}') depth--
   }
   return false
 }
 
-function notJson(what: string, cause?: unknown): AppError {
-  const fields = { '(body)': { rule: 'json' } }
-  return new AppError('invalid_input', `The body ${what}`, { fields, cause })
+function notJson(wanted: string, cause?: unknown): AppError {
+  return refusedField('(body)', { rule: 'json', detail: wanted }, cause)
 }
 
 function tooLarge(maxBytes: number): AppError {

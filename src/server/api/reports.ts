@@ -1,21 +1,19 @@
-import { AppError } from '../../contract/errors.ts'
 import { reportPolicy } from '../../contract/reports.ts'
 import { readPolicyReports } from '../../core/policy-report.ts'
-import { consume, networkOf } from '../domain/limits.ts'
+import { consume } from '../domain/limits.ts'
 import { type Api, companyOf } from './context.ts'
 import { jsonOf, onStream } from './on.ts'
+import { refusedField } from './refused-fields.ts'
 
 const types = ['application/reports+json', 'application/csp-report', 'application/json']
 
 export function mountReports(app: Api): void {
   onStream(app, reportPolicy, async (_input, c) => {
     const company = companyOf(c)
-    await consume(c.get('deps'), 'csp_report_address', [company, networkOf(c.get('address'))])
+    await consume(c.get('deps'), 'csp_report_address', [company, { address: c.get('address') }])
     const reports = readPolicyReports(await jsonOf(c, types))
     if (!reports) {
-      throw new AppError('invalid_input', 'The body is no report of a policy', {
-        fields: { '(body)': { rule: 'format' } }
-      })
+      throw refusedField('(body)', { rule: 'format', detail: 'a report of a policy' })
     }
     for (const report of reports) {
       c.get('deps').log.warn({ company, csp: report }, 'a page met its policy')

@@ -1,4 +1,3 @@
-import { AppError } from '../../contract/errors.ts'
 import {
   exportRequests,
   getRequest,
@@ -11,6 +10,7 @@ import * as requests from '../domain/requests.ts'
 import { requirePermission } from './admission.ts'
 import { type Api, companyOf, person } from './context.ts'
 import { linkNext, on, onStream } from './on.ts'
+import { refusedField } from './refused-fields.ts'
 
 export function mountRequests(app: Api): void {
   on(app, listRequests, async ({ scope, ...input }, c) => {
@@ -64,9 +64,7 @@ export function mountRequests(app: Api): void {
 function sequenceOf(header: string | undefined): number | undefined {
   if (header === undefined || header === '') return undefined
   if (!/^\d{1,15}$/.test(header)) {
-    throw new AppError('invalid_input', 'Last-Event-ID is a sequence number', {
-      fields: { 'last-event-id': { rule: 'format' } }
-    })
+    throw refusedField('last-event-id', { rule: 'format', detail: 'a sequence number' })
   }
   return Number(header)
 }

@@ -11,7 +11,7 @@ import type { KdfId } from '../../core/kdf.ts'
 import { prepare } from '../db/prepared.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
-import { consume, networkOf } from './limits.ts'
+import { consume } from './limits.ts'
 
 /** The only derivation there is, so that a challenge needs no look at the person it is for. */
 const kdf: KdfId = 'a1'
@@ -31,7 +31,7 @@ export async function createChallenge(
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings'>,
   { tenant, email, purpose, address }: Asked & { address: string }
 ): Promise<{ challenge: string; kdf: string }> {
-  await consume(deps, 'sign_in_address', [tenant.company_id, networkOf(address)])
+  await consume(deps, 'sign_in_address', [tenant.company_id, { address }])
   const iat = Math.floor(deps.clock().getTime() / 1000)
   const payload: ChallengePayload = {
     aud: tenant.host,

@@ -44,6 +44,7 @@ export interface Limits {
   verifyPerAddressDay: number
   verifyPerCompanyDay: number
   verifyPerUserMinute: number
+  publicPerAddressMinute: number
   reportsPerAddressMinute: number
   streamsPerUser: number
   streamsPerCompany: number

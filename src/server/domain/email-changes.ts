@@ -34,7 +34,7 @@ export async function changeEmail(
   await inCompany(deps.db, company_id, async tx => {
     const { email: present, locale, challenge } = await provePresence(tx, deps, input)
     if (email === present) {
-      const fields = { email: { rule: 'unchanged' } }
+      const fields = { email: { rule: 'unchanged', detail: 'another e-mail than the present one' } }
       throw new AppError('invalid_input', 'This is the present e-mail', { fields })
     }
     const proof = provenKey({ tenant, email, purpose: 'email', public_key_jwt })

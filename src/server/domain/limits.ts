@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { isIPv6 } from 'node:net'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { AppError, type ErrorCode } from '../../contract/errors.ts'
+import { countedNetworks } from './addresses.ts'
 import type { Deps, Limits, Tenant } from './deps.ts'
 
 /** How much of a limit is left to a caller, told with the answer. */
@@ -51,32 +51,50 @@ const rules = {
   verify_address_day: told(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
   verify_company_day: rule(limits => limits.verifyPerCompanyDay, day, 'lookup_limited'),
   verify_user_minute: told(rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')),
+  /** Calls of strangers that bring a body, for all companies together: counted before the body is read. */
+  public_address: told(rule(limits => limits.publicPerAddressMinute, minute)),
   /** What browsers tell of our own pages. */
   csp_report_address: told(rule(limits => limits.reportsPerAddressMinute, minute))
 } satisfies Record<string, Rule>
 
 export type LimitName = keyof typeof rules
 
-/** What is counted: a company, and within it an address, e-mail or person. */
-export type Counted = readonly [company: string, ...parts: string[]]
+/** What is counted: a company, and within it an e-mail, a person or the networks of an address. */
+export type Counted = readonly [company: string, ...parts: (string | { address: string })[]]
+
+/** Budgets of the networks of an address, as multiples of the limit: a /64 of IPv6, its /56 and its /48. */
+const tierFactors = [1, 4, 16]
 
 /**
  * Counts `points`, or refuses with the seconds after which they fit. A refused try counts as well.
- * A batch larger than the whole limit takes all of it.
+ * A batch larger than the whole limit takes all of it. An address counts once for each of its networks;
+ * returns whether the widest of them is counted for the first time in this period.
  */
 export async function consume(
   deps: Pick<Deps, 'keys' | 'settings'>,
   name: LimitName,
   counted: Counted,
   points = 1
-): Promise<void> {
-  const limit = rules[name].points(deps.settings.limits)
+): Promise<{ isFirst: boolean }> {
+  let isFirst = true
+  for (const [tier, key] of tiersOf(counted).entries()) {
+    isFirst = await consumeTier(deps, name, { tier, key }, points)
+  }
+  return { isFirst }
+}
+
+async function consumeTier(
+  deps: Pick<Deps, 'keys' | 'settings'>,
+  name: LimitName,
+  { tier, key }: { tier: number; key: string[] },
+  points: number
+): Promise<boolean> {
+  const limit = limitOf(deps.settings.limits, name, tier)
+  const taken = Math.min(points, limit)
   try {
-    note(
-      name,
-      limit,
-      await limiter(deps, name).consume(pseudonym(deps, name, counted), Math.min(points, limit))
-    )
+    const result = await limiter(deps, name, tier).consume(pseudonym(deps, name, key), taken)
+    note(name, limit, result)
+    return result.consumedPoints <= taken
   } catch (refusal) {
     if (!(refusal instanceof RateLimiterRes)) throw refusal
     note(name, limit, refusal)
@@ -95,7 +113,7 @@ export async function consumeMails(
   deps: Pick<Deps, 'keys' | 'settings'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string }
 ): Promise<void> {
-  await consume(deps, 'mail_address', [tenant.company_id, networkOf(address)])
+  await consume(deps, 'mail_address', [tenant.company_id, { address }])
   await consume(deps, 'mail_email', [tenant.company_id, email])
 }
 
@@ -105,7 +123,7 @@ export async function countingTokens<T>(
   { tenant, address }: { tenant: Tenant; address: string },
   run: () => Promise<T>
 ): Promise<T> {
-  const counted = [tenant.company_id, networkOf(address)] as const
+  const counted = [tenant.company_id, { address }] as const
   await consume(deps, 'mail_token_address', counted)
   const result = await run()
   await refund(deps, 'mail_token_address', counted)
@@ -126,7 +144,10 @@ function note(name: LimitName, limit: number, result: RateLimiterRes): void {
   if (!told) return
   const remaining = Math.max(0, result.remainingPoints)
   const resetSeconds = secondsLeft(result)
-  readings.getStore()?.set(name, { name, limit, seconds, remaining, resetSeconds })
+  const read = readings.getStore()
+  // of several networks the one that has least left
+  if (remaining > (read?.get(name)?.remaining ?? remaining)) return
+  read?.set(name, { name, limit, seconds, remaining, resetSeconds })
 }
 
 function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
@@ -140,42 +161,39 @@ export async function refund(
   counted: Counted,
   points = 1
 ): Promise<void> {
-  await limiter(deps, name).reward(pseudonym(deps, name, counted), points)
+  for (const [tier, key] of tiersOf(counted).entries()) {
+    await limiter(deps, name, tier).reward(pseudonym(deps, name, key), points)
+  }
 }
 
-/** What counts as one address: all of an IPv6 /64 is one subscriber. `'2001:db8::1'` → `'2001:db8:0:0'` */
-export function networkOf(address: string): string {
-  const plain = (address.split('%', 1)[0] ?? '').toLowerCase()
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain)?.[1]
-  if (mapped !== undefined) return mapped
-  if (!isIPv6(plain)) return plain
-  const [head = '', tail] = plain.split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === undefined || tail === '' ? [] : tail.split(':')
-  // a trailing dotted quad stands for two groups
-  const length = left.length + right.length + (plain.includes('.') ? 1 : 0)
-  const zeros = tail === undefined ? [] : Array(8 - length).fill('0')
-  const groups = [...left, ...zeros, ...right].slice(0, 4)
-  return groups.map(group => Number.parseInt(group, 16).toString(16)).join(':')
+/** One key for each network of the address among `counted`; without an address a single one. */
+function tiersOf(counted: Counted): string[][] {
+  const address = counted.find(part => typeof part === 'object')?.address
+  const networks = address === undefined ? [''] : countedNetworks(address)
+  return networks.map(network => counted.map(part => (typeof part === 'string' ? part : network)))
+}
+
+function limitOf(limits: Limits, name: LimitName, tier: number): number {
+  return rules[name].points(limits) * (tierFactors[tier] ?? 1)
 }
 
 /** Counters live as long as the settings they enforce: one set a process, a fresh one for each test. */
-const counters = new WeakMap<Limits, Map<LimitName, RateLimiterMemory>>()
+const counters = new WeakMap<Limits, Map<string, RateLimiterMemory>>()
 
-function limiter(deps: Pick<Deps, 'settings'>, name: LimitName): RateLimiterMemory {
+function limiter(deps: Pick<Deps, 'settings'>, name: LimitName, tier: number): RateLimiterMemory {
   const { limits } = deps.settings
-  const set = counters.get(limits) ?? new Map<LimitName, RateLimiterMemory>()
+  const set = counters.get(limits) ?? new Map<string, RateLimiterMemory>()
   counters.set(limits, set)
-  const { points, seconds } = rules[name]
-  const found =
-    set.get(name) ?? new RateLimiterMemory({ points: points(limits), duration: seconds })
-  set.set(name, found)
+  const key = `${name} ${tier}`
+  const points = limitOf(limits, name, tier)
+  const found = set.get(key) ?? new RateLimiterMemory({ points, duration: rules[name].seconds })
+  set.set(key, found)
   return found
 }
 
 /** Addresses and e-mails do not lie about in memory. */
-function pseudonym(deps: Pick<Deps, 'keys'>, name: LimitName, counted: Counted): string {
-  const text = JSON.stringify([name, ...counted])
+function pseudonym(deps: Pick<Deps, 'keys'>, name: LimitName, key: string[]): string {
+  const text = JSON.stringify([name, ...key])
   return deps.keys.mac('pseudonym', text).subarray(0, 16).toString('base64url')
 }
 

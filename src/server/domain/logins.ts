@@ -8,7 +8,7 @@ import { inCompany, type Tx } from '../db/scope.ts'
 import { readChallenge, spendChallenge } from './challenges.ts'
 import type { CompanyId, Deps, Keys, Tenant } from './deps.ts'
 import { createDevice, isDeviceOf } from './devices.ts'
-import { type Counted, consume, type LimitName, networkOf, refund } from './limits.ts'
+import { type Counted, consume, type LimitName, refund } from './limits.ts'
 import { type SealedKey, sealPublicKey, verifiesSealed } from './public-keys.ts'
 import { accountDisabled, createSession } from './sessions.ts'
 import { issueToken, tokenEnd } from './tokens.ts'
@@ -32,7 +32,7 @@ export async function logIn(
 ): Promise<{ access_token: string; device: string }> {
   const { tenant, email, address } = input
   const { company_id } = tenant
-  await consume(deps, 'sign_in_address', [company_id, networkOf(address)])
+  await consume(deps, 'sign_in_address', [company_id, { address }])
   const response = splitResponse(input.challenge_response)
   const challenge =
     response && readChallenge(deps, { ...response, tenant, email, purpose: 'login' })
@@ -204,7 +204,7 @@ function failureLimits(
     return [['login_device', [company_id, device]]]
   }
   return [
-    ['login_address', [company_id, email, networkOf(address)]],
+    ['login_address', [company_id, email, { address }]],
     ['login_email', [company_id, email]]
   ]
 }

@@ -10,7 +10,7 @@ import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { originOf } from './domains.ts'
 import { listCompanies } from './installation.ts'
 import { provenKey } from './key-proofs.ts'
-import { consume, networkOf, refund } from './limits.ts'
+import { consume, refund } from './limits.ts'
 import { insertUser } from './users.ts'
 
 /** Codes that hold at the same time: one of each process that starts, and of the command line. */
@@ -83,7 +83,7 @@ export async function createOperator(
 ): Promise<{ id: string; demo: 'none' | 'kept' | 'removed' }> {
   const { tenant, code, address, username, email, public_key_jwt, locale } = input
   const company_id = await requireOwnCompany(deps, tenant)
-  const attempt = [company_id, networkOf(address)] as const
+  const attempt = [company_id, { address }] as const
   await consume(deps, 'setup_address', attempt)
   const { id } = await inCompany(deps.db, company_id, async tx => {
     // Also the lock: of two calls the second waits here and then finds no code, but an operator. Any

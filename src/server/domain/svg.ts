@@ -13,7 +13,7 @@ const maxDepth = 64
 export function canonicalSvg(text: string, field: 'logo' | 'favicon'): string {
   const refuse = (what: string, detail: string) =>
     new AppError('svg_refused', `The ${field} holds ${detail}`, {
-      fields: { [field]: { rule: 'svg', limit: what } }
+      fields: { [field]: { rule: 'svg', limit: what, detail: `an SVG without ${detail}` } }
     })
   if (Buffer.byteLength(text) > maxBytes) throw refuse('> 64 KB', `more than ${maxBytes} bytes`)
   // the parser takes half a character and what follows for one, and so reads another file

@@ -7,7 +7,7 @@ import type { Deps, Tenant } from './deps.ts'
 import { isLocalhost } from './domains.ts'
 import { once } from './idempotency.ts'
 import { provenKey, spendProof } from './key-proofs.ts'
-import { consume, consumeMails, networkOf } from './limits.ts'
+import { consume, consumeMails } from './limits.ts'
 import { addUser } from './new-users.ts'
 import { type Person, renewToken } from './sessions.ts'
 import { insertSignUp } from './signups.ts'
@@ -38,7 +38,7 @@ export async function createUser(
   const { tenant, email, idempotencyKey, address } = input
   const admission = admissionOf(deps, tenant)
   if (admission === 'closed') throw new AppError('signup_closed', 'This host takes no sign-ups')
-  await consume(deps, 'sign_up_address', [tenant.company_id, networkOf(address)])
+  await consume(deps, 'sign_up_address', [tenant.company_id, { address }])
   if (admission === 'confirmed') await consumeMails(deps, { tenant, email, address })
   const proof = provenKey({ ...input, purpose: 'signup' })
   return inCompany(deps.db, tenant.company_id, async tx => {

@@ -9,7 +9,7 @@ import { keyVersion, openCompanyKeys } from './company-keys.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { gather } from './gather.ts'
 import { newId } from './ids.ts'
-import { consume, networkOf } from './limits.ts'
+import { consume } from './limits.ts'
 import { tagOf } from './records.ts'
 import { publish } from './requests.ts'
 import type { Person } from './sessions.ts'
@@ -70,9 +70,8 @@ async function spend(deps: Deps, { tenant, person, address, items }: VerifyInput
     await consume(deps, 'verify_user_minute', [tenant.company_id, person.id], points)
     return
   }
-  const network = networkOf(address)
-  await consume(deps, 'verify_address_minute', [tenant.company_id, network], points)
-  await consume(deps, 'verify_address_day', [tenant.company_id, network], points)
+  await consume(deps, 'verify_address_minute', [tenant.company_id, { address }], points)
+  await consume(deps, 'verify_address_day', [tenant.company_id, { address }], points)
   await consume(deps, 'verify_company_day', [tenant.company_id], points)
 }
 

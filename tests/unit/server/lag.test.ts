@@ -1,22 +1,31 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { openLag } from '../../../src/server/lag.ts'
+import { createLagMeter, openLag } from '../../../src/server/lag.ts'
 
-test('tells how late the event loop is, once it has been for three beats, and a little after', async () => {
-  using lag = openLag()
-  await pause()
-  await pause()
-  expect(lag.ms()).toBeLessThan(200)
-  for (let holds = 0; holds < 3; holds++) await pause()
-  expect(lag.ms()).toBeGreaterThan(200)
-  await new Promise(resolve => setTimeout(resolve, 60))
-  expect(lag.ms()).toBeGreaterThan(100)
+test('is late once three beats in a row were, and a little after', () => {
+  const read = createLagMeter()
+  expect([300, 300].map(read)).toEqual([0, 0])
+  expect(read(250)).toBe(250)
+  expect(read(0)).toBe(200)
+  expect(Array.from({ length: 20 }, () => read(0)).at(-1)).toBeLessThan(5)
 })
 
-/** Holds the loop for longer than is too late, then lets its timers come. */
-async function pause(): Promise<void> {
-  const until = performance.now() + 300
+test('takes a short pause for none', () => {
+  const read = createLagMeter()
+  expect([0, 400, 0, 400, 0].map(read)).toEqual([0, 0, 0, 0, 0])
+})
+
+test('is late after one long block, and a little after', () => {
+  const read = createLagMeter()
+  expect(read(6700)).toBe(6700)
+  expect([0, 0, 0, 0, 0].map(read).at(-1)).toBeGreaterThan(2000)
+})
+
+test('watches the event loop of this process', async () => {
+  using lag = openLag()
+  const until = performance.now() + 700
   while (performance.now() < until) Math.sqrt(until)
   await setImmediate()
   await setImmediate()
-}
+  expect(lag.ms()).toBeGreaterThan(500)
+})

@@ -1,0 +1,63 @@
+import ipaddr from 'ipaddr.js'
+
+/** A range of addresses as numbers of IPv6, in which an IPv4 address has its place `::ffff:a.b.c.d`. */
+export interface AddressRange {
+  first: bigint
+  last: bigint
+}
+
+/** `'::ffff:192.0.2.7'` → `'192.0.2.7'`, `'2001:DB8:0::1'` → `'2001:db8::1'`; `undefined` for what is no address. */
+export function plainAddress(text: string): string | undefined {
+  return parse(text)?.toString()
+}
+
+/** The range that a network such as `10.0.0.0/8` holds, or an address alone; `undefined` for anything else. */
+export function parseNetwork(text: string): AddressRange | undefined {
+  const slash = text.indexOf('/')
+  const address = parse(slash < 0 ? text : text.slice(0, slash), 'as written')
+  if (!address) return undefined
+  const bits = address.kind() === 'ipv4' ? 32 : 128
+  const prefix = slash < 0 ? String(bits) : text.slice(slash + 1)
+  if (!/^\d{1,3}$/.test(prefix) || Number(prefix) > bits) return undefined
+  const free = BigInt(bits - Number(prefix))
+  const first = (numberOf(address) >> free) << free
+  return { first, last: first + (1n << free) - 1n }
+}
+
+/** Whether an address lies in one of the ranges; `false` for what is no address. */
+export function isWithin(text: string, ranges: readonly AddressRange[]): boolean {
+  const address = ranges.length > 0 ? parse(text) : undefined
+  if (!address) return false
+  const number = numberOf(address)
+  return ranges.some(({ first, last }) => first <= number && number <= last)
+}
+
+/** The sizes of networks of IPv6 whose calls are counted: a subscriber, a customer, an organisation. */
+const countedPrefixes = [64, 56, 48]
+
+/**
+ * The networks whose calls count for an address, the smallest first. An IPv4 address counts alone.
+ * `'2001:db8::1'` → `['2001:db8::/64', '2001:db8::/56', '2001:db8::/48']`
+ */
+export function countedNetworks(text: string): string[] {
+  const address = parse(text)
+  if (!address) return [text]
+  if (address.kind() === 'ipv4') return [address.toString()]
+  const plain = address.toString().replace(/%.*/, '')
+  return countedPrefixes.map(
+    prefix => `${ipaddr.IPv6.networkAddressFromCIDR(`${plain}/${prefix}`)}/${prefix}`
+  )
+}
+
+/** Four decimal numbers or IPv6 only: the library also takes `10.1` and `0x7f.1`, which name no peer. */
+function parse(text: string, form?: 'as written'): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
+  if (!ipaddr.IPv6.isValid(text)) return undefined
+  const address = ipaddr.IPv6.parse(text)
+  return form === undefined && address.isIPv4MappedAddress() ? address.toIPv4Address() : address
+}
+
+function numberOf(address: ipaddr.IPv4 | ipaddr.IPv6): bigint {
+  const long = 'octets' in address ? address.toIPv4MappedAddress() : address
+  return long.toByteArray().reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
+}
