@@ -22,7 +22,7 @@ interface SetupProps {
 /** The first operator's sheet; once there is one, it says so. */
 export function Setup({ locale, words }: SetupProps) {
   const t = translator(locale, words)
-  const setup = useStore($setup)
+  const setup = useStore($setup, { ssr: 'initial' })
   const [code, setCode] = useState('')
   const [outcome, setOutcome] = useState<'none' | 'done' | 'demo-stays'>('none')
 

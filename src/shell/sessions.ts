@@ -69,6 +69,8 @@ function tell(): void {
 async function guard(reason?: 'ended'): Promise<void> {
   const answer = answerOfPage()
   if (answer === 'stay') return
+  // React fails at an island whose page goes while it begins.
+  for (const island of document.querySelectorAll('astro-island[ssr]')) island.remove()
   const { leadOn } = await import('./ways.ts')
   await leadOn(answer, reason)
 }

@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Browser, expect, type Page, test } from '@playwright/test'
+import { type Browser, expect, type Page } from '@playwright/test'
 import { inspectInBothSchemes } from '../helpers/accessibility.ts'
 import { newEmail } from '../helpers/client.ts'
+import { test } from '../helpers/journey.ts'
 import { parseMail, type ReceivedMail } from '../helpers/mail-server.ts'
 import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
 

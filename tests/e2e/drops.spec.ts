@@ -1,8 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, type Locator, type Page, test } from '@playwright/test'
+import { expect, type Locator, type Page } from '@playwright/test'
 import { makePdf } from '../helpers/documents.ts'
 import { centreOf, type Point, startDrag } from '../helpers/drags.ts'
+import { test } from '../helpers/journey.ts'
 import { signUp } from '../helpers/page.ts'
 
 const folder = join('.cache', 'e2e-documents')

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type BrowserContext, expect, type Page, test } from '@playwright/test'
+import { type BrowserContext, expect, type Page } from '@playwright/test'
 import pg from 'pg'
 import { toHex } from '../../src/core/evidence/bytes.ts'
 import { deriveKey } from '../../src/core/kdf.ts'
@@ -8,6 +8,7 @@ import { parsePublicKeyJwt } from '../../src/core/public-key-jwt.ts'
 import { publicJwk } from '../../src/core/public-key-proof.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
 import { canonicalSvg } from '../../src/server/domain/svg.ts'
+import { test } from '../helpers/journey.ts'
 import { argon2id } from '../helpers/keys.ts'
 import {
   expectArrival,
@@ -41,8 +42,7 @@ for (const [locale, recorded] of [
   ['fr', 'Enregistré']
 ] as const) {
   test(`texts of people stay texts on every page in ${locale} (G-02)`, async ({ page }) => {
-    // React says #424 of a form that is led away from before it could begin
-    const faults = watchFaults(page, /status of 404|React error #424/)
+    const faults = watchFaults(page)
     const site = `${test.info().project.use.baseURL}/${locale}`
     const [name = '', ...others] = canaries
     await page.goto(`${site}/sign-up?email=${encodeURIComponent(others[0] ?? '')}`)

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, type Page, test } from '@playwright/test'
+import { expect, type Page } from '@playwright/test'
 import { inspectInBothSchemes } from '../helpers/accessibility.ts'
+import { test } from '../helpers/journey.ts'
 import { signUp, watchFaults } from '../helpers/page.ts'
 import { seedRequests } from '../helpers/seeded-requests.ts'
 

@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
-import { type Browser, expect, type Locator, type Page, test } from '@playwright/test'
+import { type Browser, expect, type Locator, type Page } from '@playwright/test'
 import { makeJpeg, makePdf, makeRandomFile, sha256Of } from '../helpers/documents.ts'
+import { test } from '../helpers/journey.ts'
 import { watchSent } from '../helpers/page.ts'
 
 const password = 'a long sentence to keep'

@@ -1,6 +1,7 @@
-import { type BrowserContextOptions, expect, type Page, test } from '@playwright/test'
+import { type BrowserContextOptions, expect, type Page } from '@playwright/test'
 import { type Locale, localeNames, type T } from '../../src/i18n/index.ts'
 import { inspect } from '../helpers/accessibility.ts'
+import { test } from '../helpers/journey.ts'
 import { expectFocusSeen, tabTo, tabToTarget } from '../helpers/keyboard.ts'
 import { expectArrival, nextPassword, password, signUp } from '../helpers/page.ts'
 import { wordsIn } from '../helpers/words.ts'

@@ -1,4 +1,5 @@
-import { expect, type Page, test } from '@playwright/test'
+import { expect, type Page } from '@playwright/test'
+import { test } from '../helpers/journey.ts'
 
 async function open(page: Page, locale: 'en' | 'fr') {
   await page.goto(`/${locale}/dev/limits`)

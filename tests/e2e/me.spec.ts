@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { expect, type Page, test } from '@playwright/test'
+import { expect, type Page } from '@playwright/test'
 import { inspectInBothSchemes } from '../helpers/accessibility.ts'
+import { test } from '../helpers/journey.ts'
 import {
   expectArrival,
   fillSignIn,

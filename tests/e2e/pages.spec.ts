@@ -1,5 +1,6 @@
-import { type BrowserContext, expect, test } from '@playwright/test'
+import { type BrowserContext, expect } from '@playwright/test'
 import { inspect } from '../helpers/accessibility.ts'
+import { test } from '../helpers/journey.ts'
 import { expectArrival, password, signUp, watchFaults } from '../helpers/page.ts'
 
 // contrast depends on the scheme, the layout on the width; narrow states meet every rule in states.spec.ts

@@ -1,4 +1,5 @@
-import { type BrowserContext, expect, type Page, type Route, test } from '@playwright/test'
+import { type BrowserContext, expect, type Page, type Route } from '@playwright/test'
+import { test } from '../helpers/journey.ts'
 import { signUp, watchFaults } from '../helpers/page.ts'
 
 const since = '2026-05-03T12:00:00.000Z'
@@ -48,18 +49,21 @@ test('the words of a language are loaded when asked for, and once', async ({ pag
   expect(await wordLoads(page)).toEqual(['fr', 'en', 'fr, kept'])
 })
 
-test('a language whose words do not come is not switched to', async ({ page, context }) => {
-  const warnings: string[] = []
-  page.on('console', message => {
-    if (message.type() === 'warning') warnings.push(message.text())
+test.describe('a language', () => {
+  test.use({ provoked: /^Failed to load messages for locale fr$/ })
+  test('whose words do not come is not switched to', async ({ page, context }) => {
+    const warnings: string[] = []
+    page.on('console', message => {
+      if (message.type() === 'warning') warnings.push(message.text())
+    })
+    await page.goto('/en/verify?a=1')
+    await page.route('**/_i18n/**', route => route.abort())
+    await choose(page, 'Français')
+    await expect(page.getByText('The language could not be loaded.')).toBeVisible()
+    expect(warnings).toContain('Failed to load messages for locale fr')
+    await expect(page).toHaveURL('/en/verify?a=1')
+    expect(await context.cookies()).toEqual([])
   })
-  await page.goto('/en/verify?a=1')
-  await page.route('**/_i18n/**', route => route.abort())
-  await choose(page, 'Français')
-  await expect(page.getByText('The language could not be loaded.')).toBeVisible()
-  expect(warnings).toContain('Failed to load messages for locale fr')
-  await expect(page).toHaveURL('/en/verify?a=1')
-  expect(await context.cookies()).toEqual([])
 })
 
 test('a signed-in choice is saved for the person and followed on other devices', async ({

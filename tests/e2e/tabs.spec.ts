@@ -1,5 +1,6 @@
-import { type BrowserContext, expect, type Page, type Request, test } from '@playwright/test'
+import { type BrowserContext, expect, type Page, type Request } from '@playwright/test'
 import { makePdf } from '../helpers/documents.ts'
+import { test } from '../helpers/journey.ts'
 
 const password = 'a long sentence to keep'
 const count = 10
