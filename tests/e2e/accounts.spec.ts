@@ -225,7 +225,7 @@ test('the pages of links say what they need when they are opened without one', a
     }
     await page.goto(`${site()}/${locale}/verify-account#t=${'A'.repeat(43)}&email=a@example.com`)
     await page
-      .getByRole('button', { name: /Confirm my e-mail|Confirmer mon adresse e-mail/ })
+      .getByRole('button', { name: /Confirm my e-mail|Confirmer mon adresse e‑mail/ })
       .click()
     await expect(page.getByText(/no longer works|ne fonctionne plus/)).toBeVisible()
   }

@@ -107,10 +107,10 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
       [unknown, 'No record', /Vidimus has no record of this exact file/]
     ],
     fr: [
-      [jpeg, 'Inchangé', /Vidimus a enregistré ce fichier exact/],
+      [jpeg, 'Inchangé', /Vidimus a enregistré ce fichier, à l’octet près/],
       [copy, 'Copie inchangée', /Copie réduite, conservée par Vidimus/],
-      [changed, 'Aucune trace', /Vidimus n’a aucune trace de ce fichier exact/],
-      [unknown, 'Aucune trace', /Vidimus n’a aucune trace de ce fichier exact/]
+      [changed, 'Aucune trace', /Vidimus n’a aucune trace de ce fichier, à l’octet près/],
+      [unknown, 'Aucune trace', /Vidimus n’a aucune trace de ce fichier, à l’octet près/]
     ]
   } as const
   const pasted = {

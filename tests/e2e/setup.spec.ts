@@ -66,7 +66,9 @@ test('a wrong code asks for another one, and the demonstration says what it is',
   await page.getByLabel('Mot de passe', { exact: true }).fill(password)
   await page.getByLabel('Répétez le mot de passe').fill(password)
   await page.getByRole('button', { name: 'Devenir l’opérateur' }).click()
-  await expect(page.getByText(/Le code d’installation est faux/)).toBeVisible({ timeout: 60_000 })
+  await expect(page.getByText(/Le code d’installation est incorrect/)).toBeVisible({
+    timeout: 60_000
+  })
   await expect(page.getByLabel('Code d’installation')).toBeVisible()
   await inspectInBothSchemes(page)
 

@@ -38,7 +38,7 @@ test.for([
     'original',
     'fr',
     'Inchangé',
-    'Acme a enregistré ce fichier exact le 3 mai 2026 à 19:32:00 UTC+05:30 (2026-05-03 14:02:00 UTC)\u202f; pas un octet n’a changé depuis.'
+    'Acme a enregistré ce fichier, à l’octet près, le 3 mai 2026 à 19:32:00 UTC+05:30 (2026-05-03 14:02:00 UTC). Il n’a pas changé depuis.'
   ],
   [
     'stored_copy',
@@ -62,7 +62,7 @@ test.for([
     'not_found',
     'fr',
     'Aucune trace',
-    'Acme n’a aucune trace de ce fichier exact au 1er juin 2026 à 13:30:00 UTC+05:30 (2026-06-01 08:00:00 UTC).'
+    'Acme n’a aucune trace de ce fichier, à l’octet près, au 1er juin 2026 à 13:30:00 UTC+05:30 (2026-06-01 08:00:00 UTC).'
   ]
 ] as const)('tells %s in %s', ([name, locale, word, sentence]) => {
   const told = say(name, locale)
@@ -107,7 +107,7 @@ test('calls nothing unchanged where only a fingerprint was given', () => {
   expect(tell(answers.not_found, 'fingerprint').key).toBe('fingerprint_not_found')
   for (const [locale, unchanged] of [
     ['en', /unchanged|this exact file|not one byte/i],
-    ['fr', /inchangé|ce fichier exact|pas un octet/i]
+    ['fr', /inchangé|pas changé/i]
   ] as const) {
     for (const name of ['original', 'stored_copy', 'not_found'] as const) {
       const { word, sentence } = say(name, locale, 'fingerprint')
