@@ -176,7 +176,8 @@ export async function serveBuild(build: Build): Promise<Server> {
     scheme: 'http',
     port,
     log: { warn: () => {}, error: () => {} },
-    build
+    build,
+    checksPerMinute: 60
   })
   return server
 }

@@ -12,6 +12,8 @@ declare global {
       apiOrigin: string
       /** Id of the running build: an open page of another one offers to reload. */
       buildId: string
+      /** Fingerprints a minute that one network may ask about, signed out. */
+      checksPerMinute: number
       /** Hands the finished page to the cache of `server/site.ts`. */
       keepPage: (page: { status: number; headers: Record<string, string>; body: string }) => void
       /** Says why there is no page. */

@@ -64,8 +64,7 @@ export function formatInstant(time: Date, locale: FormatLocale, zone?: string): 
   const offset = offsetOf(time, zone)
   const local = `${withOrdinal(format.format(time), locale)} ${offset}`
   if (offset === 'UTC') return local
-  const utc = `(${time.toISOString().slice(0, 19).replace('T', ' ')} UTC)`
-  return `${local} ${utc.replaceAll(' ', '\u00a0')}`
+  return `${local} (${time.toISOString().slice(0, 19).replace('T', ' ')}\u00a0UTC)`
 }
 
 /** `UTC+05:30`, and `UTC` alone for an offset of zero. */
@@ -91,6 +90,13 @@ export function timeLeft(seconds: number): TimeLeft {
   if (seconds < 59.5 * 60) return { unit: 'minute', value: Math.round(seconds / 60) }
   if (seconds < 23.5 * 3_600) return { unit: 'hour', value: Math.round(seconds / 3_600) }
   return { unit: 'day', value: Math.round(seconds / 86_400) }
+}
+
+/** What is left as a clock that runs down: `0:42`, `12:05`, `1:00:07` */
+export function formatCountdown(seconds: number): string {
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
+  const parts = hours > 0 ? [hours, minutes, seconds % 60] : [minutes, seconds % 60]
+  return parts.map((part, at) => (at === 0 ? `${part}` : `${part}`.padStart(2, '0'))).join(':')
 }
 
 /** The first letter of each word: `Ada Lovelace` → `AL` */

@@ -1,21 +1,27 @@
 import { useStore } from '@nanostores/react'
-import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { type ClipboardEvent, type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { parseFingerprints } from '../core/fingerprint.ts'
 import { formatPercent } from '../core/format.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
 import { $session } from '../stores/sessions.ts'
 import {
   $checks,
+  $shownBatch,
   type Check,
   checkFiles,
-  checkFingerprint,
+  checkFingerprints,
+  closeAnswers,
   forgetChecks,
+  isOpen,
   mayRetry,
-  retryChecks
+  retryChecks,
+  stopChecks
 } from '../stores/verifications.ts'
 import { CheckFailure, CheckList } from './parts/CheckList.tsx'
 import { DropZone } from './parts/DropZone.tsx'
 import { Field } from './parts/Field.tsx'
 import { keepFocus } from './parts/keep-focus.ts'
+import { PauseNote } from './parts/PauseNote.tsx'
 import { Progress } from './parts/Progress.tsx'
 import { Seal } from './parts/Seal.tsx'
 import { Unreadable } from './parts/Unreadable.tsx'
@@ -28,38 +34,52 @@ interface VerifyProps {
   words: Words
   /** The company that is asked. */
   company: string
+  /** Fingerprints a minute that one network may ask about, signed out. */
+  perMinute: number
 }
 
-export function Verify({ locale, words, company }: VerifyProps) {
+export function Verify({ locale, words, company, perMinute }: VerifyProps) {
   const t = useMemo(() => translator(locale, words), [locale, words])
   const checks = useStore($checks, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
 
   const unreadable = useOffer('verify', files => void checkFiles(files))
 
-  const batch = Math.max(0, ...checks.map(check => check.batch))
+  const batch = useStore($shownBatch, { ssr: 'initial' })
   const current = checks.filter(check => check.batch === batch)
   const earlier = checks.filter(check => check.batch !== batch)
+  const isBlank = current.length === 0
+  const { zone, bringBack } = useZone(isBlank)
   const [only] = current.length === 1 ? current : []
-  const isSettled = current.every(({ state }) => state.step === 'done' || state.step === 'failed')
+  const isSettled = !current.some(isOpen)
   const hasAnswer = current.some(({ state }) => state.step === 'done')
   const isSignedIn = session.status === 'in'
+  const isLimited = !isSignedIn && !isSettled && current.length > perMinute
   return (
     <div className="flex flex-col gap-6" data-state={stateOf(current)}>
-      <DropZone
-        to="verify"
-        label={t('verify.zone')}
-        hint={t('verify.privacy')}
-        multiple
-        onFiles={files => void checkFiles(files)}
-      >
-        <Seal state={{ kind: 'idle' }} className="size-20" small />
-      </DropZone>
-      <Unreadable names={unreadable} locale={locale} t={t} />
-      <Paste t={t} />
-      {(current.length === 0 || only) && (
-        <Steps check={only} company={company} locale={locale} t={t} />
+      {!isBlank && (
+        <button
+          type="button"
+          className="btn btn-outline btn-sm self-end print:hidden"
+          onClick={bringBack}
+        >
+          {t('verify.another')}
+        </button>
       )}
+      {/* hidden and not gone: what was typed or chosen meanwhile is kept */}
+      <div ref={zone} hidden={!isBlank} className="print:hidden">
+        <DropZone
+          to="verify"
+          label={t('verify.zone')}
+          hint={t('verify.privacy')}
+          multiple
+          onFiles={files => void checkFiles(files)}
+        >
+          <Seal state={{ kind: 'idle' }} className="size-20" small />
+        </DropZone>
+      </div>
+      <Unreadable names={unreadable} locale={locale} t={t} />
+      {isLimited && <p className="text-sm">{t('verify.limit', { limit: perMinute })}</p>}
       {only && <Single key={only.id} check={only} locale={locale} t={t} isSignedIn={isSignedIn} />}
       {current.length > 1 && (
         <Batch
@@ -72,12 +92,15 @@ export function Verify({ locale, words, company }: VerifyProps) {
         />
       )}
       {isSignedIn && isSettled && hasAnswer && (
-        <a className="link link-secondary" href={localizedPath(locale, '/history')}>
+        <a className="link link-secondary print:hidden" href={localizedPath(locale, '/history')}>
           {t('verify.history')}
         </a>
       )}
+      {only && <Steps check={only} company={company} locale={locale} t={t} />}
+      <Paste t={t} />
+      {isBlank && <Steps check={undefined} company={company} locale={locale} t={t} />}
       {earlier.length > 0 && (
-        <section className="sheet flex flex-col gap-2">
+        <section className="sheet flex flex-col gap-2 print:hidden">
           <div className="flex flex-wrap items-center justify-between gap-4">
             <h2 className="font-semibold text-lg">{t('verify.earlier')}</h2>
             <button type="button" className="btn btn-outline btn-sm" onClick={forgetChecks}>
@@ -91,29 +114,61 @@ export function Verify({ locale, words, company }: VerifyProps) {
   )
 }
 
+/** The zone that gives way to answers; the focus is in it when the person brings it back. */
+function useZone(isBlank: boolean) {
+  const zone = useRef<HTMLDivElement>(null)
+  const isWanted = useRef(false)
+  useEffect(() => {
+    if (!isBlank || !isWanted.current) return
+    isWanted.current = false
+    zone.current?.querySelector('input')?.focus()
+  }, [isBlank])
+  const bringBack = () => {
+    isWanted.current = true
+    closeAnswers()
+  }
+  return { zone, bringBack }
+}
+
 function Paste({ t }: { t: T }) {
   const [isReady, setReady] = useState(false)
-  const [isWrong, setWrong] = useState(false)
+  const [wrong, setWrong] = useState<'invalid' | 'invalidList'>()
   const input = useRef<HTMLInputElement>(null)
   // sent before that, the form would put the fingerprint into the address
   useEffect(() => setReady(true), [])
   const send = (event: FormEvent) => {
     event.preventDefault()
     if (!input.current) return
-    const isTaken = checkFingerprint(input.current.value)
-    setWrong(!isTaken)
+    take(input.current.value)
+  }
+  const take = (text: string) => {
+    if (!input.current) return
+    const isTaken = checkFingerprints(text)
+    setWrong(isTaken ? undefined : /[\r\n]/.test(text.trim()) ? 'invalidList' : 'invalid')
     if (isTaken) input.current.value = ''
     else input.current.focus()
   }
+  // the field has one line: what has several is taken as it is pasted
+  const paste = (event: ClipboardEvent) => {
+    const text = event.clipboardData.getData('text')
+    if (!/[\r\n]/.test(text.trim()) || parseFingerprints(text)?.length === 1) return
+    event.preventDefault()
+    take(text)
+  }
   return (
-    <form onSubmit={send} noValidate className="flex flex-col gap-x-4 gap-y-3 sm:flex-row">
+    <form
+      onSubmit={send}
+      noValidate
+      className="flex flex-col gap-x-4 gap-y-3 sm:flex-row print:hidden"
+    >
       <div className="min-w-0 grow">
         <Field
           ref={input}
           label={t('verify.paste.label')}
           name="fingerprint"
           hint={t('verify.paste.hint')}
-          error={isWrong ? t('verify.paste.invalid') : undefined}
+          error={wrong && t(`verify.paste.${wrong}`)}
+          onPaste={paste}
           autoComplete="off"
           spellCheck={false}
           mono
@@ -141,7 +196,7 @@ function Steps({
   const step = check?.state.step ?? 'waiting'
   const isHashed = check?.sha256 !== undefined
   const hashed =
-    check && check.name === undefined ? 'verify.steps.hash.pasted' : 'verify.steps.hash.done'
+    check?.subject === 'fingerprint' ? 'verify.steps.hash.pasted' : 'verify.steps.hash.done'
   const percent = check?.state.step === 'hashing' ? check.state.percent : 0
   const hash = isHashed
     ? t(hashed)
@@ -150,7 +205,10 @@ function Steps({
       : t('verify.steps.hash.todo')
   const asked = step === 'done' ? 'done' : step === 'asking' ? 'doing' : 'todo'
   return (
-    <ol aria-label={t('verify.steps.label')} className="flex flex-col gap-2 text-ink-soft text-sm">
+    <ol
+      aria-label={t('verify.steps.label')}
+      className="flex flex-col gap-2 text-ink-soft text-sm print:hidden"
+    >
       <Step state={isHashed ? 'done' : step === 'hashing' ? 'doing' : 'todo'} text={hash} />
       <Step state={asked} text={t(`verify.steps.ask.${asked}`, { company })} />
     </ol>
@@ -191,6 +249,14 @@ function Single({ check, locale, t, isSignedIn }: ResultProps & { check: Check }
       <VerdictSheet check={check} answer={check.state.answer} locale={locale} t={t} ref={heading} />
     )
   }
+  if (check.state.step === 'stopped') {
+    return (
+      <section className="sheet flex flex-col gap-4" tabIndex={-1}>
+        <p className="wrap-anywhere font-medium">{check.name ?? t('verify.pasted')}</p>
+        <Stopped t={t} />
+      </section>
+    )
+  }
   if (check.state.step === 'failed') {
     return (
       <section className="sheet flex flex-col gap-4">
@@ -202,15 +268,19 @@ function Single({ check, locale, t, isSignedIn }: ResultProps & { check: Check }
     )
   }
   return (
-    <section className="sheet flex items-center gap-4">
-      <Running check={check} locale={locale} t={t} />
+    <section className="sheet flex flex-col gap-4" tabIndex={-1}>
+      <div className="flex items-center gap-4">
+        <Running check={check} locale={locale} t={t} />
+        <StopAll t={t} />
+      </div>
+      <PauseNote locale={locale} t={t} isSignedIn={isSignedIn} />
     </section>
   )
 }
 
 function Running({ check, locale, t }: { check: Check; locale: Locale; t: T }) {
   const { state } = check
-  const share = state.step === 'hashing' ? state.percent / 100 : state.step === 'asking' ? 1 : 0
+  const share = state.step === 'hashing' ? state.percent / 100 : check.sha256 ? 1 : 0
   const text =
     state.step === 'hashing'
       ? t('verify.hashing', { percent: formatPercent(share, locale) })
@@ -244,29 +314,55 @@ function Batch({
   const summary = counts.failed > 0 ? 'verify.summaryFailed' : 'verify.summary'
   return (
     <section className="sheet flex flex-col gap-4" tabIndex={-1}>
-      <h2 ref={heading} tabIndex={-1} className="verdict">
-        {isSettled ? t(summary, counts) : progress}
-      </h2>
+      <div className="flex items-start justify-between gap-4">
+        <h2 ref={heading} tabIndex={-1} className="verdict">
+          {isSettled ? t(summary, counts) : progress}
+        </h2>
+        {!isSettled && <StopAll t={t} />}
+      </div>
+      {!isSettled && <PauseNote locale={locale} t={t} isSignedIn={isSignedIn} />}
       {!isSettled && <Progress label={progress} ratio={(hashed + settled) / (2 * checks.length)} />}
       {isSettled && failed?.state.step === 'failed' && (
         <CheckFailure error={failed.state.error} locale={locale} t={t} isSignedIn={isSignedIn}>
           <Retry t={t} />
         </CheckFailure>
       )}
+      {isSettled && failed?.state.step === 'stopped' && <Stopped t={t} />}
       <CheckList checks={checks} locale={locale} t={t} />
     </section>
   )
 }
 
-function Retry({ t }: { t: T }) {
+function StopAll({ t }: { t: T }) {
   return (
-    <div>
+    <button
+      type="button"
+      className="btn btn-outline btn-sm shrink-0"
+      onClick={event => keepFocus(event, stopChecks)}
+    >
+      {t('verify.stop')}
+    </button>
+  )
+}
+
+function Stopped({ t }: { t: T }) {
+  return (
+    <>
+      <p role="status">{t('verify.stoppedText')}</p>
+      <Retry t={t} word="goOn" />
+    </>
+  )
+}
+
+function Retry({ t, word = 'retry' }: { t: T; word?: 'retry' | 'goOn' }) {
+  return (
+    <div className="print:hidden">
       <button
         type="button"
         className="btn btn-outline btn-sm"
         onClick={event => keepFocus(event, () => void retryChecks())}
       >
-        {t('verify.retry')}
+        {t(`verify.${word}`)}
       </button>
     </div>
   )
@@ -288,7 +384,7 @@ function useFocusOnce(isThere: boolean) {
 function count(checks: readonly Check[]): { found: number; missing: number; failed: number } {
   const counts = { found: 0, missing: 0, failed: 0 }
   for (const { state } of checks) {
-    if (state.step === 'failed') counts.failed += 1
+    if (state.step === 'failed' || state.step === 'stopped') counts.failed += 1
     else if (state.step === 'done') {
       counts[state.answer.verdict === 'authentic' ? 'found' : 'missing'] += 1
     }
@@ -300,6 +396,6 @@ function stateOf(current: readonly Check[]): string {
   const steps = new Set(current.map(({ state }) => state.step))
   if (steps.size === 0) return 'empty'
   if (steps.has('waiting') || steps.has('hashing') || steps.has('asking')) return 'loading'
-  if (!steps.has('failed')) return 'ready'
+  if (!steps.has('failed') && !steps.has('stopped')) return 'ready'
   return steps.has('done') ? 'partial' : 'error'
 }

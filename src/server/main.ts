@@ -103,7 +103,8 @@ async function start(): Promise<void> {
     scheme: config.scheme,
     port: config.publicPort,
     log,
-    build
+    build,
+    checksPerMinute: config.limits.verifyPerAddressMinute
   })
   owned.use(
     runJobs(

@@ -24,6 +24,8 @@ export interface SiteOptions {
     warn(facts: object, text: string): void
   }
   build: Build
+  /** Fingerprints a minute that one network may ask about, signed out. */
+  checksPerMinute: number
 }
 
 interface Owner {
@@ -215,6 +217,7 @@ export function createSite(options: SiteOptions): Site {
       origin: `${options.scheme}://${authority}`,
       apiOrigin: `${options.scheme}://api.${authority}`,
       buildId: build.id,
+      checksPerMinute: options.checksPerMinute,
       keepPage: (page: RenderedPage) => {
         rendered = page
       },

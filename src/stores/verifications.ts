@@ -2,7 +2,8 @@ import { atom } from 'nanostores'
 import { AppError, asAppError } from '../contract/errors.ts'
 import { maxItemsSignedOut } from '../contract/limits.ts'
 import type { Answer } from '../contract/verifications.ts'
-import { parseFingerprint } from '../core/fingerprint.ts'
+import { retryDelay } from '../core/backoff.ts'
+import { type NamedFingerprint, parseFingerprints } from '../core/fingerprint.ts'
 import { readPayload } from '../core/token.ts'
 import { environment } from './environment.ts'
 import { $session, api, onSignIn, onSignOut, sessionToken } from './sessions.ts'
@@ -11,6 +12,7 @@ export type CheckState =
   | { step: 'waiting' }
   | { step: 'hashing'; percent: number }
   | { step: 'asking' }
+  | { step: 'stopped' }
   | { step: 'done'; answer: Answer }
   | { step: 'failed'; error: AppError }
 
@@ -19,25 +21,45 @@ export interface Check {
   id: number
   /** What was dropped or pasted together. */
   batch: number
-  /** Name of the file; nothing for a pasted fingerprint. */
+  /** What was compared. A fingerprint may have the name that stood beside it. */
+  subject: 'file' | 'fingerprint'
   name: string | undefined
   size: number | undefined
   sha256: string | undefined
   state: CheckState
 }
 
+/** Why nothing is asked at the moment, and when the checks go on by themselves. */
+export interface Pause {
+  error: AppError
+  /** Milliseconds since the epoch. */
+  until: number
+}
+
 /** The checks of this visit, newest first. A batch keeps its order. */
 export const $checks = atom<readonly Check[]>([])
+
+/** The batch whose answers are shown in place of the zone. */
+export const $shownBatch = atom<number | undefined>(undefined)
+
+export const $pause = atom<Pause | undefined>(undefined)
 
 /** Files by check, held until they are answered; only their fingerprints ever leave the device. */
 const files = new Map<number, File>()
 const running = new Map<number, AbortController>()
 /** Fewer than may be asked at once, so that the first answers of many files come early. */
 const groupSize = 100
+/** Nobody waits for longer with a page open. */
+const maxPauseSeconds = 86_400
+/** Between two tries where the network or the service is away. */
+const steadyRetryMs = 20_000
 let lastId = 0
 let lastBatch = 0
 /** Who was signed in last: a session that ended by itself leaves the checks to the same person. */
 let owner: unknown
+/** Calls go out one after another, so that a pause holds for all batches. */
+let line: Promise<unknown> = Promise.resolve()
+let endPause: () => void = () => {}
 
 onSignOut(departure => {
   if (departure === 'signed-out') forgetChecks()
@@ -47,52 +69,90 @@ onSignIn(() => {
   const person = token ? readPayload(token)?.['sub'] : undefined
   if (owner !== undefined && owner !== person) forgetChecks()
   owner = person
+  // other limits hold for people, and what a session's end had interrupted goes on
+  endPause()
+  void restart(({ state }) => state.step === 'failed' && state.error.code === 'unauthenticated')
 })
 
 export async function checkFiles(chosen: readonly File[]): Promise<void> {
-  lastBatch += 1
-  const batch = chosen.map(file => {
-    const check = newCheck({ name: file.name, size: file.size })
-    files.set(check.id, file)
-    return check
-  })
-  $checks.set([...batch, ...$checks.get()])
+  const batch = begin(
+    chosen.map(file => ({ subject: 'file', name: file.name, size: file.size, sha256: undefined }))
+  )
+  for (const [index, { id }] of batch.entries()) {
+    const file = chosen[index]
+    if (file) files.set(id, file)
+  }
   await run(batch)
 }
 
-/** Answers whether the text is a fingerprint; if so, it is being checked. */
-export function checkFingerprint(text: string): boolean {
-  const sha256 = parseFingerprint(text)
-  if (!sha256) return false
-  lastBatch += 1
-  const check = newCheck({ sha256 })
-  $checks.set([check, ...$checks.get()])
-  void run([check])
+/**
+ * Says whether the text is a fingerprint or a list of them; if so, they are being checked. If not, no
+ * earlier answer stays in view, because it would be taken for the answer to this text.
+ */
+export function checkFingerprints(text: string): boolean {
+  const found = parseFingerprints(text)
+  if (!found) {
+    $shownBatch.set(undefined)
+    return false
+  }
+  const known = ({ sha256, name }: NamedFingerprint) =>
+    ({ subject: 'fingerprint', name, size: undefined, sha256 }) as const
+  void run(begin(found.map(known)))
   return true
 }
 
-function newCheck(known: { name?: string; size?: number; sha256?: string }): Check {
-  lastId += 1
-  const { name, size, sha256 } = known
-  return { id: lastId, batch: lastBatch, name, size, sha256, state: { step: 'waiting' } }
+function begin(given: readonly Omit<Check, 'id' | 'batch' | 'state'>[]): Check[] {
+  lastBatch += 1
+  const batch = given.map((known): Check => {
+    lastId += 1
+    return { ...known, id: lastId, batch: lastBatch, state: { step: 'waiting' } }
+  })
+  $checks.set([...batch, ...$checks.get()])
+  $shownBatch.set(lastBatch)
+  return batch
 }
 
-/** A file that is empty or cannot be read stays so. */
+/** Brings the zone back; the answers stay in the list of this visit. */
+export function closeAnswers(): void {
+  $shownBatch.set(undefined)
+}
+
+/** Files that are empty or unreadable stay so. */
 export function mayRetry({ state }: Check): boolean {
+  if (state.step === 'stopped') return true
   if (state.step !== 'failed') return false
   return state.error.code !== 'file_empty' && state.error.code !== 'file_unreadable'
 }
 
-/** Tries all that failed and may succeed again, as one batch. */
+/** Whether the check still waits for its answer. */
+export function isOpen({ state }: Check): boolean {
+  return state.step === 'waiting' || state.step === 'hashing' || state.step === 'asking'
+}
+
+/** Tries all that failed or was stopped and may succeed, as one batch. */
 export async function retryChecks(): Promise<void> {
-  const failed = $checks.get().filter(mayRetry)
-  for (const { id } of failed) change(id, { state: { step: 'waiting' } })
-  await run(failed)
+  await restart(mayRetry)
+}
+
+async function restart(isMeant: (check: Check) => boolean): Promise<void> {
+  const meant = $checks.get().filter(isMeant)
+  for (const { id } of meant) change(id, { state: { step: 'waiting' } })
+  await run(meant)
+}
+
+/** Stops all that has no answer yet; it can be taken up again. */
+export function stopChecks(): void {
+  for (const { id } of $checks.get().filter(isOpen)) {
+    running.get(id)?.abort()
+    change(id, { state: { step: 'stopped' } })
+  }
+  endPause()
 }
 
 export function cancelCheck(id: number): void {
   running.get(id)?.abort()
   drop(id)
+  if (!$checks.get().some(isOpen)) endPause()
 }
 
 export function forgetChecks(): void {
@@ -101,21 +161,25 @@ export function forgetChecks(): void {
 
 /** Hashes all, and asks as soon as a group is full, so that one batch is as few calls as can be. */
 async function run(batch: readonly Check[]): Promise<void> {
-  const limit = $session.get().status === 'in' ? groupSize : maxItemsSignedOut
   const hashing = batch.map(fingerprint)
   let group: Question[] = []
-  let limited: AppError | undefined
+  let refusal: AppError | undefined
   for (const [index, hashed] of hashing.entries()) {
     const question = await hashed
-    if (question && limited) fail(question.id, limited)
+    if (question && refusal) fail(question.id, refusal)
     else if (question) group.push(question)
     const isLast = index === hashing.length - 1
-    if (group.length === 0 || (group.length < limit && !isLast)) continue
-    const error = await ask(group)
+    if (group.length === 0 || (group.length < itemLimit() && !isLast)) continue
+    const full = group
     group = []
-    // the other groups would be refused as well
-    if (error?.status === 429 || error?.status === 401) limited = error
+    const turn = line.then(() => askAll(full))
+    line = turn
+    refusal = await turn
   }
+}
+
+function itemLimit(): number {
+  return $session.get().status === 'in' ? groupSize : maxItemsSignedOut
 }
 
 interface Question {
@@ -139,34 +203,86 @@ async function fingerprint({ id, sha256 }: Check): Promise<Question | undefined>
       signal: stop.signal,
       onProgress: done => progress(id, Math.floor((100 * done) / file.size))
     })
-    change(id, { sha256, state: { step: 'asking' } })
+    if (stop.signal.aborted) return undefined
+    change(id, { sha256, state: { step: 'waiting' } })
     return { id, sha256 }
   } catch (error) {
     if (!stop.signal.aborted) fail(id, asAppError(error, 'A check failed'))
     return undefined
   } finally {
-    running.delete(id)
+    if (running.get(id) === stop) running.delete(id)
   }
+}
+
+/** Asks until all is answered, pausing where it may go on later. Answers what would refuse others too. */
+async function askAll(group: readonly Question[]): Promise<AppError | undefined> {
+  let failures = 0
+  for (;;) {
+    const open = new Set($checks.get().flatMap(check => (isOpen(check) ? check.id : [])))
+    const left = group.filter(({ id }) => open.has(id))
+    if (left.length === 0) return undefined
+    const error = await ask(left.slice(0, itemLimit()))
+    if (!error) {
+      failures = 0
+      continue
+    }
+    failures += 1
+    const ms = pauseAfter(error, failures)
+    if (ms !== undefined) {
+      await pause(error, ms)
+      continue
+    }
+    for (const { id } of left) fail(id, error)
+    return error.status === 429 || error.status === 401 ? error : undefined
+  }
+}
+
+/** Milliseconds until another try; nothing where only the person can help. */
+function pauseAfter(error: AppError, failures: number): number | undefined {
+  const { code, status, retryAfter } = error
+  if (status === 429) {
+    const isSoon = retryAfter !== undefined && retryAfter <= maxPauseSeconds
+    return isSoon ? retryAfter * 1000 : undefined
+  }
+  const ms = retryDelay(failures, environment().random())
+  if (code === 'internal' || code === 'unexpected_answer') return ms
+  if (code !== 'offline' && code !== 'unavailable') return undefined
+  return Math.max(ms ?? steadyRetryMs, (retryAfter ?? 0) * 1000)
+}
+
+/** Ends by itself, by a stop or a sign-in, and when the network that was missing is back. */
+function pause(error: AppError, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { after, now, onWake } = environment()
+  const callOff = after(ms, () => endPause())
+  const unhear = error.code === 'offline' ? onWake(() => endPause()) : () => {}
+  endPause = () => {
+    endPause = () => {}
+    callOff()
+    unhear()
+    $pause.set(undefined)
+    resolve()
+  }
+  $pause.set({ error, until: now() + ms })
+  return promise
 }
 
 /** Answers the error that left the group without answers. */
 async function ask(group: readonly Question[]): Promise<AppError | undefined> {
-  const kept = new Set($checks.get().map(({ id }) => id))
-  const questions = group.filter(({ id }) => kept.has(id))
-  if (questions.length === 0) return undefined
-  for (const { id } of questions) change(id, { state: { step: 'asking' } })
+  for (const { id } of group) change(id, { state: { step: 'asking' } })
   try {
-    const { items } = await api('verify', { items: questions.map(({ sha256 }) => ({ sha256 })) })
-    for (const { id, sha256 } of questions) {
+    const { items } = await api('verify', { items: group.map(({ sha256 }) => ({ sha256 })) })
+    for (const { id, sha256 } of group) {
       const answer = items.find(item => item.sha256 === sha256)
       if (answer) settle(id, answer)
       else fail(id, new AppError('unexpected_answer', 'A fingerprint without an answer'))
     }
     return undefined
   } catch (cause) {
-    const error = asAppError(cause, 'A check failed')
-    for (const { id } of questions) fail(id, error)
-    return error
+    for (const { id } of group) {
+      if (stateOf(id)?.step === 'asking') change(id, { state: { step: 'waiting' } })
+    }
+    return asAppError(cause, 'A check failed')
   }
 }
 
@@ -175,15 +291,21 @@ function settle(id: number, answer: Answer): void {
   change(id, { state: { step: 'done', answer } })
 }
 
+/** What was stopped meanwhile says so. */
 function fail(id: number, error: AppError): void {
-  change(id, { state: { step: 'failed', error } })
+  if (stateOf(id)?.step !== 'stopped') change(id, { state: { step: 'failed', error } })
 }
 
 /** Whole percents only: a large file reports thousands of times. */
 function progress(id: number, percent: number): void {
-  const state = $checks.get().find(check => check.id === id)?.state
+  const state = stateOf(id)
+  if (state?.step === 'stopped') return
   if (state?.step === 'hashing' && state.percent === percent) return
   change(id, { state: { step: 'hashing', percent } })
+}
+
+function stateOf(id: number): CheckState | undefined {
+  return $checks.get().find(check => check.id === id)?.state
 }
 
 function change(id: number, changes: Partial<Check>): void {

@@ -45,7 +45,8 @@ beforeAll(async () => {
     scheme: 'http',
     port: undefined,
     log: app.deps.log,
-    build
+    build,
+    checksPerMinute: 60
   })
   companies = await Promise.all(
     hosts.map(async host => {

@@ -358,7 +358,8 @@ async function startSite() {
     scheme: 'http',
     port,
     log: { warn: keep, error: keep },
-    build: built
+    build: built,
+    checksPerMinute: 60
   })
   const send = (
     method: string,

@@ -10,7 +10,7 @@ import { Icon } from './Icon.tsx'
 import { keepFocus } from './keep-focus.ts'
 import { Seal } from './Seal.tsx'
 import { retryTime } from './time.ts'
-import { Sentence, subjectOf, VerdictFacts, VerdictSeal, Word } from './VerdictSheet.tsx'
+import { Sentence, VerdictFacts, VerdictSeal, Word } from './VerdictSheet.tsx'
 
 interface CheckListProps {
   checks: readonly Check[]
@@ -55,7 +55,7 @@ const CheckLine = memo(function CheckLine({
   const name = check.name ?? t('verify.pasted')
   if (state.step === 'done') {
     const { answer } = state
-    const telling = tell(answer, subjectOf(check))
+    const telling = tell(answer, check.subject)
     return (
       <details className="group">
         <summary className="flex cursor-pointer list-none items-center gap-3">
@@ -95,7 +95,17 @@ const CheckLine = memo(function CheckLine({
       </div>
     )
   }
-  const share = state.step === 'hashing' ? state.percent / 100 : state.step === 'asking' ? 1 : 0
+  if (state.step === 'stopped') {
+    return (
+      <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1 ps-18">
+        <p className="min-w-0 grow basis-40 truncate font-medium" title={name}>
+          {name}
+        </p>
+        <p className="text-ink-soft text-sm">{t('verify.stopped')}</p>
+      </div>
+    )
+  }
+  const share = state.step === 'hashing' ? state.percent / 100 : check.sha256 ? 1 : 0
   const text =
     state.step === 'hashing'
       ? t('verify.hashing', { percent: formatPercent(share, locale) })
@@ -132,19 +142,23 @@ interface CheckFailureProps {
 /** Why there is no answer, in the words of this screen where it has some. */
 export function CheckFailure({ error, locale, t, isSignedIn, children }: CheckFailureProps) {
   const time = useMemo(() => retryTime(error, locale), [error, locale])
-  // the checks of this visit are still there afterwards
-  const redirect = buildRedirect({ path: localizedPath(locale, '/verify'), query: '', hash: '' })
-  const back = new URLSearchParams({ redirect })
   const maySignIn = error.code === 'lookup_limited' || error.code === 'unauthenticated'
   return (
     <ErrorNote error={error} locale={locale} t={t} text={textFor(error, time, t, isSignedIn)}>
-      {maySignIn && !isSignedIn && (
-        <a className="link link-secondary" href={`${localizedPath(locale, '/sign-in')}?${back}`}>
-          {t('verify.signIn')}
-        </a>
-      )}
+      {maySignIn && !isSignedIn && <SignInLink locale={locale} t={t} />}
       {children}
     </ErrorNote>
+  )
+}
+
+/** Comes back here, where the checks of this visit still are. */
+export function SignInLink({ locale, t }: { locale: Locale; t: T }) {
+  const redirect = buildRedirect({ path: localizedPath(locale, '/verify'), query: '', hash: '' })
+  const back = new URLSearchParams({ redirect })
+  return (
+    <a className="link link-secondary" href={`${localizedPath(locale, '/sign-in')}?${back}`}>
+      {t('verify.signIn')}
+    </a>
   )
 }
 

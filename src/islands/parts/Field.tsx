@@ -2,7 +2,7 @@ import { type InputHTMLAttributes, type ReactNode, type Ref, useId } from 'react
 
 type Events = Pick<
   InputHTMLAttributes<HTMLInputElement>,
-  'onBlur' | 'onFocus' | 'onInput' | 'onKeyDown' | 'onKeyUp'
+  'onBlur' | 'onFocus' | 'onInput' | 'onKeyDown' | 'onKeyUp' | 'onPaste'
 >
 
 interface FieldProps extends Events {

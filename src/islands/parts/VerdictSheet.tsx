@@ -1,7 +1,7 @@
 import type { Ref } from 'react'
 import type { Answer } from '../../contract/verifications.ts'
 import { formatBytes, formatInstant } from '../../core/format.ts'
-import { type Subject, type Telling, tell } from '../../core/verdict.ts'
+import { type Telling, tell } from '../../core/verdict.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import type { Check } from '../../stores/verifications.ts'
 import { CopyButton } from './CopyButton.tsx'
@@ -19,7 +19,7 @@ interface VerdictProps {
 /** The answer in full: word, seal and sentence, what it proves, and what it was about. */
 export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
   const { check, answer, locale, t } = props
-  const telling = tell(answer, subjectOf(check))
+  const telling = tell(answer, check.subject)
   return (
     <article className="sheet flex flex-col gap-6" data-verdict={telling.key}>
       <div className="flex flex-col items-start gap-4 sm:flex-row sm:gap-6">
@@ -41,7 +41,7 @@ export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLH
 
 /** What stands below the sentence. */
 export function VerdictFacts({ check, answer, locale, t }: VerdictProps) {
-  const subject = subjectOf(check)
+  const { subject } = check
   const telling = tell(answer, subject)
   const { company, sha256 } = answer
   return (
@@ -54,6 +54,9 @@ export function VerdictFacts({ check, answer, locale, t }: VerdictProps) {
       )}
       <Fact name={t('verify.file')}>
         <span className="break-words">{check.name ?? t('verify.pasted')}</span>
+        {subject === 'fingerprint' && check.name !== undefined && (
+          <span className="ms-3 text-ink-soft">{t('verify.pasted')}</span>
+        )}
         {check.size !== undefined && (
           <span className="ms-3 text-ink-soft">{formatBytes(check.size, locale)}</span>
         )}
@@ -74,11 +77,6 @@ export function VerdictFacts({ check, answer, locale, t }: VerdictProps) {
       </dd>
     </dl>
   )
-}
-
-/** Files have a name. */
-export function subjectOf({ name }: Check): Subject {
-  return name === undefined ? 'fingerprint' : 'file'
 }
 
 export function VerdictSeal({

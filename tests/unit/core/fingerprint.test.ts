@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseFingerprint } from '../../../src/core/fingerprint.ts'
+import { parseFingerprint, parseFingerprints } from '../../../src/core/fingerprint.ts'
 
 const digest = createHash('sha256').update('vidimus').digest()
 const hex = digest.toString('hex')
@@ -46,4 +46,32 @@ test('reads every digest in every spelling', () => {
       }
     })
   )
+})
+
+test.for([
+  ['sha256sum', `${hex}  a.pdf`, 'a.pdf'],
+  ['sha256sum in binary mode', `${hex.toUpperCase()} *a b.pdf`, 'a b.pdf'],
+  ['shasum with tabs', `  ${hex}\ta.pdf`, 'a.pdf'],
+  ['an escaped name', `\\${hex}  a\\nb\\\\c.pdf`, 'a\nb\\c.pdf'],
+  ['a backslash that is not escaped', `${hex}  C:\\new.pdf`, 'C:\\new.pdf'],
+  ['BSD', `SHA256 (a (1).pdf) = ${hex}`, 'a (1).pdf'],
+  ['an escaped name in the form of BSD', `\\SHA256 (a\\nb) = ${hex}`, 'a\nb'],
+  ['OpenSSL', `SHA2-256(a.pdf)= ${hex}`, 'a.pdf'],
+  ['a name that is a fingerprint', `${hex}  ${hex}`, hex]
+] as const)('reads what %s prints', ([, text, name]) => {
+  expect(parseFingerprints(text)).toEqual([{ sha256: hex, name }])
+})
+
+test('reads a list line by line, and refuses it as a whole', () => {
+  const list = `${hex}  a\r\n\r\n${hex} *b\r\n${hex}\r\nSHA256 (c) = ${hex}\r\n`
+  expect(parseFingerprints(list)?.map(({ name }) => name)).toEqual(['a', 'b', undefined, 'c'])
+  expect(parseFingerprints(`${list}d.pdf`)).toBeUndefined()
+  expect(parseFingerprints(`${hex.slice(1)}  z.pdf`)).toBeUndefined()
+  expect(parseFingerprints('\n')).toBeUndefined()
+})
+
+test('takes fingerprints in groups over lines for one', () => {
+  expect(parseFingerprints(groups.replaceAll(' ', '\r\n'))).toEqual([
+    { sha256: hex, name: undefined }
+  ])
 })

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   formatByteLimit,
   formatBytes,
+  formatCountdown,
   formatDateTime,
   formatInstant,
   formatPercent,
@@ -166,4 +167,13 @@ test.each([
   ['', '']
 ])('draws at most three initials of %s', (all, drawn) => {
   expect(shortInitials(all)).toBe(drawn)
+})
+
+test.each([
+  [0, '0:00'],
+  [42, '0:42'],
+  [725, '12:05'],
+  [3_607, '1:00:07']
+])('counts %d seconds down as %s', (seconds, text) => {
+  expect(formatCountdown(seconds)).toBe(text)
 })

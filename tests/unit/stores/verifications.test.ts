@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
-import { AppError, toProblem } from '../../../src/contract/errors.ts'
+import { AppError, type ErrorCode, toProblem } from '../../../src/contract/errors.ts'
 import { makeBrowser, makeToken } from '../../helpers/browser.ts'
 
 const start = Date.parse('2026-05-03T12:00:00Z')
@@ -33,11 +33,119 @@ test.for([
   expect(store.$checks.get()[0]?.sha256).toBe(hashOf('file 0'))
 })
 
+test.for([
+  ['a line of sha256sum', (hash: string) => `${hash}  a.pdf\n`, ['a.pdf']],
+  [
+    'lines with line ends of Windows, in upper case and in binary mode',
+    (hash: string) => `${hash.toUpperCase()} *a.pdf\r\n${hash}  b c.pdf\r\n`,
+    ['a.pdf', 'b c.pdf']
+  ],
+  ['the form with a tag', (hash: string) => `SHA256 (a (1).pdf) = ${hash}`, ['a (1).pdf']]
+] as const)('takes %s, with the names', async ([, text, names]) => {
+  const { store } = await open()
+  expect(store.checkFingerprints(text(hashOf('x')))).toBe(true)
+  await vi.waitFor(() =>
+    expect(store.$checks.get().every(check => !store.isOpen(check))).toBe(true)
+  )
+  expect(store.$checks.get().map(({ name }) => name)).toEqual(names)
+  expect(new Set(store.$checks.get().map(({ sha256 }) => sha256))).toEqual(new Set([hashOf('x')]))
+  expect(new Set(store.$checks.get().map(({ subject }) => subject))).toEqual(
+    new Set(['fingerprint'])
+  )
+})
+
+test('takes the answer out of view with a paste that is refused', async () => {
+  const { store } = await open()
+  await store.checkFiles([fileOf('1')])
+  expect(store.$shownBatch.get()).toBe(store.$checks.get()[0]?.batch)
+  expect(store.checkFingerprints('no fingerprint')).toBe(false)
+  expect(store.$shownBatch.get()).toBeUndefined()
+  expect(store.$checks.get()).toHaveLength(1)
+})
+
+test('says when it goes on, and goes on by itself', async () => {
+  const { store, browser, tab, fail } = await open()
+  fail('lookup_limited', 42)
+  const checking = store.checkFiles(Array.from({ length: 45 }, (_, nr) => fileOf(`file ${nr}`)))
+  await vi.waitFor(() => expect(store.$pause.get()?.until).toBe(start + 42_000))
+  // files are fingerprinted meanwhile
+  await vi.waitFor(() => expect(store.$checks.get().every(({ sha256 }) => sha256)).toBe(true))
+  fail(undefined)
+  browser.advance(42_000)
+  await checking
+  expect(store.$pause.get()).toBeUndefined()
+  expect(store.$checks.get().every(({ state }) => state.step === 'done')).toBe(true)
+  expect(tab.calls.map(({ body }) => itemCount(body))).toEqual([20, 20, 20, 5])
+})
+
+test.for(['offline', 'unavailable'] as const)('goes on by itself after %s', async code => {
+  const { store, browser, tab, fail } = await open({ isSignedIn: true })
+  fail(code)
+  const checking = store.checkFiles([fileOf('x')])
+  for (const seconds of [0, 1, 3, 5, 10, 20, 20, 20]) {
+    await vi.waitFor(() => expect(store.$pause.get()?.error.code).toBe(code))
+    browser.advance(seconds * 1000)
+  }
+  await vi.waitFor(() => expect(store.$pause.get()).toBeDefined())
+  fail(undefined)
+  if (code === 'offline') tab.wake()
+  else browser.advance(20_000)
+  await checking
+  expect(store.$checks.get()[0]?.state.step).toBe('done')
+})
+
+test('does not wait for days, nor where the server names no time', async () => {
+  const { store, fail } = await open()
+  for (const seconds of [undefined, 3 * 86_400]) {
+    fail('lookup_limited', seconds)
+    await store.checkFiles([fileOf('x')])
+    expect(codeOf(store.$checks.get()[0]?.state)).toBe('lookup_limited')
+  }
+})
+
+test('stops a long check, and takes it up again where it stopped', async () => {
+  const { store, tab, fail } = await open()
+  fail('lookup_limited', 42)
+  const checking = store.checkFiles(Array.from({ length: 25 }, (_, nr) => fileOf(`file ${nr}`)))
+  await vi.waitFor(() => expect(store.$pause.get()).toBeDefined())
+  store.stopChecks()
+  await checking
+  expect(store.$pause.get()).toBeUndefined()
+  expect(new Set(store.$checks.get().map(({ state }) => state.step))).toEqual(new Set(['stopped']))
+  expect(tab.calls).toHaveLength(1)
+  fail(undefined)
+  await store.retryChecks()
+  expect(new Set(store.$checks.get().map(({ state }) => state.step))).toEqual(new Set(['done']))
+})
+
+test('does not wait any longer once the person has signed in', async () => {
+  const { store, tab, fail, signInAs } = await open()
+  fail('lookup_limited', 3600)
+  const checking = store.checkFiles([fileOf('x')])
+  await vi.waitFor(() => expect(store.$pause.get()).toBeDefined())
+  fail(undefined)
+  signInAs('ada')
+  tab.wake()
+  await checking
+  expect(store.$checks.get()[0]?.state.step).toBe('done')
+})
+
+test('goes on with what the end of a session had interrupted', async () => {
+  const { store, tab, fail, signInAs } = await open({ isSignedIn: true })
+  fail('unauthenticated')
+  await store.checkFiles([fileOf('x')])
+  expect(codeOf(store.$checks.get()[0]?.state)).toBe('unauthenticated')
+  fail(undefined)
+  signInAs('ada')
+  tab.wake()
+  await vi.waitFor(() => expect(store.$checks.get()[0]?.state.step).toBe('done'))
+})
+
 test('checks a pasted fingerprint, and tells what is none', async () => {
   const { store } = await open()
-  expect(store.checkFingerprint('not a fingerprint')).toBe(false)
+  expect(store.checkFingerprints('not a fingerprint')).toBe(false)
   expect(store.$checks.get()).toEqual([])
-  expect(store.checkFingerprint(`SHA256:${hashOf('x').toUpperCase()}`)).toBe(true)
+  expect(store.checkFingerprints(`SHA256:${hashOf('x').toUpperCase()}`)).toBe(true)
   await vi.waitFor(() => expect(store.$checks.get()[0]?.state.step).toBe('done'))
   expect(store.$checks.get()[0]).toMatchObject({ name: undefined, sha256: hashOf('x') })
 })
@@ -144,12 +252,15 @@ async function open({ isSignedIn = false } = {}) {
     browser.cookies.set('__Host-vidimus', { value, attributes: [] })
   }
   if (isSignedIn) signInAs('ada')
-  let failure: 'lookup_limited' | 'unauthenticated' | undefined
+  let failure: AppError | undefined
   const tab = browser.openTab('http://localhost:4321/en/verify', async request => {
     if (new URL(request.url).pathname !== '/verify') return new Response(null, { status: 204 })
     if (failure) {
-      const body = toProblem(new AppError(failure, 'test'))
-      return Response.json(body, { status: body.status })
+      if (failure.code === 'offline') throw new TypeError('no network')
+      const body = toProblem(failure)
+      const { retryAfter } = failure
+      const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }
+      return Response.json(body, { status: body.status, headers })
     }
     const { items } = await request.json()
     return Response.json({
@@ -169,10 +280,11 @@ async function open({ isSignedIn = false } = {}) {
   const errors = await import('../../../src/contract/errors.ts')
   const store = await import('../../../src/stores/verifications.ts')
   sessions.startSession()
-  const fail = (code: typeof failure) => {
-    failure = code
+  const fail = (code: ErrorCode | undefined, retryAfter?: number) => {
+    const details = retryAfter === undefined ? {} : { retryAfter }
+    failure = code && new AppError(code, 'test', details)
   }
-  return { tab, sessions, store, errors, fail, signInAs }
+  return { browser, tab, sessions, store, errors, fail, signInAs }
 }
 
 function fileOf(text: string, name = 'file.txt'): File {
@@ -187,6 +299,6 @@ function itemCount(body: unknown): number {
   return (body as { items: unknown[] }).items.length // as: the store made it
 }
 
-function codeOf(state: { step: string; error?: { code: string } }): string | undefined {
-  return state.error?.code
+function codeOf(state?: { step: string; error?: { code: string } }): string | undefined {
+  return state?.error?.code
 }

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import { expect, type Page, test } from '@playwright/test'
+
+test('a paste that is refused takes the earlier verdict away', async ({ page }) => {
+  await open(page)
+  const field = page.locator('input[name=fingerprint]')
+  await field.fill(hashOf('nobody deposited this'))
+  await field.press('Enter')
+  const verdict = page.locator('[data-verdict]')
+  await expect(verdict).toBeVisible()
+  await field.fill('no fingerprint')
+  await field.press('Enter')
+  await expect(page.getByText(/^This is not a fingerprint/)).toBeVisible()
+  await expect(field).toBeFocused()
+  await expect(verdict).toHaveCount(0)
+})
+
+test('what sha256sum prints is checked line by line as it is pasted', async ({ page }) => {
+  await open(page)
+  await page.locator('input[name=fingerprint]').focus()
+  await page.evaluate(
+    text => {
+      const clipboardData = new DataTransfer()
+      clipboardData.setData('text/plain', text)
+      const paste = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
+      document.activeElement?.dispatchEvent(paste)
+    },
+    `${hashOf('one')}  one.pdf\r\n${hashOf('two')} *two.pdf\r\n`
+  )
+  await expect(page.locator('li[data-step=done]')).toHaveCount(2)
+  await expect(page.getByText('one.pdf').first()).toBeVisible()
+  await expect(page.getByText('two.pdf').first()).toBeVisible()
+})
+
+test('the verdict takes the place of the zone, which comes back', async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await open(page)
+  const zone = page.locator('main input[type=file]')
+  await zone.setInputFiles(fileOf('lease.txt', 'a lease'))
+  const heading = page.locator('[data-verdict]').getByRole('heading')
+  await expect(heading).toBeFocused()
+  await expect(heading).toBeInViewport({ ratio: 1 })
+  expect(await page.evaluate(() => scrollY)).toBe(0)
+  await expect(page.getByText('Drop documents here, or choose them')).toBeHidden()
+
+  await page.getByRole('button', { name: 'Check another' }).click()
+  await expect(page.getByText('Drop documents here, or choose them')).toBeVisible()
+  await expect(zone).toBeFocused()
+  await expect(page.getByText('Earlier in this visit')).toBeVisible()
+
+  // a file that is dropped on a verdict is checked
+  await zone.setInputFiles(fileOf('lease.txt', 'a lease'))
+  await expect(heading).toBeFocused()
+  await page.locator('[data-verdict]').evaluate(sheet => {
+    const dataTransfer = new DataTransfer()
+    dataTransfer.items.add(new File(['another'], 'other.txt'))
+    const at = { dataTransfer, bubbles: true, cancelable: true }
+    sheet.dispatchEvent(new DragEvent('dragover', at))
+    const target = document.querySelector('#drop-overlay [data-target=verify]')
+    target?.dispatchEvent(new DragEvent('drop', at))
+  })
+  await expect(page.locator('[data-verdict]').getByText('other.txt')).toBeVisible()
+})
+
+test('a limit is said, counted down, and what waits goes on by itself', async ({ page }) => {
+  let refusals = 0
+  await page.route(/\/verify$/, async (route, request) => {
+    if (request.method() !== 'POST' || refusals > 0) return route.continue()
+    refusals += 1
+    const body = JSON.stringify({ status: 429, code: 'lookup_limited' })
+    const headers = {
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': 'Retry-After',
+      'retry-after': '5'
+    }
+    await route.fulfill({ status: 429, contentType: 'application/problem+json', headers, body })
+  })
+  await open(page)
+  const files = Array.from({ length: 25 }, (_, nr) => fileOf(`${nr}.txt`, `file ${nr}`))
+  await page.locator('main input[type=file]').setInputFiles(files)
+  await expect(page.getByRole('timer')).toHaveText(/^Goes on by itself in \d:\d\d\.$/)
+  await expect(page.getByRole('link', { name: 'Sign in' }).last()).toBeVisible()
+  await expect(page.locator('li[data-step=done]')).toHaveCount(25)
+  await expect(page.getByRole('timer')).toHaveCount(0)
+})
+
+test('a long check is stopped, and goes on when it is asked to', async ({ page }) => {
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
+  await page.route(/\/verify$/, async (route, request) => {
+    if (request.method() === 'POST') await held
+    await route.continue()
+  })
+  await open(page)
+  const files = Array.from({ length: 25 }, (_, nr) => fileOf(`${nr}.txt`, `file ${nr}`))
+  await page.locator('main input[type=file]').setInputFiles(files)
+  await page.getByRole('button', { name: 'Stop', exact: true }).first().click()
+  await expect(page.getByText('Stopped before everything was checked.')).toBeVisible()
+  letGo()
+  await page.getByRole('button', { name: 'Go on' }).click()
+  await expect(page.locator('li[data-step=done]')).toHaveCount(25)
+})
+
+/** Waits until the form answers. */
+async function open(page: Page): Promise<void> {
+  await page.goto('/en/verify')
+  await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeEnabled()
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function fileOf(name: string, text: string) {
+  return { name, mimeType: 'text/plain', buffer: Buffer.from(text) }
+}
