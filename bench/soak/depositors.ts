@@ -103,7 +103,15 @@ export async function startDepositors(options: {
 }
 
 /** Failures that a person sits out. */
-const passing = ['offline', 'unavailable', 'unauthenticated', 'internal', 'idempotency_in_flight']
+const passing = [
+  'offline',
+  'unavailable',
+  'unauthenticated',
+  'internal',
+  'idempotency_in_flight',
+  // the process before was killed while it wrote
+  'upload_busy'
+]
 
 /** From where the server stands to the end of `part`, in one to four PATCHes. */
 async function transfer(

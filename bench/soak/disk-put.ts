@@ -43,8 +43,8 @@ export const putFaults: PutFault[] = [
     when: 1,
     error: 'EMFILE'
   },
-  ...inFile('writing on a full disk', 'write,writev', 'ENOSPC', true),
-  ...inFile('writing', 'write,writev', 'EIO', true),
+  ...inFile('writing on a full disk', 'pwrite64', 'ENOSPC', true),
+  ...inFile('writing', 'pwrite64', 'EIO', true),
   ...inFile('opening it to flush', 'openat', 'EMFILE', true),
   ...inFile('flushing the file', 'fsync', 'EIO', true),
   ...inFile('flushing it on a full disk', 'fsync', 'ENOSPC', true),

@@ -117,23 +117,19 @@ function gapsIn(
   return []
 }
 
-/** Pieces that came while the file was being opened are written together. */
-const writing = 'pwrite64,pwritev'
-
 /** Every call of a deposit that touches a disk or a descriptor, with what may become of it. */
 export const tusFaults: Fault[] = [
   { title: 'opening the new file', call: 'openat', when: 1, error: 'EMFILE', path: 'staged file' },
-  { title: 'opening it to write', call: 'openat', when: 2, error: 'EMFILE', path: 'staged file' },
-  { title: 'opening it to flush', call: 'openat', when: 3, error: 'EMFILE', path: 'staged file' },
-  { title: 'opening it to hash', call: 'openat', when: 4, error: 'EMFILE', path: 'staged file' },
+  { title: 'opening it to flush', call: 'openat', when: 2, error: 'EMFILE', path: 'staged file' },
+  { title: 'opening it to hash', call: 'openat', when: 3, error: 'EMFILE', path: 'staged file' },
   {
     title: 'writing on a full disk',
-    call: writing,
+    call: 'pwrite64',
     when: 1,
     error: 'ENOSPC',
     path: 'staged file'
   },
-  { title: 'writing', call: writing, when: 1, error: 'EIO', path: 'staged file' },
+  { title: 'writing', call: 'pwrite64', when: 1, error: 'EIO', path: 'staged file' },
   { title: 'flushing the file', call: 'fsync', when: 1, error: 'EIO', path: 'staged file' },
   {
     title: 'flushing it on a full disk',

@@ -26,7 +26,7 @@ const scenarios: Record<string, Scenario> = {
   'C-01': ({ seed, scale }) =>
     crash({ seed, kills: countOf(1000, scale), maxRestartMs: 5000, onKill: say }),
   'C-03': watched(({ seed, scale }) => order({ seed, deposits: countOf(100, scale) })),
-  // 17 calls a round
+  // 16 calls a round
   'C-04': watched(({ seed, scale }) => fail({ seed, rounds: countOf(18, scale), onFault: say })),
   // 14 calls a round
   'C-04 PUT': watched(({ seed, scale }) =>

@@ -216,14 +216,18 @@ export const headUpload = stream({
   errors: ['lapsed', 'cancelled']
 })
 
-/** tus 1.0: appends bytes at `Upload-Offset`. The 204 of the last one is a promise: the deposit will be made. */
+/**
+ * tus 1.0: appends bytes at `Upload-Offset`. The 204 of the last one is a promise: the deposit will be
+ * made. A call that comes later ends one whose client has gone silent, which answers `upload_busy`;
+ * where the earlier one still brings bytes, the later one gets it.
+ */
 export const patchUpload = stream({
   method: 'PATCH',
   path: '/uploads/{id}',
   access: 'user',
   input: UploadInput,
   message: z.void(),
-  errors: ['upload_offset', 'upload_state', 'too_large', 'lapsed', 'cancelled']
+  errors: ['upload_offset', 'upload_busy', 'upload_state', 'too_large', 'lapsed', 'cancelled']
 })
 
 /** tus 1.0 termination: cancels the deposit and gives the reservation back. */

@@ -63,6 +63,7 @@ export const errorCodes = {
   storage_limit_reached: 413,
   upload_state: 409,
   upload_offset: 409,
+  upload_busy: 409,
   transfer_corrupt: 422,
   not_stored: 500,
   cancelled: 409,

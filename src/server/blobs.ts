@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { constants, type Stats } from 'node:fs'
+import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { parseCompanyId } from './db/scope.ts'
@@ -22,6 +22,20 @@ export function openBlobs(directory: string): Blobs {
   return {
     stagingDirectory: join(directory, 'staging'),
     stagingFile: staged,
+    sizeStaged: async file => (await find(staged(file)))?.size,
+    async takeOverStaged(file) {
+      // the process before may have died before it copied what it took over itself
+      for (let generation = file.generation - 1; generation >= 0; generation--) {
+        const before = staged({ ...file, generation })
+        try {
+          await copyFile(before, staged(file), constants.COPYFILE_FICLONE)
+        } catch (error) {
+          if (isMissing(error)) continue
+          throw error
+        }
+        return rm(before, { force: true })
+      }
+    },
     prepareStaging: company => makeDurable(join(directory, 'staging', company), directory),
     async syncStaged(file) {
       const path = staged(file)
@@ -30,20 +44,16 @@ export function openBlobs(directory: string): Blobs {
     },
     digestStaged: file => digest(staged(file)),
     digestKept: (company, tag) => digest(kept(company, tag)),
-    async sizeKept(company, tag) {
-      const file = await stat(kept(company, tag)).catch(nothingIfMissing)
-      return 'size' in file ? file.size : undefined
-    },
-    async keep(file, tag) {
+    sizeKept: async (company, tag) => (await find(kept(company, tag)))?.size,
+    async keep(file, tag, damaged) {
+      const source = staged(file)
       const target = kept(file.company_id, tag)
       await makeDurable(dirname(target), directory)
-      try {
-        await rename(staged(file), target)
-      } catch (error) {
-        // a crash came between the rename and the commit: the file is in place already
-        if (!isMissing(error)) throw error
-        await stat(target)
-      }
+      const [coming, there] = await Promise.all([find(source), find(target)])
+      const isIntact = there && there.ino !== damaged && coming && there.size === coming.size
+      if (isIntact) await rm(source)
+      // without a source a crash came between the rename and the commit: the file is in place already
+      else if (coming || !there) await rename(source, target)
       await sync(dirname(target))
     },
     async discardStaged(file) {
@@ -121,6 +131,11 @@ async function oldFiles(folder: string, before: Date): Promise<string[]> {
   return found
 }
 
+async function find(path: string): Promise<Stats | undefined> {
+  const file = await stat(path).catch(nothingIfMissing)
+  return 'size' in file ? file : undefined
+}
+
 function nothingIfMissing(error: unknown): [] {
   if (isMissing(error)) return []
   throw error
@@ -130,15 +145,17 @@ async function digest(path: string): Promise<Digest | undefined> {
   const hash = createHash('sha256')
   let size = 0
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
+    await using file = await open(path, 'r')
+    const { ino } = await file.stat()
+    for await (const chunk of file.createReadStream({ highWaterMark: 1024 * 1024 })) {
       hash.update(chunk)
       size += chunk.length
     }
+    return { sha256: hash.digest(), size, inode: ino }
   } catch (error) {
     if (isMissing(error)) return undefined
     throw error
   }
-  return { sha256: hash.digest(), size }
 }
 
 /** Flushes a file's bytes, or a folder's names, to the disk. */

@@ -1,13 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { putDeposit } from '../contract/deposits.ts'
 import { AppError, type ErrorCode, errorCodes } from '../contract/errors.ts'
 import type { ProcessedRequest } from '../contract/requests.ts'
 import { admitPerson, bearer, idempotencyKey, parseInput, queryFields } from './api/admission.ts'
-import { refusedField } from './api/refused-fields.ts'
 import type { Deps, Tenant } from './domain/deps.ts'
 import {
   abandonDirectUpload,
@@ -21,6 +18,7 @@ import {
 } from './domain/direct-uploads.ts'
 import { holdMoving } from './domain/moving-uploads.ts'
 import { touchUpload, type Upload } from './domain/uploads.ts'
+import { bytesOf, writeBody } from './upload-bytes.ts'
 
 /** Well within the time after which a silent upload counts as dead. */
 const touchMs = 10_000
@@ -123,19 +121,10 @@ async function receive(
     await deps.blobs.prepareStaging(upload.company_id)
     invite(request, response)
     const hash = createHash('sha256')
-    let bytes = 0
-    await pipeline(
-      bytesOf(request),
-      async function* (chunks: AsyncIterable<Buffer>) {
-        for await (const chunk of chunks) {
-          hash.update(chunk)
-          bytes += chunk.length
-          yield chunk
-        }
-      },
-      createWriteStream(path, { mode: 0o600 })
-    )
-    if (bytes !== upload.size) throw new Error('the body has another length than it said')
+    const { size } = upload
+    const onBytes = (bytes: Buffer) => void hash.update(bytes)
+    const end = await writeBody(request, { path, offset: 0, size, onBytes })
+    if (end !== size) throw new Error('the body has another length than it said')
     const sha256 = hash.digest()
     await finishDirectUpload(deps, upload, sha256)
     return sha256
@@ -161,19 +150,6 @@ async function abandon(
     } catch (error) {
       deps.log.warn({ err: error }, 'upload not abandoned')
     }
-  }
-}
-
-/**
- * The body as it comes. What goes wrong here is the caller's connection and nothing of ours; that stays
- * open when we stop reading, so that the caller hears why.
- */
-async function* bytesOf(request: IncomingMessage): AsyncGenerator<Buffer> {
-  try {
-    yield* request.iterator({ destroyOnReturn: false })
-  } catch (cause) {
-    // nobody is left to read it; the code only keeps this from counting as our failure
-    throw refusedField('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)
   }
 }
 

@@ -1,64 +1,189 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { open, stat } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { FileStore } from '@tus/file-store'
-import { Server, Upload as TusUpload } from '@tus/server'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteUpload, headUpload, patchUpload, putDeposit } from '../contract/deposits.ts'
 import { AppError } from '../contract/errors.ts'
 import { admitPerson, bearer } from './api/admission.ts'
 import { refusedField } from './api/refused-fields.ts'
 import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from './app.ts'
 import { isDirectUpload, serveDirectUpload } from './direct-uploads.ts'
-import type { CompanyId, Deps, Tenant } from './domain/deps.ts'
+import type { Deps, Tenant } from './domain/deps.ts'
 import { holdMoving } from './domain/moving-uploads.ts'
+import {
+  endWriting,
+  leaseWriting,
+  renewMs,
+  renewWriting,
+  type WriteLease
+} from './domain/upload-leases.ts'
 import {
   cancelUpload,
   getUpload,
   receiveUpload,
   requireOpen,
-  touchUpload,
+  requireUploading,
   type Upload
 } from './domain/uploads.ts'
+import { brokenOff, writeBody } from './upload-bytes.ts'
+import { createUploadLocks, type UploadLock, uploadBusy, wrongOffset } from './upload-locks.ts'
 
 const routes = [headUpload, patchUpload, deleteUpload]
 const tusVersion = '1.0.0'
 const patchType = 'application/offset+octet-stream'
 
-/** Of creations that we do not take; the library would give each its own meaning. */
+/** Of creations, which `POST /deposit` makes alone. */
 const creationHeaders = ['upload-length', 'upload-defer-length', 'upload-metadata', 'upload-concat']
 
-/** All the library gets to see: it also judges what proxies write, and what a method has no use for. */
-const tusHeaders = ['host', 'tus-resumable']
-const patchHeaders = [...tusHeaders, 'upload-offset', 'content-type', 'content-length']
+/** When to look again whether another process has made room: 1.5 s together. */
+const handoverMs = [50, 100, 200, 400, 800]
 
 export interface Uploads {
   handle(request: IncomingMessage, response: ServerResponse, tenant: Tenant): Promise<void>
 }
 
 /**
- * tus 1.0 at `/uploads/{id}`: `POST /deposit` creates an upload, this carries its bytes; and beside it
- * `PUT /deposit`. They serve Node's own request, because only that tells that a client has gone.
+ * Serves tus 1.0 at `/uploads/{id}`: `POST /deposit` creates an upload, this carries its bytes; and
+ * beside it `PUT /deposit`. Both serve Node's own request, because only that tells that a client has
+ * gone. One call at a time writes an upload: within this process by a lock, between processes by a lease.
  */
 export function createUploads(deps: Deps): Uploads {
-  const current = new AsyncLocalStorage<InHand>()
-  const tus = new Server({
-    path: '/uploads',
-    datastore: new StagingStore(deps, current),
-    relativeLocation: true,
-    getFileIdFromRequest() {
-      const { company_id, id } = inHand(current).upload
-      return `${company_id}/${id}`
-    },
-    allowedOrigins: () => false, // our own CORS headers are on every answer
-    disableTerminationForFinishedUploads: false,
-    async onUploadFinish() {
-      await receiveUpload(deps, inHand(current).upload)
-      return {}
-    },
-    onResponseError(_request, error) {
-      throw fromTus(error) // told like every other failure, by refuse()
-    }
+  const writer = randomUUID()
+  const locks = createUploadLocks()
+  const leases = new Map<string, WriteLease>()
+
+  deps.wakes.writers.on(({ company, upload }) => {
+    const key = `${company} ${upload}`
+    const lease = leases.get(key)
+    // the other process learns by the new end of the lease that bytes still come here
+    if (lease && locks.requestRelease(key)) void renew(key, lease)
   })
+
+  async function renew(key: string, lease: WriteLease): Promise<void> {
+    try {
+      if (!(await renewWriting(deps, lease))) locks.stop(key, uploadBusy())
+    } catch (error) {
+      // a lease that runs out lets another process take over, which is harmless
+      deps.log.warn({ err: error }, 'write lease not renewed')
+    }
+  }
+
+  async function lease(upload: Upload): Promise<WriteLease> {
+    const { company_id: company, id } = upload
+    const first = await leaseWriting(deps, upload, writer)
+    if (!('heldUntil' in first)) return first
+    deps.wakes.writers.send({ company, upload: id })
+    for (const ms of handoverMs) {
+      await sleep(ms)
+      const next = await leaseWriting(deps, upload, writer)
+      if (!('heldUntil' in next)) return next
+      if (next.heldUntil.getTime() !== first.heldUntil.getTime()) throw uploadBusy()
+    }
+    // it has neither ended nor renewed its lease since it was asked, so it is dead or stands still
+    const last = await leaseWriting(deps, upload, writer, first.heldUntil)
+    if ('heldUntil' in last) throw uploadBusy()
+    return last
+  }
+
+  /**
+   * Runs `write` while no other call writes the upload. `write` gets the upload as it is by then, and
+   * returns whether all bytes have been received.
+   */
+  async function exclusively(
+    upload: Upload,
+    options: { offset?: number; gone: AbortSignal },
+    write: (upload: Upload, lock: UploadLock) => Promise<boolean>
+  ): Promise<void> {
+    const key = keyOf(upload)
+    using lock = await locks.acquire(key, options)
+    const held = await lease(upload)
+    leases.set(key, held)
+    const renewing = setInterval(() => {
+      if (lock.isActive(renewMs)) void renew(key, held)
+    }, renewMs)
+    let isReceived = false
+    try {
+      if (held.isTakenOver) await deps.blobs.takeOverStaged(held.upload)
+      isReceived = await write(held.upload, lock)
+    } finally {
+      clearInterval(renewing)
+      leases.delete(key)
+      if (!isReceived) {
+        await endWriting(deps, held).catch((error: unknown) => {
+          deps.log.warn({ err: error }, 'write lease not given back')
+        })
+      }
+    }
+  }
+
+  /** Appends the body, and takes the upload over when that was the last of it. Returns the new offset. */
+  async function append(
+    request: IncomingMessage,
+    response: ServerResponse,
+    upload: Upload
+  ): Promise<number> {
+    requireUploading(upload)
+    const leave = holdMoving(deps, upload)
+    if (response.closed) leave()
+    else response.once('close', leave)
+    const offset = Number(request.headers['upload-offset'])
+    const length = Number(request.headers['content-length'] ?? 0)
+    let reached = offset
+    await exclusively(upload, { offset, gone: goneOf(response) }, async (current, lock) => {
+      const { company_id, size } = current
+      await deps.blobs.prepareStaging(company_id)
+      const held = (await deps.blobs.sizeStaged(current)) ?? 0
+      if (held !== offset) throw wrongOffset(held)
+      if (offset + length > size) {
+        throw new AppError('too_large', `The upload was announced with ${size} bytes`)
+      }
+      lock.awaitBytes(offset)
+      reached = await writeBody(request, {
+        path: deps.blobs.stagingFile(current),
+        offset,
+        size,
+        stopped: lock.stopped,
+        onBytes: () => lock.finish(),
+        onWritten: written => lock.awaitBytes(written)
+      })
+      lock.finish()
+      if (reached < size) return false
+      await receiveUpload(deps, current)
+      return true
+    })
+    return reached
+  }
+
+  /** Returns how many bytes are here. A full length is the same promise as the 204 of the last PATCH. */
+  async function offsetOf(upload: Upload, gone: AbortSignal): Promise<number> {
+    if (upload.state !== 'uploading') return upload.size
+    const held = await deps.blobs.sizeStaged(upload)
+    if (held !== undefined && held < upload.size) return held
+    if (held !== undefined) await receiveWhole(upload, gone)
+    // either no byte has come, or the file has moved on since the upload was read
+    const current = await getUpload(deps, upload)
+    requireOpen(current)
+    if (current.state === 'uploading' && current.generation === upload.generation) return held ?? 0
+    return offsetOf(current, gone)
+  }
+
+  /** Takes over an upload whose bytes are all here, because the call that brought them could not. */
+  async function receiveWhole(upload: Upload, gone: AbortSignal): Promise<void> {
+    try {
+      await exclusively(upload, { gone }, async current => {
+        if ((await deps.blobs.sizeStaged(current)) !== current.size) return false
+        await receiveUpload(deps, current)
+        return true
+      })
+    } catch (error) {
+      // another call has done it meanwhile
+      if (error instanceof AppError && error.code === 'upload_state') return
+      // an answer to HEAD has no body, and 409 says there that the upload was cancelled
+      if (error instanceof AppError && error.code === 'upload_busy') {
+        throw new AppError('unavailable', 'The upload is being received', { retryAfter: 1 })
+      }
+      throw error
+    }
+  }
 
   async function serve(request: IncomingMessage, response: ServerResponse, tenant: Tenant) {
     const path = (request.url ?? '').split('?')[0] ?? ''
@@ -78,33 +203,21 @@ export function createUploads(deps: Deps): Uploads {
     })
     requireForm(request)
     requireOpen(upload)
-    if (request.method === 'HEAD' && upload.state !== 'uploading') {
-      response.writeHead(200, {
-        'tus-resumable': tusVersion,
-        'upload-offset': String(upload.size),
-        'upload-length': String(upload.size)
-      })
-      response.end()
-      return
+    if (route === deleteUpload) {
+      await cancelUpload(deps, upload)
+      locks.stop(keyOf(upload), new AppError('cancelled', 'The upload has been cancelled'))
+      return answer(response, 204)
     }
-    if (request.method === 'PATCH' && upload.state !== 'uploading') {
-      throw new AppError('upload_state', 'The upload is complete')
+    // the file of `PUT /deposit`: its one call alone writes it
+    if (upload.state === 'uploading' && !upload.stored) {
+      throw new AppError('not_found', 'No such upload')
     }
-    const { method } = route
-    if (method === 'PATCH') {
-      const leave = holdMoving(deps, upload)
-      // not when the library is done: it may still wait for a connection that is lost
-      if (response.closed) leave()
-      else response.once('close', leave)
+    if (route === patchUpload) {
+      const offset = await append(request, response, upload)
+      return answer(response, 204, { 'upload-offset': offset })
     }
-    const seen = method === 'PATCH' ? patchHeaders : tusHeaders
-    request.rawHeaders = only(seen, request.rawHeaders)
-    try {
-      await current.run({ upload, method }, () => tus.handle(request, response))
-    } finally {
-      // a connection that broke has brought bytes too
-      if (method === 'PATCH') await touchUpload(deps, upload)
-    }
+    const offset = await offsetOf(upload, goneOf(response))
+    answer(response, 200, { 'upload-offset': offset, 'upload-length': upload.size })
   }
 
   return {
@@ -138,7 +251,7 @@ export function createUploads(deps: Deps): Uploads {
   }
 }
 
-/** The protocol's own demands; the library's refusals are no problem documents. */
+/** The protocol's own demands. */
 function requireForm({ method, headers }: IncomingMessage): void {
   if (headers['tus-resumable'] !== tusVersion) throw badHeader('tus-resumable')
   if (method !== 'PATCH') return
@@ -155,13 +268,6 @@ function badHeader(name: string): AppError {
   return refusedField(name, { rule: 'format', detail: `as tus ${tusVersion} has it` })
 }
 
-/** `(['host'], ['Host', 'a', 'Accept', '*'])` → `['Host', 'a']` */
-function only(names: string[], rawHeaders: string[]): string[] {
-  return rawHeaders.filter((_each, index) =>
-    names.includes((rawHeaders[index - (index % 2)] ?? '').toLowerCase())
-  )
-}
-
 async function refuse(response: ServerResponse, error: AppError, id: string): Promise<void> {
   if (response.headersSent) {
     response.destroy()
@@ -174,89 +280,22 @@ async function refuse(response: ServerResponse, error: AppError, id: string): Pr
   response.end(await problem.text())
 }
 
-function fromTus(error: unknown): AppError {
-  if (error instanceof AppError) return error
-  const status =
-    typeof error === 'object' && error !== null && 'status_code' in error
-      ? Number(error.status_code)
-      : 500
-  const detail =
-    typeof error === 'object' && error !== null && 'body' in error
-      ? String(error.body).trim()
-      : 'The upload failed'
-  if (status === 409) return new AppError('upload_offset', detail)
-  if (status === 413) return new AppError('too_large', detail)
-  if (status === 404 || status === 410) return new AppError('not_found', detail)
-  if (status >= 400 && status < 500) return new AppError('invalid_input', detail)
-  return expectedError(error)
+function answer(
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, number> = {}
+): void {
+  response.writeHead(status, { 'tus-resumable': tusVersion, ...headers }).end()
 }
 
-/** What the request in hand is about: the library's callbacks know its id only. */
-interface InHand {
-  upload: Upload
-  method: string
+/** Aborted when nobody is left to be answered. */
+function goneOf(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  if (response.closed) gone.abort(brokenOff())
+  else response.once('close', () => gone.abort(brokenOff()))
+  return gone.signal
 }
 
-function inHand(current: AsyncLocalStorage<InHand>): InHand {
-  const found = current.getStore()
-  if (!found) throw new Error('tus ran outside of a request')
-  return found
-}
-
-/** Files below the staging folder, sizes from the upload's row; the file is made by its first byte. */
-class StagingStore extends FileStore {
-  readonly #deps: Deps
-  readonly #current: AsyncLocalStorage<InHand>
-
-  constructor(deps: Deps, current: AsyncLocalStorage<InHand>) {
-    super({
-      directory: deps.blobs.stagingDirectory,
-      configstore: { get: async () => undefined, set: async () => {}, delete: async () => {} }
-    })
-    this.#deps = deps
-    this.#current = current
-    this.extensions = ['termination']
-  }
-
-  /** Runs under the library's lock, so it reads again what a request before may have ended. */
-  override async getUpload(id: string): Promise<TusUpload> {
-    const { upload: before, method } = inHand(this.#current)
-    const upload = await getUpload(this.#deps, before)
-    requireOpen(upload)
-    const { company_id, size } = upload
-    if (upload.state !== 'uploading') {
-      if (method === 'PATCH') throw new AppError('upload_state', 'The upload is complete')
-      return new TusUpload({ id, size, offset: size })
-    }
-    const path = this.#deps.blobs.stagingFile(upload)
-    if (method === 'PATCH') await this.#makeFile(company_id, path)
-    const offset = await sizeOf(path)
-    if (offset === undefined && method === 'HEAD') {
-      // no byte has come, or the last one came just now and the file has moved on
-      const { state } = await getUpload(this.#deps, upload)
-      return new TusUpload({ id, size, offset: state === 'uploading' ? 0 : size })
-    }
-    // the last answer was lost: a full length is the same promise
-    if (offset === size && method === 'HEAD') await receiveUpload(this.#deps, upload)
-    return new TusUpload({ id, size, offset: offset ?? 0, storage: { type: 'file', path } })
-  }
-
-  override async remove(): Promise<void> {
-    await cancelUpload(this.#deps, inHand(this.#current).upload)
-  }
-
-  async #makeFile(company: CompanyId, path: string): Promise<void> {
-    await this.#deps.blobs.prepareStaging(company)
-    const file = await open(path, 'a', 0o600)
-    await file.close()
-  }
-}
-
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
+function keyOf({ company_id, id }: Upload): string {
+  return `${company_id} ${id}`
 }

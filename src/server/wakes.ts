@@ -1,29 +1,34 @@
 import type { Hints } from './db/hints.ts'
 import { parseCompanyId } from './db/scope.ts'
-import type { PersonKey, Signal, Wakes } from './domain/deps.ts'
+import type { CompanyId, PersonKey, Signal, Wakes } from './domain/deps.ts'
 
 /**
- * Signals between the parts of one process. With `hints`, news of events, sessions and domains also
- * reach the other processes on the database. Uploads and mails do not: whoever took one goes on with it.
+ * Signals between the parts of one process. With `hints`, those of events, sessions, writers and
+ * domains also reach the other processes on the database. Those of uploads and mails do not: whoever
+ * took one goes on with it.
  */
 export function createWakes(hints?: Pick<Hints, 'send' | 'hear'>): Wakes {
   const events = signal<PersonKey>(key => hints?.send(`events ${key.company} ${key.user}`))
   const sessions = signal<PersonKey>(key => hints?.send(`sessions ${key.company} ${key.user}`))
+  const writers = signal<{ company: CompanyId; upload: string }>(({ company, upload }) =>
+    hints?.send(`writers ${company} ${upload}`)
+  )
   const domains = signal<string>(host => hints?.send(`domains ${host}`))
   const missed = signal<void>()
   hints?.hear({
     text(text) {
       // whoever may use the database may say anything: what makes no sense is not for us
-      const [name, first = '', user] = text.split(' ')
+      const [name, first = '', second] = text.split(' ')
       if (name === 'domains') domains.deliver(first)
       const company = parseCompanyId(first)
-      if (!company || !user) return
-      if (name === 'events') events.deliver({ company, user })
-      if (name === 'sessions') sessions.deliver({ company, user })
+      if (!company || !second) return
+      if (name === 'events') events.deliver({ company, user: second })
+      if (name === 'sessions') sessions.deliver({ company, user: second })
+      if (name === 'writers') writers.deliver({ company, upload: second })
     },
     missed: () => missed.deliver()
   })
-  return { events, uploads: signal(), mails: signal(), sessions, domains, missed }
+  return { events, uploads: signal(), mails: signal(), sessions, writers, domains, missed }
 }
 
 interface BridgedSignal<T> extends Signal<T> {

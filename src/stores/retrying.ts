@@ -9,6 +9,7 @@ const passing: ReadonlySet<ErrorCode> = new Set([
   'unavailable',
   'rate_limited',
   'upload_offset',
+  'upload_busy',
   'idempotency_in_flight'
 ])
 

@@ -409,6 +409,22 @@ describe('the error codes', () => {
     'patchUpload upload_state': async () => ask('patchUpload', { id: await complete() }),
     'patchUpload upload_offset': async () =>
       ask('patchUpload', { id: await open() }, { 'upload-offset': '1' }),
+    'patchUpload upload_busy': async () => {
+      const { prepareStaging } = app.deps.blobs
+      const disk = Promise.withResolvers<void>()
+      app.deps.blobs.prepareStaging = async company => {
+        await disk.promise
+        await prepareStaging(company)
+      }
+      const id = await open()
+      // one writes, two wait
+      const calls = Array.from({ length: 4 }, () => ask('patchUpload', { id }))
+      const refused = await Promise.race(calls)
+      disk.resolve()
+      await Promise.all(calls)
+      app.deps.blobs.prepareStaging = prepareStaging
+      return refused
+    },
     'patchUpload too_large': async () => ask('patchUpload', { id: await open(10) }),
     'deleteUpload cancelled': async () => ask('deleteUpload', { id: await cancelled() }),
     'deleteUpload lapsed': async () => ask('deleteUpload', { id: await lapsed() }),

@@ -87,6 +87,10 @@ export interface Blobs {
   /** Holds the files of all companies while they arrive. */
   stagingDirectory: string
   stagingFile(staged: Staged): string
+  /** Bytes of a staged file; `undefined` when there is none. */
+  sizeStaged(staged: Staged): Promise<number | undefined>
+  /** Copies what the generations before have of a file into a new one, and removes theirs. */
+  takeOverStaged(staged: Staged): Promise<void>
   /** Makes the company's staging folder; like all that follows it survives a power cut. */
   prepareStaging(company: CompanyId): Promise<void>
   /** Makes a staged file survive a power cut; throws when the disk says no. */
@@ -96,8 +100,11 @@ export interface Blobs {
   digestKept(company: CompanyId, tag: Uint8Array): Promise<Digest | undefined>
   /** Bytes of a kept file; `undefined` when there is none. */
   sizeKept(company: CompanyId, tag: Uint8Array): Promise<number | undefined>
-  /** Moves a staged file to its place, durably. Does nothing when it is already there. */
-  keep(staged: Staged, tag: Uint8Array): Promise<void>
+  /**
+   * Moves a staged file to its place, durably. A kept file of the same size stays and the staged one is
+   * removed: others may have recorded it. `damaged` is the inode of a kept file to be replaced.
+   */
+  keep(staged: Staged, tag: Uint8Array, damaged?: number): Promise<void>
   discardStaged(staged: Staged): Promise<void>
   /** Writes the first generation of a staged file whole, for bytes that no connection brings. */
   stage(company: CompanyId, upload: string, bytes: Uint8Array): Promise<void>
@@ -133,6 +140,8 @@ export interface Mails {
 export interface Digest {
   sha256: Buffer
   size: number
+  /** Tells the file from another one that is put in its place. */
+  inode: number
 }
 
 /** Wake-ups, sent after a commit, that other processes may send too; every listener also polls. */
@@ -145,6 +154,8 @@ export interface Wakes {
   mails: Signal
   /** A person's session ended or their rights changed. */
   sessions: Signal<PersonKey>
+  /** A process wants to write an upload that another one is writing. */
+  writers: Signal<{ company: CompanyId; upload: string }>
   /** A domain's config changed. */
   domains: Signal<string>
   /** Wake-ups of other processes may have been lost for a while: look at everything. */

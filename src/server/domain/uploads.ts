@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { AppError, type ErrorCode } from '../../contract/errors.ts'
 import type { RequestState } from '../../contract/requests.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
-import { companyKeys } from './company-keys.ts'
+import { companyKeys, openCompanyKeys } from './company-keys.ts'
 import type { CompanyId, Deps, Digest } from './deps.ts'
 import { readNames, tagOf, writeRecord } from './records.ts'
 import { type Draft, publish } from './requests.ts'
@@ -34,6 +34,9 @@ export interface Upload {
   active_at: Date
   /** Counts the processes that have taken over the writing; names the file that holds the bytes. */
   generation: number
+  /** The process that writes the bytes, and until when it may without renewing that. */
+  writer: string | null
+  writer_until: Date | null
   request_state: RequestState
   request_created: Date
   request_facts: Draft['facts']
@@ -71,6 +74,11 @@ export function requireOpen({ request_state: state }: Upload): void {
   }
 }
 
+/** Throws `upload_state` for an upload whose bytes have all come. */
+export function requireUploading({ state }: Upload): void {
+  if (state !== 'uploading') throw new AppError('upload_state', 'The upload is complete')
+}
+
 /**
  * Takes over a complete upload: the bytes are made durable, then the request is queued. When this
  * returns, the service owes the deposit. Does nothing the second time. A flush that fails ends the
@@ -87,6 +95,10 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
     const current = await lockUpload(tx, upload)
     if (!current) throw new AppError('not_found', 'No such upload')
     requireOpen(current)
+    // another process has taken over: these are not the bytes of the upload any more
+    if (current.generation !== upload.generation) {
+      throw new AppError('upload_busy', 'Another call writes this upload', { retryAfter: 1 })
+    }
     if (current.state !== 'uploading') return
     if (failure?.isFlush) return end(tx, deps, current, 'failed', 'not_stored')
     if (failure) throw failure.error
@@ -115,13 +127,14 @@ export async function tryEnd(
 ): Promise<boolean> {
   const ended = await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
-    if (current?.state !== 'uploading') return false
+    if (current?.state !== 'uploading') return undefined
     await end(tx, deps, current, state, state === 'failed' ? 'not_stored' : state)
     await also(tx)
-    return true
+    return current
   })
-  if (ended) await deps.blobs.discardStaged(upload)
-  return ended
+  if (!ended) return false
+  await deps.blobs.discardStaged(ended)
+  return true
 }
 
 /** Ends the upload of a company that nobody has continued longest, a day or more; answers whether there was one. */
@@ -166,12 +179,30 @@ export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promi
 
 /** Makes the deposit of a received upload that the caller holds, or ends it if its bytes are others. */
 export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
-  const found = await findBytes(deps, upload)
   const declared = upload.stored
-  if (!found || !declared?.equals(found.sha256) || found.size !== upload.size) {
+  const { lookup } = await openCompanyKeys(deps, upload.company_id)
+  const tag = declared && tagOf(lookup, 'blob', declared)
+  const [staged, kept] = await Promise.all([
+    deps.blobs.digestStaged(upload),
+    tag && digestKept(deps, upload.company_id, tag)
+  ])
+  // without a staged file a crash came after it had been moved to its place
+  const found = staged ?? kept
+  if (!tag || !found?.sha256.equals(declared) || found.size !== upload.size) {
     return failUpload(deps, upload, 'transfer_corrupt')
   }
-  await record(deps, upload, declared)
+  const isDamaged = kept && !kept.sha256.equals(declared)
+  await record(deps, upload, declared, isDamaged ? kept.inode : undefined)
+}
+
+/** Nearly always there is none, which takes no reading. */
+async function digestKept(
+  deps: Deps,
+  company_id: CompanyId,
+  tag: Buffer
+): Promise<Digest | undefined> {
+  const size = await deps.blobs.sizeKept(company_id, tag)
+  return size === undefined ? undefined : deps.blobs.digestKept(company_id, tag)
 }
 
 /** Leaves an upload to the caller until then, as a lease does; it may still be on its way. */
@@ -244,16 +275,6 @@ function keepLease(deps: Deps, upload: Upload): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) }
 }
 
-/** The bytes as they lie on the disk: staged, or already in place after a crash. */
-async function findBytes(deps: Deps, upload: Upload): Promise<Digest | undefined> {
-  const staged = await deps.blobs.digestStaged(upload)
-  if (staged || !upload.stored) return staged
-  const keys = await inCompany(deps.db, upload.company_id, tx =>
-    companyKeys(tx, deps, upload.company_id)
-  )
-  return deps.blobs.digestKept(upload.company_id, tagOf(keys.lookup, 'blob', upload.stored))
-}
-
 async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<void> {
   await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
@@ -263,7 +284,12 @@ async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<
 }
 
 /** The one transaction of a deposit: blob, charge, record with its tags and openings, then event and leaf. */
-async function record(deps: Deps, upload: Upload, stored: Buffer): Promise<void> {
+async function record(
+  deps: Deps,
+  upload: Upload,
+  stored: Buffer,
+  damaged: number | undefined
+): Promise<void> {
   const { company_id } = upload
   await inCompany(deps.db, company_id, async tx => {
     const current = await lockUpload(tx, upload)
@@ -279,7 +305,7 @@ async function record(deps: Deps, upload: Upload, stored: Buffer): Promise<void>
       )
       .execute()
     // under the blob's row lock, so that a deletion of the same bytes waits
-    await deps.blobs.keep(current, blobTag)
+    await deps.blobs.keep(current, blobTag, damaged)
     const [names] = await Promise.all([
       readNames(tx, current),
       settleUsage(tx, company_id, reservationOf(current)),
@@ -308,13 +334,15 @@ async function end(
   await publish(tx, deps, upload.company_id, { ...draftOf(upload, state), code })
 }
 
+const released = { writer: null, writer_until: null }
+
 async function setState(tx: Tx, upload: Upload, state: 'received' | 'settled'): Promise<void> {
   await tx
     .updateTable('upload')
     .set(
       state === 'settled'
-        ? { state, original: null, stored: null, transform: null, leased_until: null }
-        : { state }
+        ? { ...released, state, original: null, stored: null, transform: null, leased_until: null }
+        : { ...released, state }
     )
     .where('company_id', '=', upload.company_id)
     .where('id', '=', upload.id)

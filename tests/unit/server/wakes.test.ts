@@ -7,10 +7,12 @@ test('hears what other processes say', () => {
   const { say, heard } = makeWakes()
   say(`events ${company} ada`)
   say(`sessions ${company.toUpperCase()} eve`)
+  say(`writers ${company} upload`)
   say('domains docs.acme.test')
   expect(heard).toEqual([
     ['events', { company, user: 'ada' }],
     ['sessions', { company, user: 'eve' }],
+    ['writers', { company, upload: 'upload' }],
     ['domains', 'docs.acme.test']
   ])
 })
@@ -41,6 +43,7 @@ function makeWakes() {
   const heard: [string, unknown][] = []
   wakes.events.on(key => heard.push(['events', key]))
   wakes.sessions.on(key => heard.push(['sessions', key]))
+  wakes.writers.on(key => heard.push(['writers', key]))
   wakes.domains.on(host => heard.push(['domains', host]))
   return { say: (text: string) => say(text), heard }
 }

@@ -1,0 +1,268 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setImmediate as turn } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { getDeposit } from '../../src/contract/deposits.ts'
+import { companyId } from '../../src/server/db/scope.ts'
+import type { CompanyId } from '../../src/server/domain/deps.ts'
+import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
+import { startBeside } from '../helpers/beside.ts'
+import { patience, times } from '../helpers/counts.ts'
+import { holdPatch } from '../helpers/held-patch.ts'
+
+let app: TestApp
+let ada: TestPerson
+let port: number
+let company: CompanyId
+beforeAll(async () => {
+  app = await makeApp()
+  ada = await app.signUp()
+  port = await app.listen()
+  company = companyId(app.companies[ada.host] ?? '')
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+const size = 3000
+const half = 1000
+
+/** An upload whose first bytes have come over a connection that has gone silent since. */
+async function begin(at = port, bytes = randomBytes(size)) {
+  const { request, upload } = await app.reserve(ada, bytes)
+  const first = bytes.subarray(0, half)
+  const silent = holdPatch(at, ada, upload, { offset: 0, length: size, first })
+  const file = join(app.folder, 'documents/staging', company, idOf(upload))
+  await vi.waitFor(async () => expect((await stat(file)).size).toBe(half))
+  return { request, upload, bytes, silent, rest: { offset: half, length: size - half } }
+}
+
+const idOf = (upload: string) => upload.slice('/uploads/'.length)
+
+async function offsetOf(upload: string): Promise<number> {
+  const headers = { authorization: `Bearer ${ada.token}`, 'tus-resumable': '1.0.0' }
+  const head = await app.request(`api.${ada.host}`, { method: 'HEAD', path: upload, headers })
+  return Number(head.headers['upload-offset'])
+}
+
+async function rowOf(upload: string) {
+  const { rows } = await app.owner.query('select * from upload where id = $1', [idOf(upload)])
+  return rows[0]
+}
+
+/** Names of the files of uploads that are not kept. */
+async function staged(): Promise<string[]> {
+  const names = await readdir(join(app.folder, 'documents/staging', company))
+  return names.sort()
+}
+
+/** Where the bytes of a deposit are kept. */
+async function keptFile(id: string): Promise<string> {
+  const { rows } = await app.owner.query('select blob_tag from deposit where id = $1', [id])
+  const name = rows[0].blob_tag.toString('hex')
+  return join(app.folder, 'documents/blobs', company, name.slice(0, 2), name)
+}
+
+/** The request once it has ended well, with the fingerprint of the bytes that are kept for it. */
+async function recorded(id: string): Promise<string> {
+  const { state, deposit_id = '' } = await app.until(ada, id, ['done', 'failed'])
+  expect(state).toBe('done')
+  const { rows } = await app.owner.query('select blob_tag from deposit where id = $1', [deposit_id])
+  const kept = await app.deps.blobs.digestKept(company, rows[0].blob_tag)
+  expect((await ada.call(getDeposit, { id: deposit_id })).stored).toBe(kept?.sha256.toString('hex'))
+  return deposit_id
+}
+
+test('lets two calls wait for an upload, refuses the third, and does no work meanwhile', async () => {
+  const { request, upload, bytes, silent, rest } = await begin()
+  const waiting = [holdPatch(port, ada, upload, rest), holdPatch(port, ada, upload, rest)]
+  const others = Array.from({ length: 8 }, () => holdPatch(port, ada, upload, rest))
+  const refused = await Promise.race(others.map(({ answer }) => answer))
+  expect(refused).toEqual({ status: 409, code: 'upload_busy', retryAfter: '1' })
+  // those who wait hold a promise; a loop that looks again and again would stand here
+  const held: number[] = []
+  for (let turns = 0; turns < 20; turns++) {
+    await turn()
+    held.push(process.getActiveResourcesInfo().filter(name => name === 'Immediate').length)
+  }
+  expect(Math.min(...held)).toBe(0)
+  // each silent one makes room for the next, until only one is left
+  const open = new Set([silent, ...waiting, ...others])
+  for (const call of open) {
+    void call.answer.then(({ code }) => code === 'upload_busy' && open.delete(call))
+  }
+  await vi.waitFor(() => expect(open.size).toBe(1), { timeout: 10_000 })
+  const [last] = open
+  last?.send(bytes.subarray(half))
+  expect((await last?.answer)?.status).toBe(204)
+  await recorded(request.id)
+})
+
+test('stops a call whose client has gone silent, and goes on with the next one', async () => {
+  const { request, upload, bytes, silent } = await begin()
+  expect((await app.patch(ada, upload, bytes.subarray(half), half)).status).toBe(204)
+  expect(await silent.answer).toEqual({ status: 409, code: 'upload_busy', retryAfter: '1' })
+  await recorded(request.id)
+})
+
+test('does not stop a call whose bytes come, and refuses another with an offset of before', async () => {
+  const { request, upload, bytes, silent } = await begin()
+  const late = await app.patch(ada, upload, bytes.subarray(5), 5)
+  expect([late.status, JSON.parse(late.body.toString()).code]).toEqual([409, 'upload_offset'])
+  const second = holdPatch(port, ada, upload, { offset: half, length: size - half })
+  silent.send(bytes.subarray(half))
+  expect((await silent.answer).status).toBe(204)
+  expect((await second.answer).status).toBe(409)
+  await recorded(request.id)
+})
+
+test('gives the place of a waiting call that has gone to the next', async () => {
+  const { request, upload, bytes, rest } = await begin()
+  const gone = [holdPatch(port, ada, upload, rest), holdPatch(port, ada, upload, rest)]
+  for (const each of gone) each.leave()
+  await Promise.all(gone.map(each => each.answer))
+  expect((await app.patch(ada, upload, bytes.subarray(half), half)).status).toBe(204)
+  await recorded(request.id)
+})
+
+test('cancels an upload whose call still holds, and leaves no file', async () => {
+  const { upload, silent } = await begin()
+  const headers = { authorization: `Bearer ${ada.token}`, 'tus-resumable': '1.0.0' }
+  const sent = { method: 'DELETE', path: upload, headers }
+  expect((await app.request(`api.${ada.host}`, sent)).status).toBe(204)
+  expect(await silent.answer).toMatchObject({ status: 409, code: 'cancelled' })
+  expect(await staged()).toEqual([])
+})
+
+/** A process that shares database and documents, and whose clock says that leases of the first one ran out. */
+const aheadSeconds = 11
+
+test('takes over from a process that stands still, and gives it no way to the bytes any more', async () => {
+  await using other = await startBeside(app, { aheadSeconds })
+  const { request, upload, bytes, silent, rest } = await begin()
+  const next = holdPatch(other.port, ada, upload, rest)
+  next.send(bytes.subarray(half, half + 5))
+  await vi.waitFor(async () => expect(await staged()).toEqual([`${idOf(upload)}.1`]))
+  // the first process wakes and writes all that it was sent
+  silent.send(Buffer.alloc(size - half, 'late'))
+  expect(await silent.answer).toEqual({ status: 409, code: 'upload_busy', retryAfter: '1' })
+  next.send(bytes.subarray(half + 5))
+  expect((await next.answer).status).toBe(204)
+  await recorded(request.id)
+  expect(await staged()).toEqual([])
+})
+
+test('goes on with the bytes of a process that died while it wrote', async () => {
+  const { request, upload, bytes, silent } = await begin()
+  silent.leave()
+  await vi.waitFor(async () => expect((await rowOf(upload)).writer).toBe(null))
+  const dead = [idOf(upload), randomUUID(), new Date(app.deps.clock().getTime() + 9000)]
+  await app.owner.query('update upload set writer = $2, writer_until = $3 where id = $1', dead)
+  expect(await offsetOf(upload)).toBe(half)
+  // nobody answers, so the lease is not waited for
+  expect((await app.patch(ada, upload, bytes.subarray(half), half)).status).toBe(204)
+  expect(await rowOf(upload)).toMatchObject({ generation: 1, writer: null })
+  await recorded(request.id)
+  expect(await staged()).toEqual([])
+})
+
+test('finds the bytes again when the process that took over has died before it copied them', async () => {
+  const { request, upload, bytes, silent } = await begin()
+  silent.leave()
+  await vi.waitFor(async () => expect((await rowOf(upload)).writer).toBe(null))
+  await app.owner.query(
+    `update upload set generation = 1, writer = $2, writer_until = now() - interval '1 s'
+      where id = $1`,
+    [idOf(upload), randomUUID()]
+  )
+  expect(await offsetOf(upload)).toBe(0)
+  expect((await app.patch(ada, upload, bytes)).status).toBe(409)
+  expect(await offsetOf(upload)).toBe(half)
+  expect((await app.patch(ada, upload, bytes.subarray(half), half)).status).toBe(204)
+  await recorded(request.id)
+})
+
+test('asks another process to make room, which does so once its client is silent', async () => {
+  const hints = {
+    send(text: string) {
+      const [, first = '', second = ''] = text.split(' ')
+      app.deps.wakes.writers.send({ company: companyId(first), upload: second })
+    },
+    hear: () => undefined
+  }
+  await using other = await startBeside(app, { hints })
+  const { request, upload, bytes, silent, rest } = await begin()
+  const resume = () => {
+    const next = holdPatch(other.port, ada, upload, rest)
+    next.send(bytes.subarray(half))
+    return next.answer
+  }
+  let answer = await resume()
+  // it had sent its bytes a moment ago, so the first try may find it alive
+  while (answer.code === 'upload_busy') answer = await resume()
+  expect(answer.status).toBe(204)
+  expect((await silent.answer).code).toBe('upload_busy')
+  // given back, so nothing had to be copied
+  expect((await rowOf(upload)).generation).toBe(0)
+  await recorded(request.id)
+})
+
+test('keeps the file of a document when its bytes are deposited again', async () => {
+  const bytes = randomBytes(size)
+  const first = await app.deposit(ada, bytes)
+  const file = await keptFile(first.deposit_id ?? '')
+  const { ino } = await stat(file)
+  expect((await app.deposit(ada, bytes)).state).toBe('done')
+  expect((await stat(file)).ino).toBe(ino)
+  expect(await staged()).toEqual([])
+})
+
+test.each([
+  ['cut', (bytes: Buffer) => bytes.subarray(1)],
+  ['changed', () => randomBytes(size)]
+])('replaces the file of a document that is %s when its bytes come again', async (_how, damage) => {
+  const bytes = randomBytes(size)
+  const { deposit_id = '' } = await app.deposit(ada, bytes)
+  const file = await keptFile(deposit_id)
+  await writeFile(file, damage(bytes))
+  expect((await app.deposit(ada, bytes)).state).toBe('done')
+  expect((await readFile(file)).equals(bytes)).toBe(true)
+})
+
+const rounds = times(10, 10_000)
+
+test(
+  `records no byte of ${rounds} documents that was not announced, while two processes write them`,
+  async () => {
+    await using other = await startBeside(app, { aheadSeconds })
+    const evil = Buffer.alloc(size - half, 'late')
+    let wrong = 0
+    for (let round = 0; round < rounds; round++) {
+      const { request, upload, bytes, silent, rest } = await begin()
+      // the other process believes that the first one is dead
+      const next = holdPatch(other.port, ada, upload, rest)
+      // the late bytes come before, while and after the others are recorded
+      const late = round % 3
+      if (late === 0) silent.send(evil)
+      next.send(bytes.subarray(half))
+      if (late === 1) silent.send(evil)
+      const { status } = await next.answer
+      if (late === 2) {
+        expect(status).toBe(204)
+        await recorded(request.id)
+        silent.send(evil)
+        expect((await silent.answer).status).toBe(409)
+      }
+      await silent.answer
+      const offset = await offsetOf(upload)
+      if (offset < size) await app.patch(ada, upload, bytes.subarray(offset), offset)
+      const { state, code } = await app.until(ada, request.id, ['done', 'failed'])
+      if (state === 'done') await recorded(request.id)
+      // the late bytes were here first, and are others than were announced
+      else expect([late === 2, code]).toEqual([false, 'transfer_corrupt'])
+      if (state === 'failed') wrong++
+    }
+    expect(wrong).toBeLessThan(rounds)
+    expect(await staged()).toEqual([])
+  },
+  patience(60_000)
+)

@@ -1,0 +1,47 @@
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { openBlobs } from '../../src/server/blobs.ts'
+import type { Deps } from '../../src/server/domain/deps.ts'
+import { createAddressReader, refuseHost } from '../../src/server/hosts.ts'
+import { createListener } from '../../src/server/listener.ts'
+import { createUploads } from '../../src/server/uploads.ts'
+import { createWakes } from '../../src/server/wakes.ts'
+import type { TestApp } from './app.ts'
+
+type Hints = NonNullable<Parameters<typeof createWakes>[0]>
+
+/**
+ * Starts what another process on the same database and documents would be: a listener with locks,
+ * signals and a clock of its own.
+ */
+export async function startBeside(
+  app: TestApp,
+  { aheadSeconds = 0, hints }: { aheadSeconds?: number; hints?: Hints } = {}
+) {
+  const clock = () => new Date(app.deps.clock().getTime() + aheadSeconds * 1000)
+  const deps: Deps = {
+    ...app.deps,
+    blobs: openBlobs(join(app.folder, 'documents')),
+    // its job is not run here, and the first one's would look only now and then
+    wakes: { ...createWakes(hints), uploads: app.deps.wakes.uploads },
+    clock
+  }
+  const server = createListener({
+    tenants: app.tenants,
+    site: { handle: async (_request, response) => refuseHost(response, 421) },
+    app: app.app,
+    uploads: createUploads(deps),
+    addressOf: createAddressReader([]),
+    log: deps.log
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    deps,
+    // as: a TCP server has such an address
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+    }
+  }
+}
