@@ -3,8 +3,6 @@ import { reduceAboveBytes } from '../contract/limits.ts'
 import type { ReducedPicture } from './image.ts'
 import { type AskOptions, createPool } from './pool.ts'
 
-const reducibleTypes = ['image/jpeg', 'image/png', 'image/webp']
-
 /** Names the way of reducing; another scaler or encoder setting takes another number. */
 const tool = 'vidimus/1 canvas'
 
@@ -13,9 +11,12 @@ export interface Reduction {
   transform: Transform
 }
 
-/** Whether a copy of the picture is kept in place of the file. */
-export function isReducible(file: Pick<Blob, 'size' | 'type'>): boolean {
-  return file.size > reduceAboveBytes && reducibleTypes.includes(file.type)
+/**
+ * Whether a reduced copy is tried: of every picture that is large enough, except drawings, which have no
+ * pixels. What the browser cannot decode, and animations, go unchanged.
+ */
+export function isReducible({ size, type }: Pick<Blob, 'size' | 'type'>): boolean {
+  return size > reduceAboveBytes && type.startsWith('image/') && !type.startsWith('image/svg')
 }
 
 /** One picture at a time: a decoded one takes four bytes per pixel. */

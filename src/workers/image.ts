@@ -1,4 +1,5 @@
 import { fitInside, type Size } from '../core/fit.ts'
+import { isStillPicture } from '../core/still-picture.ts'
 import type { WorkerAnswer } from './pool.ts'
 
 const box = { w: 600, h: 600 }
@@ -24,6 +25,7 @@ async function run(file: Blob): Promise<WorkerAnswer<ReducedPicture | undefined>
 }
 
 async function reduce(file: Blob): Promise<ReducedPicture | undefined> {
+  if (!isStillPicture(new Uint8Array(await file.arrayBuffer()))) return undefined
   const picture = await createImageBitmap(file, { imageOrientation: 'from-image' })
   const from = { w: picture.width, h: picture.height }
   const to = fitInside(from, box)

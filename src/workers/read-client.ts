@@ -7,10 +7,13 @@ const aloneBytes = 8 * 1024 * 1024
 const pieceBytes = 1024 * 1024
 /** One is hashed, one is on its way each way, one is filled. */
 const pieces = 4
+/** The end of a worker is not always reported; reading a piece takes milliseconds. */
+const silenceMs = 30_000
 
 /**
  * Reads large files in a worker of its own, which fills the same few buffers over and over: whoever
- * hashes them does nothing else. Where that worker cannot start, files are read here.
+ * hashes them does nothing else. Where that worker cannot start, files are read here; where it dies, the
+ * rest of its file is read here and the next file gets another one.
  */
 export function createReader(start: () => PoolWorker = startWorker): (file: Blob) => Pieces {
   let started: Promise<PoolWorker> | undefined
@@ -21,9 +24,15 @@ export function createReader(start: () => PoolWorker = startWorker): (file: Blob
     const worker = await started.catch(() => undefined)
     if (!worker) return yield* readHere(file)
     let isWhole = false
+    let done = 0
     try {
-      yield* readWith(worker, file)
+      for await (const bytes of readWith(worker, file)) {
+        done += bytes.length
+        yield bytes
+      }
       isWhole = true
+    } catch (error) {
+      if (!(error instanceof WorkerDied)) throw error
     } finally {
       if (!isWhole) {
         // buffers of this file are still on their way
@@ -31,6 +40,7 @@ export function createReader(start: () => PoolWorker = startWorker): (file: Blob
         started = undefined
       }
     }
+    if (!isWhole) yield* readHere(file.slice(done))
   }
 
   return read
@@ -39,16 +49,19 @@ export function createReader(start: () => PoolWorker = startWorker): (file: Blob
 type Pieces = AsyncGenerator<Uint8Array, void>
 
 async function* readWith(worker: PoolWorker, file: Blob): Pieces {
-  const arrived: ReadReply[] = []
+  const arrived: (ReadReply | { kind: 'died' })[] = []
   let hear = () => {}
-  worker.onmessage = ({ data }: MessageEvent<ReadReply>) => {
-    arrived.push(data)
+  const take = (reply: ReadReply | { kind: 'died' }) => {
+    arrived.push(reply)
     hear()
   }
+  worker.onmessage = ({ data }: MessageEvent<ReadReply>) => take(data)
+  worker.onerror = () => take({ kind: 'died' })
   const ask = (request: ReadRequest, transfer: Transferable[] = []) =>
     worker.postMessage(request, transfer)
   ask({ file })
   let out = pieces
+  let silence: ReturnType<typeof setTimeout> | undefined
   for (let count = 0; count < pieces; count++) {
     const buffer = new ArrayBuffer(pieceBytes)
     ask({ buffer }, [buffer])
@@ -58,8 +71,11 @@ async function* readWith(worker: PoolWorker, file: Blob): Pieces {
     if (!next) {
       await new Promise<void>(resolve => {
         hear = resolve
+        silence = setTimeout(() => take({ kind: 'died' }), silenceMs)
       })
-    } else if (next.kind === 'failed') throw new Error(next.detail)
+      clearTimeout(silence)
+    } else if (next.kind === 'died') throw new WorkerDied()
+    else if (next.kind === 'failed') throw new Error(next.detail)
     else if (next.kind === 'filled' && next.length === 0) out -= 1
     else if (next.kind === 'filled') {
       const { buffer, length } = next
@@ -68,6 +84,8 @@ async function* readWith(worker: PoolWorker, file: Blob): Pieces {
     }
   }
 }
+
+class WorkerDied extends Error {}
 
 /** The worker, once it has spoken. */
 function ready(start: () => PoolWorker): Promise<PoolWorker> {

@@ -7,6 +7,10 @@ test.each([
   [1_000_000, 'image/jpeg', false],
   [1_000_001, 'image/jpeg', true],
   [1_000_001, 'image/png', true],
+  [1_000_001, 'image/avif', true],
+  [1_000_001, 'image/bmp', true],
+  [1_000_001, 'image/gif', true],
+  [1_000_001, 'image/svg+xml', false],
   [1_000_001, 'application/pdf', false]
 ])('of %d bytes and type %s: reduced before it is sent: %s', (size, type, expected) => {
   expect(isReducible({ size, type })).toBe(expected)

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { openFilling } from '../../../src/workers/filling.ts'
 import { fingerprint } from '../../../src/workers/fingerprint.ts'
 import type { PoolWorker } from '../../../src/workers/pool.ts'
@@ -9,7 +9,12 @@ import { createReader } from '../../../src/workers/read-client.ts'
 const megabyte = 1024 * 1024
 
 /** The reading worker, in this thread. */
-function makeWorker({ failsAfter = Number.POSITIVE_INFINITY, loads = true } = {}) {
+function makeWorker({
+  failsAfter = Number.POSITIVE_INFINITY,
+  diesAfter = Number.POSITIVE_INFINITY,
+  isSilent = false,
+  loads = true
+} = {}) {
   let fill: ReturnType<typeof openFilling> | undefined
   let turn = Promise.resolve()
   let filled = 0
@@ -27,6 +32,12 @@ function makeWorker({ failsAfter = Number.POSITIVE_INFINITY, loads = true } = {}
   }
   async function serve(buffer: ArrayBuffer): Promise<void> {
     filled += 1
+    if (filled > diesAfter) {
+      const event = new Event('error') as ErrorEvent // as: what an uncaught fault gives
+      if (!isSilent && filled === diesAfter + 1)
+        worker.onerror?.call(worker as unknown as Worker, event) // as: nobody reads `this`
+      return
+    }
     if (filled > failsAfter || !fill) return say({ kind: 'failed', detail: 'NotReadableError' })
     say({ kind: 'filled', ...(await fill(buffer)) })
   }
@@ -97,4 +108,28 @@ test('fills from slices where streams fill no buffers', async () => {
     throw new TypeError('no byte stream')
   }
   expect(await fingerprint(file, { read })).toBe(sha256)
+})
+
+test('reads on by itself where the worker dies, and starts another one for the next file', async () => {
+  const { read, workers } = makeReader({ diesAfter: 5 })
+  for (const size of [11 * megabyte, 12 * megabyte - 1]) {
+    const { file, sha256 } = makeFile(size)
+    expect(await fingerprint(file, { read })).toBe(sha256)
+  }
+  expect(workers.map(({ ended }) => ended)).toEqual([true, true])
+})
+
+test('takes a worker for dead that says nothing for half a minute', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const { read, workers } = makeReader({ diesAfter: 5, isSilent: true })
+    const { file, sha256 } = makeFile(11 * megabyte)
+    const found = fingerprint(file, { read })
+    await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1))
+    await vi.advanceTimersByTimeAsync(30_000)
+    expect(await found).toBe(sha256)
+    expect(workers[0]?.ended).toBe(true)
+  } finally {
+    vi.useRealTimers()
+  }
 })

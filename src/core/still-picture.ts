@@ -1,0 +1,72 @@
+type Bytes = Uint8Array
+
+/**
+ * Whether a file holds one picture and no more. Of an animation or of several pages a reduced copy would
+ * keep the first one alone.
+ */
+export function isStillPicture(bytes: Bytes): boolean {
+  if (textAt(bytes, 0, 3) === 'GIF') return countGifFrames(bytes) < 2
+  if (textAt(bytes, 1, 3) === 'PNG') return !isAnimatedPng(bytes)
+  if (textAt(bytes, 0, 4) === 'RIFF') return !isAnimatedWebp(bytes)
+  if (textAt(bytes, 4, 4) === 'ftyp') return !isSequence(bytes)
+  if (textAt(bytes, 0, 4) === 'II*\0') return !hasSecondPage(bytes, true)
+  if (textAt(bytes, 0, 4) === 'MM\0*') return !hasSecondPage(bytes, false)
+  return true
+}
+
+/** Counts image descriptors, two at most. */
+function countGifFrames(bytes: Bytes): number {
+  const skipBlocks = (from: number) => {
+    let at = from
+    while (at < bytes.length && bytes[at] !== 0) at += 1 + (bytes[at] ?? 0)
+    return at + 1
+  }
+  const tableBytes = (flags: number) => (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0)
+  let at = 13 + tableBytes(bytes[10] ?? 0)
+  let frames = 0
+  while (at < bytes.length && frames < 2) {
+    const kind = bytes[at]
+    if (kind === 0x21) at = skipBlocks(at + 2)
+    else if (kind === 0x2c) {
+      frames += 1
+      at = skipBlocks(at + 11 + tableBytes(bytes[at + 9] ?? 0))
+    } else break
+  }
+  return frames
+}
+
+/** The chunk that announces frames stands before the picture's own data. */
+function isAnimatedPng(bytes: Bytes): boolean {
+  for (let at = 8; at + 8 <= bytes.length; at += 12 + numberAt(bytes, at, 4, false)) {
+    const name = textAt(bytes, at + 4, 4)
+    if (name === 'acTL') return true
+    if (name === 'IDAT') return false
+  }
+  return false
+}
+
+function isAnimatedWebp(bytes: Bytes): boolean {
+  return textAt(bytes, 12, 4) === 'VP8X' && ((bytes[20] ?? 0) & 2) !== 0
+}
+
+/** AVIF and HEIC: the brand of image sequences. */
+function isSequence(bytes: Bytes): boolean {
+  return ['avis', 'msf1', 'hevc'].includes(textAt(bytes, 8, 4))
+}
+
+/** TIFF: directories form a chain, one for each page. */
+function hasSecondPage(bytes: Bytes, littleEndian: boolean): boolean {
+  const first = numberAt(bytes, 4, 4, littleEndian)
+  const entries = numberAt(bytes, first, 2, littleEndian)
+  return numberAt(bytes, first + 2 + 12 * entries, 4, littleEndian) !== 0
+}
+
+function numberAt(bytes: Bytes, at: number, length: number, littleEndian: boolean): number {
+  const digits = [...bytes.subarray(at, at + length)]
+  if (littleEndian) digits.reverse()
+  return digits.reduce((number, byte) => number * 256 + byte, 0)
+}
+
+function textAt(bytes: Bytes, at: number, length: number): string {
+  return String.fromCharCode(...bytes.subarray(at, at + length))
+}
