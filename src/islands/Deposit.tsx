@@ -14,6 +14,7 @@ import { $session } from '../stores/sessions.ts'
 import { $user } from '../stores/users.ts'
 import type { DepositDesk, TurnedAway } from './parts/DepositDesk.tsx'
 import { DropZone } from './parts/DropZone.tsx'
+import { FolderButton } from './parts/FolderButton.tsx'
 import { Seal } from './parts/Seal.tsx'
 import { Unreadable } from './parts/Unreadable.tsx'
 import { useOffer } from './parts/use-offer.ts'
@@ -32,6 +33,7 @@ export function Deposit({ locale, words }: DepositProps) {
   const session = useStore($session, { ssr: 'initial' })
   const [held, setHeld] = useState<File[]>([])
   const [turnedAway, setTurnedAway] = useState<TurnedAway>()
+  const [leftOut, setLeftOut] = useState(0)
   const [phone, setPhone] = useState(false)
   const root = useRef<HTMLDivElement>(null)
   const chosen = categories.status === 'ready' ? chosenOf(categories) : undefined
@@ -55,8 +57,9 @@ export function Deposit({ locale, words }: DepositProps) {
     if (hasNone && held.length > 0) setHeld([])
   }, [hasNone, held])
 
-  const take = (files: File[]) => {
+  const take = (files: File[], systemFiles = 0) => {
     setTurnedAway(undefined)
+    setLeftOut(systemFiles)
     setHeld(before => [...before, ...files])
     void loadDesk()
   }
@@ -87,10 +90,12 @@ export function Deposit({ locale, words }: DepositProps) {
           label={t('deposit.drop.label')}
           hint={t('deposit.drop.hint', { size: formatByteLimit(maxFileBytes, locale) })}
           multiple
-          onFiles={take}
+          onFiles={files => take(files)}
         >
           <Seal state={{ kind: 'idle' }} className="size-20" small />
         </DropZone>
+        <FolderButton label={t('deposit.folder')} onFiles={take} />
+        {leftOut > 0 && <p role="status">{t('deposit.leftOut', { count: leftOut })}</p>}
         {phone && <p className="text-ink-soft text-sm">{t('deposit.phone')}</p>}
         <Unreadable names={unreadable} locale={locale} t={t} />
         {turnedAway && turnedAway.count > 0 && (

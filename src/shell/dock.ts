@@ -1,7 +1,7 @@
 import type { ReadableAtom } from 'nanostores'
 import { formatPercent, timeLeft } from '../core/format.ts'
 import { localizedPath } from '../i18n/index.ts'
-import type { DepositSummary } from '../stores/deposit-states.ts'
+import { type DepositSummary, openOf } from '../stores/deposit-states.ts'
 import { onPage, pageLocale, pageWords } from './page.ts'
 import { isDepositPage } from './uploading.ts'
 
@@ -27,7 +27,7 @@ function draw(): void {
   const t = pageWords()
   dock.setAttribute('aria-label', t('shell.dock.label'))
   const words = dockWords(summary)
-  const hasEnded = summary.active + summary.paused + summary.missing === 0
+  const hasEnded = openOf(summary) === 0
   if (!dock.firstElementChild) dock.append(...parts())
   const [text, bar, link, close] = dock.children
   if (text && text.textContent !== words) text.textContent = words
@@ -60,26 +60,17 @@ function parts(): HTMLElement[] {
   return [text, bar, link, close]
 }
 
-function dockWords({
-  total,
-  active,
-  paused,
-  missing,
-  done,
-  failed,
-  cancelled,
-  duplicate,
-  percent,
-  secondsLeft
-}: DepositSummary): string {
+function dockWords(summary: DepositSummary): string {
+  const { batch, active, choosing, done, failed, percent, secondsLeft } = summary
   const t = pageWords()
   const share = formatPercent(percent / 100, pageLocale())
-  const ended = done + failed + cancelled + duplicate
-  if (active + paused + missing === 0) {
+  const { total, ended } = batch
+  if (openOf(summary) === 0) {
     return failed > 0
       ? t('shell.dock.mixed', { done, failed })
       : t('shell.dock.finished', { count: done })
   }
+  if (active === 0 && choosing > 0) return t('shell.dock.choosing', { count: choosing })
   if (active === 0) return t('shell.dock.paused', { done: ended, total, share })
   if (secondsLeft === undefined) return t('shell.dock.progress', { done: ended, total, share })
   const { unit, value } = timeLeft(secondsLeft)

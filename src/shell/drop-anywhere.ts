@@ -55,14 +55,15 @@ function offer(event: DragEvent): void {
 }
 
 async function hand(to: Target, transfer: DataTransfer): Promise<void> {
-  const [{ files, unreadable, handles }, offers, { navigate }] = await Promise.all([
+  const [{ files, unreadable, leftOut, names, handles }, offers, { navigate }] = await Promise.all([
     filesOf(transfer),
     import('../stores/offers.ts'),
     import('../stores/navigation.ts')
   ])
   for (const [file, handle] of handles) offers.keepHandle(file, handle)
-  if (files.length + unreadable.length === 0) return
-  offers.offerFiles({ to, files, unreadable })
+  for (const [file, name] of names) offers.keepName(file, name)
+  if (files.length + unreadable.length + leftOut === 0) return
+  offers.offerFiles({ to, files, unreadable, leftOut })
   if (!isOn(to)) await navigate(localizedPath(pageLocale(), `/${to}`))
 }
 

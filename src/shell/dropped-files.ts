@@ -1,14 +1,26 @@
+import { isSystemFile, nameInFolder } from '../core/folder-files.ts'
+
 export interface Dropped {
   files: File[]
   /** Paths of what could not be read. */
   unreadable: string[]
+  /** How many system files of folders were left out. */
+  leftOut: number
+  /** What files of folders are called within them. */
+  names: Map<File, string>
   /** Lasting ways to files, where the browser gives them. */
   handles: Map<File, FileSystemFileHandle>
 }
 
 /** The files of a drop or paste, those of folders included. */
 export async function filesOf(transfer: DataTransfer): Promise<Dropped> {
-  const dropped: Dropped = { files: [], unreadable: [], handles: new Map() }
+  const dropped: Dropped = {
+    files: [],
+    unreadable: [],
+    leftOut: 0,
+    names: new Map(),
+    handles: new Map()
+  }
   // everything is asked for before the first await: the list is emptied when the event ends
   const items = [...transfer.items].filter(({ kind }) => kind === 'file').map(look)
   for (const { entry, file, handle } of items) {
@@ -42,7 +54,13 @@ async function handleOf(item: DataTransferItem): Promise<FileSystemFileHandle | 
 async function walk(entry: FileSystemEntry, dropped: Dropped): Promise<void> {
   try {
     if (isFile(entry)) {
-      dropped.files.push(await new Promise<File>((done, fail) => entry.file(done, fail)))
+      if (isSystemFile(entry.fullPath)) {
+        dropped.leftOut += 1
+        return
+      }
+      const file = await new Promise<File>((done, fail) => entry.file(done, fail))
+      dropped.files.push(file)
+      dropped.names.set(file, nameInFolder(entry.fullPath))
     } else if (isFolder(entry)) {
       for (const child of await childrenOf(entry)) await walk(child, dropped)
     }

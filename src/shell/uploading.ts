@@ -5,9 +5,9 @@ let summary: DepositSummary | undefined
 let watching = false
 let ended = Promise.withResolvers<void>()
 
-/** Whether leaving the document now would end an upload, a paused one too. */
+/** Whether leaving the document now would end an upload, also one that waits for the person. */
 export function isUploading(): boolean {
-  return summary !== undefined && summary.active + summary.paused > 0
+  return summary !== undefined && summary.active + summary.paused + summary.choosing > 0
 }
 
 /** Once nothing is on its way any more. */

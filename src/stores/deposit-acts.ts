@@ -1,23 +1,25 @@
 import { atom, type ReadableAtom, type WritableAtom } from 'nanostores'
 import type { Category } from '../contract/categories.ts'
-import { FileName, MediaType } from '../contract/deposits.ts'
+import { FileName, MediaType, type Transform } from '../contract/deposits.ts'
 import { AppError, type ErrorCode, errorCodes, fieldErrors } from '../contract/errors.ts'
 import { maxFileBytes } from '../contract/limits.ts'
 import type { ProcessedRequest } from '../contract/requests.ts'
-import { isReducible, type Reduction } from '../workers/image-client.ts'
+import type { Reduction } from '../workers/image-client.ts'
 import type { DepositState } from './deposit-states.ts'
 import type { RememberedUpload } from './upload-memory.ts'
 
 /** The category of a deposit, with the rules that hold for its files. */
 export type DepositCategory = Pick<Category, 'id' | 'keep_originals' | 'store' | 'media_types'>
 
+export type PictureChoice = 'reduced' | 'original'
+
 export interface QueuedDeposit {
   id: string
   name: string
   /** Bytes of the file as chosen. */
   size: number
-  /** A reduced copy will be kept in place of the picture. */
-  isReduced: boolean
+  /** The picture and the reduced copy that will be kept in its place. */
+  reduction: Pick<Transform, 'from' | 'to'> | undefined
   /** The browser gave a lasting way to the file: it can be opened again without being chosen. */
   canReopen: boolean
   $state: ReadableAtom<DepositState>
@@ -30,6 +32,8 @@ export interface Act extends QueuedDeposit {
   file: File | undefined
   type: string
   category: DepositCategory
+  /** What is kept of a picture, once that is decided. */
+  choice: PictureChoice | undefined
   /** One per act of the person, kept over retries. */
   key: string
   /** The person knows that they have deposited the file before. */
@@ -57,19 +61,21 @@ export interface Prepared {
 export function createAct(
   file: File,
   category: DepositCategory,
-  handle: FileSystemFileHandle | undefined
+  given: { name: string; handle: FileSystemFileHandle | undefined }
 ): Act {
   const { size, type } = file
+  const { name, handle } = given
   return {
     id: crypto.randomUUID(),
     file,
-    name: file.name.normalize('NFC'),
+    name,
     size,
     type,
-    isReduced: mayReduce(category) && isReducible(file),
+    reduction: undefined,
     canReopen: false,
     $state: atom<DepositState>({ status: 'waiting' }),
     category,
+    choice: undefined,
     key: crypto.randomUUID(),
     again: false,
     held: 0,
@@ -89,11 +95,11 @@ export function recallAct(remembered: RememberedUpload): Act {
     name,
     size,
     type,
-    isReduced: original !== stored,
+    reduction: undefined,
     canReopen: handle !== undefined,
     $state: atom<DepositState>({ status: 'missing', ratio: 0, wrong: false }),
-    // what the browser remembers was decided before
-    category: { ...category, keep_originals: original === stored ? 'yes' : 'no' },
+    category: { ...category, keep_originals: 'person' },
+    choice: original === stored ? 'original' : 'reduced',
     key,
     again,
     expected: { original, stored },
@@ -132,8 +138,23 @@ export function memoryOf(act: Act): Omit<RememberedUpload, 'person' | 'owner'> |
   }
 }
 
-export function mayReduce({ keep_originals, store }: DepositCategory): boolean {
-  return keep_originals !== 'yes' && store === 'file'
+export function mayReduce({ category, choice }: Act): boolean {
+  return category.keep_originals !== 'yes' && category.store === 'file' && choice !== 'original'
+}
+
+/** Whether the person decides what is kept, and has not done so. */
+export function isUndecided({ category, choice, prepared }: Act): boolean {
+  return category.keep_originals === 'person' && !choice && prepared?.reduction !== undefined
+}
+
+/** Prepares the picture to be kept as it is, in place of its reduced copy. */
+export function keepAsItIs(act: Act): void {
+  const { file, prepared } = act
+  act.choice = 'original'
+  act.reduction = undefined
+  if (!file || !prepared?.reduction) return
+  const { original } = prepared
+  act.prepared = { original, stored: original, bytes: file, reduction: undefined }
 }
 
 /** What the server would refuse is refused before a byte is read. */

@@ -55,7 +55,7 @@ export function createDepositDelivery(
   { list, limits, records, retrying }: DeliveryNeeds
 ): DepositDelivery {
   async function prepare(act: Act, signal: AbortSignal): Promise<boolean> {
-    const { file, category } = act
+    const { file } = act
     if (!file) throw new Error('A deposit without its file cannot be prepared')
     list.change(act, { status: 'hashing', ratio: 0 })
     const onProgress = (done: number) => {
@@ -65,7 +65,7 @@ export function createDepositDelivery(
     signal.throwIfAborted()
     if (act.expected && act.expected.original !== original) return false
     list.change(act, { status: 'preparing' })
-    const reduction = mayReduce(category) ? await parts.reduce(file, { signal }) : undefined
+    const reduction = mayReduce(act) ? await parts.reduce(file, { signal }) : undefined
     const stored = reduction ? await parts.hash(reduction.blob, { signal }) : original
     signal.throwIfAborted()
     if (act.expected && act.expected.stored !== stored) {
@@ -75,6 +75,7 @@ export function createDepositDelivery(
     }
     act.expected = undefined
     act.prepared = { original, stored, bytes: reduction?.blob ?? file, reduction }
+    act.reduction = reduction?.transform
     return true
   }
 

@@ -7,6 +7,9 @@ import {
   type DepositCategory,
   isLimit,
   isOutdating,
+  isUndecided,
+  keepAsItIs,
+  type PictureChoice,
   type QueuedDeposit,
   refusalOf,
   startAnew
@@ -20,7 +23,8 @@ import {
   type DepositState,
   type DepositSummary,
   hasEnded,
-  isInterruptible
+  isInterruptible,
+  openOf
 } from './deposit-states.ts'
 import { createDepositTwins } from './deposit-twins.ts'
 import { createRetrying, isPassing } from './retrying.ts'
@@ -51,6 +55,10 @@ export interface DepositQueue {
   resume: (id: string) => void
   cancel: (id: string) => void
   retry: (id: string) => void
+  /** What is kept of a picture that waits for it. */
+  choosePicture: (id: string, choice: PictureChoice) => void
+  /** The same for all of them, and for those that are still being prepared. */
+  chooseAllPictures: (choice: PictureChoice) => void
   pauseAll: () => void
   resumeAll: () => void
   cancelAll: () => void
@@ -97,10 +105,11 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   let suspended = false
 
   function addFiles(files: readonly File[], category: DepositCategory): number {
-    const { active, paused, missing } = list.sum()
-    if (active + paused + toAdd.length === 0) list.beginBatch()
+    const sum = list.sum()
+    const open = openOf(sum)
+    if (open - sum.missing + toAdd.length === 0) list.beginBatch()
     limits.lift(category) // whoever adds more may know that there is room again
-    let places = Math.max(0, maxQueued - active - paused - missing - toAdd.length)
+    let places = Math.max(0, maxQueued - open - toAdd.length)
     let turnedAway = 0
     for (const file of files) {
       const waiting = recall.find(file)
@@ -129,7 +138,8 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   }
 
   function add(file: File, category: DepositCategory): void {
-    const act = createAct(file, category, parts.handleOf(file))
+    const given = { name: parts.nameOf(file), handle: parts.handleOf(file) }
+    const act = createAct(file, category, given)
     list.put(act)
     const refusal = refusalOf(act)
     const limit = limits.against(category, 0)
@@ -189,13 +199,25 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
 
   async function prepare(act: Act, signal: AbortSignal): Promise<void> {
     const { file, category, isAssigned } = act
-    if (await delivery.prepare(act, signal)) return enqueue(act)
+    if (await delivery.prepare(act, signal)) return goOn(act)
     recall.detach(act)
     if (!file || isAssigned) return
     // a deposit of its own, because nobody meant it for this row
     add(file, category)
     list.show()
     pump()
+  }
+
+  function goOn(act: Act): void {
+    if (act.choice === 'original') keepAsItIs(act)
+    if (isUndecided(act)) list.change(act, { status: 'choosing' })
+    else enqueue(act)
+  }
+
+  function choosePicture(act: Act, choice: PictureChoice): void {
+    if (act.$state.get().status !== 'choosing') return
+    act.choice = choice
+    goOn(act)
   }
 
   function limit(act: Act, error: AppError): void {
@@ -242,7 +264,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
 
   function cancel(act: Act): void {
     const state = act.$state.get()
-    const isWaiting = state.status === 'paused' || state.status === 'missing'
+    const isWaiting = ['paused', 'choosing', 'missing'].includes(state.status)
     if (!isInterruptible(state) && !isWaiting) return
     interrupt(act, { status: 'cancelled' })
     parts.forget(act.id)
@@ -255,8 +277,8 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     if (!isPassing(state.error)) startAnew(act)
     if (isOutdating(state.error)) act.prepared = undefined
     if (state.error.code === 'transform_not_allowed') {
-      act.category = { ...act.category, keep_originals: 'yes' }
-      act.isReduced = false
+      act.choice = 'original'
+      act.reduction = undefined
     }
     enqueue(act)
   }
@@ -305,6 +327,13 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     resume: one(resume),
     cancel: one(cancel),
     retry: one(retry),
+    choosePicture: (id, choice) => one(act => choosePicture(act, choice))(id),
+    chooseAllPictures(choice) {
+      for (const act of list) {
+        if (act.$state.get().status === 'choosing') choosePicture(act, choice)
+        else if (!act.prepared) act.choice ??= choice
+      }
+    },
     pauseAll: every(act => pause(act, 'person')),
     resumeAll: every(resume),
     cancelAll: every(cancel),

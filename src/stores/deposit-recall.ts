@@ -12,6 +12,8 @@ export interface RecallParts extends Pick<Uploads, 'held'> {
   forget: (id: string) => void
   /** The lasting way to a file, where there is one. */
   handleOf: (file: File) => FileSystemFileHandle | undefined
+  /** What the file is called here, with its folders where it came with them. */
+  nameOf: (file: File) => string
   /** The file behind it; `ask` may ask the person, who has just pressed a button. */
   reopen: (handle: FileSystemFileHandle, ask: boolean) => Promise<File | undefined>
 }
@@ -92,7 +94,7 @@ export function createDepositRecall(
       await Promise.all(remembered.map(recall))
     },
     find(file) {
-      const name = file.name.normalize('NFC')
+      const name = parts.nameOf(file)
       for (const act of list) {
         const isMissing = act.$state.get().status === 'missing'
         if (isMissing && act.size === file.size && act.name === name) return act

@@ -6,6 +6,8 @@ export type DepositState =
   | { status: 'waiting' }
   | { status: 'hashing'; ratio: number }
   | { status: 'preparing' }
+  /** The person decides between the picture and its reduced copy; nothing is sent before. */
+  | { status: 'choosing' }
   | { status: 'reserving' }
   | ({ status: 'uploading'; ratio: number; cut: boolean } & Pace)
   | { status: 'paused'; by: 'person' | 'session'; ratio: number }
@@ -22,9 +24,13 @@ export type DepositState =
 
 export interface DepositSummary {
   total: number
+  /** Files of the present batch, which alone make up the percentage, and how many of them have ended. */
+  batch: { total: number; ended: number }
   /** Neither ended nor paused. */
   active: number
   paused: number
+  /** Pictures that wait for the person's choice. */
+  choosing: number
   /** Waiting for their file to be chosen again. */
   missing: number
   done: number
@@ -41,8 +47,10 @@ export interface DepositSummary {
 
 export const emptySummary: DepositSummary = {
   total: 0,
+  batch: { total: 0, ended: 0 },
   active: 0,
   paused: 0,
+  choosing: 0,
   missing: 0,
   done: 0,
   duplicate: 0,
@@ -65,7 +73,7 @@ export function isInterruptible({ status }: DepositState): boolean {
 export function summarize(
   deposits: Iterable<{ size: number; state: DepositState; isEarlier?: boolean }>
 ): DepositSummary {
-  const counted = { ...emptySummary }
+  const counted = { ...emptySummary, batch: { total: 0, ended: 0 } }
   let bytes = 0
   let bytesDone = 0
   let bytesToSend = 0
@@ -76,6 +84,8 @@ export function summarize(
     counted[bucketOf(state)] += 1
     if (state.status === 'failed' && state.retryable) counted.retryable += 1
     if (isEarlier && hasEnded(state)) continue
+    counted.batch.total += 1
+    if (hasEnded(state)) counted.batch.ended += 1
     bytes += size
     bytesDone += size * shareOf(state)
     if (state.status === 'uploading') {
@@ -86,7 +96,7 @@ export function summarize(
       bytesToSend += size * (state.status === 'uploading' ? 1 - state.ratio : 1)
     }
   }
-  const open = counted.active + counted.paused + counted.missing
+  const open = openOf(counted)
   const percent = Math.floor((100 * bytesDone) / Math.max(1, bytes))
   return {
     ...counted,
@@ -95,12 +105,26 @@ export function summarize(
   }
 }
 
-type Bucket = 'active' | 'paused' | 'missing' | 'done' | 'failed' | 'cancelled' | 'duplicate'
+/** How many have not ended. */
+export function openOf({ active, paused, choosing, missing }: DepositSummary): number {
+  return active + paused + choosing + missing
+}
+
+type Bucket =
+  | 'active'
+  | 'paused'
+  | 'choosing'
+  | 'missing'
+  | 'done'
+  | 'failed'
+  | 'cancelled'
+  | 'duplicate'
 
 function bucketOf(state: DepositState): Bucket {
   const { status } = state
   if (status === 'failed' || status === 'cancelled' || status === 'done') return status
-  if (status === 'paused' || status === 'missing' || status === 'duplicate') return status
+  if (status === 'paused' || status === 'choosing') return status
+  if (status === 'missing' || status === 'duplicate') return status
   return 'active'
 }
 
@@ -109,10 +133,26 @@ const hashingShare = 0.1
 
 function shareOf(state: DepositState): number {
   if (state.status === 'hashing') return hashingShare * state.ratio
-  if (state.status === 'preparing' || state.status === 'reserving') return hashingShare
+  if (['preparing', 'choosing', 'reserving'].includes(state.status)) return hashingShare
   const isPartial = state.status === 'paused' || state.status === 'missing'
   if (state.status === 'uploading' || (isPartial && state.ratio > 0)) {
     return hashingShare + (1 - hashingShare) * state.ratio
   }
   return state.status === 'waiting' || isPartial ? 0 : 1
 }
+
+/** What needs the person comes first, then what runs, then what failed, and last what has ended. */
+export function rankOf({ status }: DepositState): number {
+  return ranks.findIndex(rank => rank.includes(status))
+}
+
+const ranks: readonly DepositState['status'][][] = [
+  ['choosing', 'missing'],
+  ['hashing', 'preparing', 'reserving', 'uploading', 'recording'],
+  ['failed'],
+  ['paused'],
+  ['waiting'],
+  ['duplicate'],
+  ['done'],
+  ['cancelled']
+]

@@ -6,7 +6,7 @@ import type { DepositCategory } from './deposit-acts.ts'
 import { createDepositQueue } from './deposit-queue.ts'
 import { environment } from './environment.ts'
 import { httpUpload } from './http-upload.ts'
-import { handleOf, keepHandle } from './offers.ts'
+import { fileName, handleOf, keepHandle } from './offers.ts'
 import { loadRequests, onRequest } from './requests.ts'
 import { api, apiOrigin, heed, onSignIn, onSignOut, sessionToken } from './sessions.ts'
 import { uploadMemory } from './upload-memory.ts'
@@ -29,6 +29,7 @@ const queue = createDepositQueue({
   },
   forget: id => void uploadMemory.forget(id),
   handleOf,
+  nameOf: fileName,
   reopen: reopenFile,
   now: () => environment().now(),
   random: () => environment().random(),
@@ -38,8 +39,8 @@ const queue = createDepositQueue({
 /** The queue lives as long as the document, so it goes on while the person visits other pages. */
 export const $deposits = queue.$deposits
 export const $depositSummary = queue.$summary
-export const { pause, resume, cancel, retry, choose, reopen, depositAgain } = queue
-export const { pauseAll, resumeAll, cancelAll, retryAll, dismiss } = queue
+export const { pause, resume, cancel, retry, choose, reopen, depositAgain, choosePicture } = queue
+export const { pauseAll, resumeAll, cancelAll, retryAll, chooseAllPictures, dismiss } = queue
 
 /** Whose files these are; they wait for the same person when the session ends. */
 let owner: unknown
@@ -108,8 +109,8 @@ function listen(): void {
   })
   addEventListener('online', queue.networkIsBack)
   addEventListener('beforeunload', event => {
-    const { active, paused } = queue.sum()
-    if (active + paused > 0) event.preventDefault()
+    const { active, paused, choosing } = queue.sum()
+    if (active + paused + choosing > 0) event.preventDefault()
   })
 }
 

@@ -6,6 +6,8 @@ export interface Offer {
   files: readonly File[]
   /** Names of what could not be read. */
   unreadable: readonly string[]
+  /** How many system files of folders were left out. */
+  leftOut?: number
 }
 
 export const $offer = atom<Offer | undefined>(undefined)
@@ -21,8 +23,19 @@ export function handleOf(file: File): FileSystemFileHandle | undefined {
   return handles.get(file)
 }
 
+const names = new WeakMap<File, string>()
+
+/** Keeps the name that a file has within its folder. */
+export function keepName(file: File, name: string): void {
+  names.set(file, name)
+}
+
+export function fileName(file: File): string {
+  return (names.get(file) ?? file.name).normalize('NFC')
+}
+
 export function offerFiles(offer: Offer): void {
-  if (offer.files.length + offer.unreadable.length > 0) $offer.set(offer)
+  if (offer.files.length + offer.unreadable.length + (offer.leftOut ?? 0) > 0) $offer.set(offer)
 }
 
 /** What waits for this page, once. */

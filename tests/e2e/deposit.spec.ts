@@ -39,7 +39,7 @@ test('goes on after a reload where the upload stopped', async ({ page }) => {
   await expect(page.getByText(/again to continue/)).toHaveCount(0)
 })
 
-test('shows many files twenty-five at a time, and records them all', async ({ page }) => {
+test('shows many files as they are scrolled to, and records them all', async ({ page }) => {
   const files = Array.from({ length: 30 }, (_, at) => ({
     name: `page-${at}.txt`,
     mimeType: 'text/plain',
@@ -48,8 +48,8 @@ test('shows many files twenty-five at a time, and records them all', async ({ pa
   await openDesk(page)
   await page.locator('input[type=file]').first().setInputFiles(files)
   await expect(page.getByRole('heading', { name: '30 recorded' })).toBeVisible()
-  await expect(page.locator('li[data-status]')).toHaveCount(25)
-  await page.getByRole('button', { name: 'Show 5 more' }).click()
+  await page.getByRole('heading', { name: '30 recorded' }).scrollIntoViewIfNeeded()
+  await page.mouse.wheel(0, 10_000)
   await expect(page.locator('li[data-status=done]')).toHaveCount(30)
 })
 
@@ -126,6 +126,77 @@ test('records a file once that stands twice in one choice', async ({ page }) => 
   await expect(page.getByRole('heading', { name: '1 recorded, 1 deposited before' })).toBeVisible()
   await expect(page.getByText('Recorded', { exact: true })).toHaveCount(1)
   await expect(page.getByText(/You deposited exactly this file/)).toHaveCount(1)
+})
+
+test('asks before it sends a picture that would be reduced, of any kind the browser reads', async ({
+  page
+}) => {
+  const pictures = ['stairs.bmp', 'roof.bmp', 'door.bmp'].map(name => ({
+    name,
+    mimeType: 'image/bmp',
+    buffer: makeBmp(700, 600)
+  }))
+  const note = { name: 'note.txt', mimeType: 'text/plain', buffer: Buffer.from(`${Math.random()}`) }
+  await openDesk(page)
+  let sent = 0
+  page.on('request', request => {
+    if (request.method() === 'PATCH') sent += 1
+  })
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles([...pictures, note])
+  const words = /This picture of 1\.3 MB \(700 × 600 pixels\) would be kept as a reduced copy/
+  await expect(page.getByText(words)).toHaveCount(3)
+  await expect(rowOf(page, 'note.txt').getByText('Recorded', { exact: true })).toBeVisible()
+  expect(sent).toBe(1)
+  await page.screenshot({ path: 'test-results/choose-picture-en.png', fullPage: true })
+
+  await rowOf(page, 'stairs.bmp')
+    .getByRole('button', { name: /Keep the original/ })
+    .click()
+  await expect(rowOf(page, 'stairs.bmp').getByText('Recorded', { exact: true })).toBeVisible()
+  await expect(
+    rowOf(page, 'stairs.bmp').getByRole('button', { name: /Save the exact file/ })
+  ).toBeVisible()
+  await page.getByRole('button', { name: 'Deposit all reduced copies (2)' }).click()
+  await expect(page.getByRole('heading', { name: '4 recorded' })).toBeVisible()
+  await expect(page.getByRole('button', { name: /Save the reduced copy/ })).toHaveCount(2)
+})
+
+test('asks before it cancels all, and gives the focus back', async ({ page }) => {
+  const paths = await Promise.all(['one', 'two'].map(name => makeRandomFile(`${name}.bin`, 9e6)))
+  await openDesk(page)
+  await throttle(await page.context().newCDPSession(page), 500_000)
+  await page.locator('input[type=file]').first().setInputFiles(paths)
+  const button = page.getByRole('button', { name: 'Cancel all' })
+  await button.click()
+  const dialog = page.getByRole('dialog', { name: 'Cancel 2 uploads?' })
+  await expect(dialog.getByRole('button', { name: 'Continue uploading' })).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(dialog).toHaveCount(0)
+  await expect(button).toBeFocused()
+  await button.click()
+  await dialog.getByRole('button', { name: 'Cancel the uploads' }).click()
+  await expect(page.getByRole('heading', { name: '2 cancelled' })).toBeVisible()
+  expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY')
+})
+
+test('takes a folder by a button, with the paths in it and without system files', async ({
+  page
+}) => {
+  const chosen = join(folder, 'chosen')
+  await rm(chosen, { recursive: true, force: true })
+  await mkdir(join(chosen, 'march', '__MACOSX'), { recursive: true })
+  const paths = ['cover.txt', 'march/bill.txt', '.DS_Store', 'march/Thumbs.db', 'march/__MACOSX/x']
+  for (const path of paths) await writeFile(join(chosen, path), `${path} ${Math.random()}`)
+  await openDesk(page)
+  await page.getByLabel('Choose a folder').setInputFiles(chosen)
+  await expect(page.getByRole('heading', { name: '2 recorded' })).toBeVisible()
+  await expect(page.getByText('3 system files were left out.')).toBeVisible()
+  await expect(page.getByText('march/bill.txt', { exact: true })).toBeVisible()
+  await page.goto('/en/history')
+  await expect(page.getByRole('link', { name: 'march/bill.txt' })).toBeVisible()
 })
 
 test('claims no reduced copy of a picture that was kept as it is', async ({ page }) => {
@@ -230,6 +301,21 @@ async function openDesk(page: Page): Promise<void> {
 
 function rowOf(page: Page, name: string): Locator {
   return page.getByRole('listitem').filter({ hasText: name }).first()
+}
+
+/** An uncompressed picture, three bytes a pixel. */
+function makeBmp(width: number, height: number): Buffer {
+  const head = Buffer.alloc(54)
+  head.write('BM')
+  head.writeUInt32LE(54, 10)
+  head.writeUInt32LE(40, 14)
+  head.writeInt32LE(width, 18)
+  head.writeInt32LE(height, 22)
+  head.writeUInt16LE(1, 26)
+  head.writeUInt16LE(24, 28)
+  const pixels = Buffer.alloc(3 * width * height, Math.floor(Math.random() * 256))
+  pixels.writeUInt32LE(Math.floor(Math.random() * 2 ** 32), 0)
+  return Buffer.concat([head, pixels])
 }
 
 /** Bytes a second that the connection takes; -1 for all it can. */

@@ -73,9 +73,7 @@ function Announcements({ t, locale }: { t: T; locale: Locale }) {
 
   return (
     <p role="status" className="sr-only">
-      {running &&
-        quarter > 0 &&
-        t('deposit.announce', { percent: formatPercent(quarter / 100, locale) })}
+      {running && quarter > 0 && t(`deposit.announce.${quarter}`)}
       {!running && summary.total > 0 && sentence(summary, t, locale)}
     </p>
   )

@@ -1,18 +1,20 @@
 import { useStore } from '@nanostores/react'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import { formatPercent, timeLeft } from '../../core/format.ts'
 import { type Locale, languageTag, type T } from '../../i18n/index.ts'
 import type { QueuedDeposit } from '../../stores/deposit-acts.ts'
-import type { DepositSummary } from '../../stores/deposit-states.ts'
+import { type DepositSummary, openOf, rankOf } from '../../stores/deposit-states.ts'
 import {
   $depositSummary,
   cancelAll,
+  chooseAllPictures,
   dismiss,
   pauseAll,
   resumeAll,
   retryAll
 } from '../../stores/deposits.ts'
+import { ConfirmDialog } from './ConfirmDialog.tsx'
 import { DepositRow, textOf } from './DepositRow.tsx'
 import { ErrorNote } from './ErrorNote.tsx'
 import { HandOver } from './HandOver.tsx'
@@ -28,17 +30,20 @@ interface DepositListProps {
 
 const shownAtOnce = 25
 
-/** The queue with its total. It stays until it is dismissed, and then shows what failed first. */
+/** The queue with its total: what needs the person and what runs on top. It stays until it is dismissed. */
 export function DepositList({ t, locale, deposits, onAnother }: DepositListProps) {
   const summary = useStore($depositSummary, { ssr: 'initial' })
   const [shown, setShown] = useState(shownAtOnce)
-  const hasEnded = summary.active + summary.paused + summary.missing === 0
+  const [isAsking, setAsking] = useState(false)
+  const list = useRef<HTMLElement>(null)
+  const open = openOf(summary)
+  const hasEnded = open === 0
   const limit = limitOf(deposits)
-  const ordered = hasEnded && summary.failed > 0 ? failuresFirst(deposits) : deposits
+  const ordered = deposits.toSorted((a, b) => rankOf(a.$state.get()) - rankOf(b.$state.get()))
   const hidden = deposits.length - shown
 
   return (
-    <section className="sheet grid gap-4" aria-label={t('deposit.list')} tabIndex={-1}>
+    <section ref={list} className="sheet grid gap-4" aria-label={t('deposit.list')} tabIndex={-1}>
       <div className="grid gap-2">
         <h2 className="font-semibold text-lg tabular-nums">{sentence(summary, t, locale)}</h2>
         {!hasEnded && <Progress label={t('deposit.progressOfAll')} ratio={summary.percent / 100} />}
@@ -50,8 +55,20 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
             <Action label={t('deposit.action.resumeAll')} onClick={resumeAll} />
           )}
           {!hasEnded && deposits.length > 1 && (
-            <Action label={t('deposit.action.cancelAll')} onClick={cancelAll} />
+            <button type="button" className="btn btn-sm" onClick={() => setAsking(true)}>
+              {t('deposit.action.cancelAll')}
+            </button>
           )}
+          {summary.choosing > 1 &&
+            (['reduced', 'original'] as const).map(choice => (
+              <Action
+                key={choice}
+                label={t(`deposit.action.${choice === 'reduced' ? 'allReduced' : 'allOriginals'}`, {
+                  count: summary.choosing
+                })}
+                onClick={() => chooseAllPictures(choice)}
+              />
+            ))}
           {summary.retryable > 0 && (
             <Action
               label={t('deposit.action.retryFailed', { count: summary.retryable })}
@@ -76,9 +93,23 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
         ))}
       </ul>
       {hidden > 0 && (
-        <Action
+        <More
+          key={shown}
           label={t('deposit.action.more', { count: Math.min(hidden, shownAtOnce) })}
-          onClick={() => setShown(shown + shownAtOnce)}
+          onMore={() => setShown(shown + shownAtOnce)}
+        />
+      )}
+      {isAsking && (
+        <ConfirmDialog
+          question={t('deposit.cancelAll.question', { count: open })}
+          yes={t('deposit.cancelAll.yes')}
+          no={t('deposit.cancelAll.no')}
+          onClose={() => setAsking(false)}
+          onYes={() => {
+            cancelAll()
+            // the button that opened the dialog goes with the uploads
+            list.current?.focus()
+          }}
         />
       )}
     </section>
@@ -93,9 +124,33 @@ function Action({ label, onClick }: { label: string; onClick: () => void }) {
   )
 }
 
-function failuresFirst(deposits: readonly QueuedDeposit[]): QueuedDeposit[] {
-  const rank = ({ $state }: QueuedDeposit) => ($state.get().status === 'failed' ? 0 : 1)
-  return deposits.toSorted((a, b) => rank(a) - rank(b))
+/** The next rows come by scrolling, too. */
+function More({ label, onMore }: { label: string; onMore: () => void }) {
+  const place = useRef<HTMLDivElement>(null)
+  const more = useRef(onMore)
+
+  useEffect(() => {
+    more.current = onMore
+  })
+
+  useEffect(() => {
+    const watched = place.current
+    if (!watched) return
+    const watching = new IntersectionObserver(
+      entries => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) more.current()
+      },
+      { rootMargin: '300px' }
+    )
+    watching.observe(watched)
+    return () => watching.disconnect()
+  }, [])
+
+  return (
+    <div ref={place}>
+      <Action label={label} onClick={onMore} />
+    </div>
+  )
 }
 
 /** One reason for all: they wait for the same room. */
@@ -108,8 +163,8 @@ function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
 }
 
 export function sentence(summary: DepositSummary, t: T, locale: Locale): string {
-  const { active, paused, missing, done, failed, cancelled, total, secondsLeft } = summary
-  const ended = done + failed + cancelled + summary.duplicate
+  const { active, paused, choosing, missing, done, failed, cancelled, secondsLeft } = summary
+  const { ended, total } = summary.batch
   const percent = formatPercent(summary.percent / 100, locale)
   if (active > 0 && secondsLeft !== undefined) {
     const { unit, value } = timeLeft(secondsLeft)
@@ -119,6 +174,7 @@ export function sentence(summary: DepositSummary, t: T, locale: Locale): string 
   if (active > 0) return t('deposit.summary.running', { ended, total, percent })
   if (paused > 0) return t('deposit.summary.pausedAll', { ended, total, percent })
   const parts = [
+    { name: 'choosing', count: choosing },
     { name: 'missing', count: missing },
     { name: 'done', count: done },
     { name: 'duplicate', count: summary.duplicate },

@@ -17,6 +17,7 @@ import { type DepositState, isInterruptible } from '../../stores/deposit-states.
 import {
   cancel,
   choose,
+  choosePicture,
   depositAgain,
   pause,
   reopen,
@@ -41,15 +42,14 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
   const words = wordsOf(state, t, locale, deposit.name)
   const { name, size } = deposit
   const isDone = state.status === 'done'
-  const isReduced = isKeptReduced(deposit, state)
   const label = isDone
     ? t('deposit.sealed', { name })
     : t('deposit.unsealed', { name, state: words })
 
   return (
-    <li className="flex gap-4 py-4" data-status={state.status} tabIndex={-1}>
-      <Seal state={sealOf(state)} label={label} className="size-14" />
-      <div className="grid min-w-0 grow content-start gap-2">
+    <li className="flex gap-3 py-2" data-status={state.status} tabIndex={-1}>
+      <Seal state={sealOf(state)} label={label} className="size-8" small />
+      <div className="grid min-w-0 grow content-start gap-1">
         <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
           <p className="wrap-anywhere min-w-0 font-medium">{name}</p>
           <p className="text-ink-soft text-sm tabular-nums">{formatBytes(size, locale)}</p>
@@ -62,9 +62,7 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
             text={textOf(state.error, t, locale)}
           />
         ) : (
-          <p
-            className={`text-sm tabular-nums ${isDone ? 'font-serif text-base' : 'text-ink-soft'}`}
-          >
+          <p className={`text-sm tabular-nums ${isDone ? 'font-serif' : 'text-ink-soft'}`}>
             {words}
           </p>
         )}
@@ -76,14 +74,24 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
             {t('deposit.state.wrongFile')}
           </p>
         )}
-        {isReduced && <p className="text-ink-soft text-sm">{t('deposit.picture')}</p>}
+        <PictureWords t={t} locale={locale} deposit={deposit} state={state} />
         <div className="flex flex-wrap gap-2 empty:hidden">
+          {state.status === 'choosing' &&
+            (['reduced', 'original'] as const).map(choice => (
+              <Verb
+                key={choice}
+                name={choice}
+                run={id => choosePicture(id, choice)}
+                deposit={deposit}
+                t={t}
+              />
+            ))}
           {isInterruptible(state) && <Verb name="pause" run={pause} deposit={deposit} t={t} />}
           {state.status === 'paused' && state.by !== 'session' && (
             <Verb name="resume" run={resume} deposit={deposit} t={t} />
           )}
           {state.status === 'missing' && <ChooseAgain deposit={deposit} t={t} />}
-          {(isInterruptible(state) || ['paused', 'missing'].includes(state.status)) && (
+          {(isInterruptible(state) || ['paused', 'choosing', 'missing'].includes(state.status)) && (
             <Verb name="cancel" run={cancel} deposit={deposit} t={t} />
           )}
           {state.status === 'failed' && state.retryable && (
@@ -111,7 +119,7 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
 })
 
 interface VerbProps {
-  name: 'pause' | 'resume' | 'cancel' | 'retry' | 'again' | 'reopen'
+  name: 'pause' | 'resume' | 'cancel' | 'retry' | 'again' | 'reopen' | 'reduced' | 'original'
   run: (id: string) => void
   deposit: QueuedDeposit
   t: T
@@ -184,10 +192,20 @@ function Save({ request, name, t, locale }: SaveProps) {
   )
 }
 
-/** Said before on the word of its kind; once it is recorded, as it came: not every picture can be read. */
-function isKeptReduced(deposit: QueuedDeposit, state: DepositState): boolean {
-  if (state.status === 'done') return state.request.reduced_from !== undefined
-  return deposit.isReduced && !['failed', 'cancelled', 'duplicate'].includes(state.status)
+/** What is kept of a picture: asked before anything is sent, and said from then on. */
+function PictureWords({ t, locale, deposit, state }: DepositRowProps & { state: DepositState }) {
+  const { reduction } = deposit
+  if (!reduction || ['failed', 'cancelled', 'duplicate'].includes(state.status)) return null
+  const { from, to } = reduction
+  const copy = { to: formatBytes(to.bytes, locale), w: to.w, h: to.h }
+  const picture = { from: formatBytes(from.bytes, locale), fromW: from.w, fromH: from.h }
+  return (
+    <p className="text-ink-soft text-sm">
+      {state.status === 'choosing'
+        ? t('deposit.choosePicture', { ...picture, ...copy })
+        : t('deposit.picture', copy)}
+    </p>
+  )
 }
 
 function sealOf(state: DepositState): SealState {
@@ -199,6 +217,7 @@ function sealOf(state: DepositState): SealState {
     case 'hashing':
       return { kind: 'hashing', progress: state.ratio }
     case 'preparing':
+    case 'choosing':
     case 'reserving':
       return { kind: 'even' }
     case 'uploading':

@@ -3,7 +3,10 @@ import { useEffect, useRef, useState } from 'react'
 import { $offer, type Offer, takeOffer } from '../../stores/offers.ts'
 
 /** Takes files that were dropped or pasted for this page; answers what of them could not be read. */
-export function useOffer(to: Offer['to'], onFiles: (files: File[]) => void): readonly string[] {
+export function useOffer(
+  to: Offer['to'],
+  onFiles: (files: File[], leftOut: number) => void
+): readonly string[] {
   const offer = useStore($offer, { ssr: 'initial' })
   const take = useRef(onFiles)
   const [unreadable, setUnreadable] = useState<readonly string[]>([])
@@ -17,7 +20,8 @@ export function useOffer(to: Offer['to'], onFiles: (files: File[]) => void): rea
     const taken = takeOffer(to)
     if (!taken) return
     setUnreadable(taken.unreadable)
-    if (taken.files.length > 0) take.current([...taken.files])
+    const { files, leftOut = 0 } = taken
+    if (files.length + leftOut > 0) take.current([...files], leftOut)
   }, [offer, to])
 
   return unreadable

@@ -81,6 +81,76 @@ test('sends the reduced copy of a picture with both fingerprints and its transfo
   expect(world.sent).toEqual([['/uploads/0', blob]])
 })
 
+describe('a picture that would be reduced', () => {
+  const blob = new Blob(['small'], { type: 'image/jpeg' })
+  const transform = {
+    kind: 'image-recompress' as const,
+    quality: 70 as const,
+    tool: 'test canvas',
+    from: { bytes: 100, w: 10, h: 10, type: 'image/png' },
+    to: { bytes: 5, w: 6, h: 6, type: 'image/jpeg' }
+  }
+  const open: DepositCategory = { ...category, keep_originals: 'person' }
+  const make = () =>
+    makeQueue({
+      hash: async file => (file === blob ? 'b'.repeat(64) : digestOf((file as File).name)),
+      reduce: async file => (file.type === 'image/png' ? { blob, transform } : undefined)
+    })
+  const picture = (name = 'a.png') => fileOf(name, 100, 'image/png')
+
+  test('waits for the choice with its sizes, while other files go on', async () => {
+    const { queue, world, state } = make()
+    queue.addFiles([picture(), fileOf('b.pdf', 10)], open)
+    await world.run()
+    expect(state(0)).toEqual({ status: 'choosing' })
+    expect(queue.$deposits.get()[0]?.reduction).toMatchObject({ to: transform.to })
+    expect(world.reserved).toMatchObject([{ name: 'b.pdf' }])
+    expect(queue.sum()).toMatchObject({ choosing: 1, active: 1 })
+  })
+
+  test('is sent as chosen', async () => {
+    const { queue, world } = make()
+    queue.addFiles([picture('a.png'), picture('c.png')], open)
+    await world.run()
+    queue.choosePicture(idOf(queue, 0), 'original')
+    queue.choosePicture(idOf(queue, 1), 'reduced')
+    await world.run()
+    const original = digestOf('a.png')
+    expect(world.reserved).toMatchObject([
+      { name: 'a.png', size: 100, original, stored: original, media_type: 'image/png' },
+      { name: 'c.png', size: 5, stored: 'b'.repeat(64), transform }
+    ])
+    expect(world.reserved[0]).not.toHaveProperty('transform')
+  })
+
+  test('follows a choice for all, also where it is still being prepared', async () => {
+    const { queue, world } = make()
+    queue.addFiles([picture('a.png'), picture('c.png')], open)
+    queue.chooseAllPictures('original')
+    await world.run()
+    expect(world.reserved.map(({ size }) => size)).toEqual([100, 100])
+    queue.addFiles([picture('d.png')], open)
+    await world.run()
+    expect(queue.sum()).toMatchObject({ choosing: 1 })
+  })
+
+  test('is reduced without a question where the category keeps no originals', async () => {
+    const { queue, world } = make()
+    queue.addFiles([picture()], category)
+    await world.run()
+    expect(world.reserved).toMatchObject([{ transform }])
+  })
+
+  test('can be cancelled while it waits', async () => {
+    const { queue, world, state } = make()
+    queue.addFiles([picture()], open)
+    await world.run()
+    queue.cancelAll()
+    expect(state(0)).toEqual({ status: 'cancelled' })
+    expect(world.reserved).toEqual([])
+  })
+})
+
 test('fingerprints two files at once and sends two at once, in the order they came', async () => {
   const hashing = new Gate()
   const sending = new Gate()
@@ -687,6 +757,7 @@ function makeQueue(parts: Partial<DepositParts> = {}) {
     remember: upload => void world.remembered.set(upload.id, upload),
     forget: id => void world.remembered.delete(id),
     handleOf: () => undefined,
+    nameOf: file => file.name.normalize('NFC'),
     reopen: async () => undefined,
     send: async () => undefined,
     release: async () => undefined,

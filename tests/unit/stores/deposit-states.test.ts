@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AppError } from '../../../src/contract/errors.ts'
 import type { ProcessedRequest } from '../../../src/contract/requests.ts'
-import { type DepositState, summarize } from '../../../src/stores/deposit-states.ts'
+import { type DepositState, rankOf, summarize } from '../../../src/stores/deposit-states.ts'
 
 const request: ProcessedRequest = {
   id: 'r',
@@ -48,4 +48,29 @@ test('tells the time left from the speed of all once one is steady', () => {
     { size: 1000, state: fresh }
   ]
   expect(summarize(both).secondsLeft).toBe(15)
+})
+
+test('counts the files and the bytes of one and the same batch', () => {
+  const earlier = { size: 100, state: done, isEarlier: true }
+  const later = [done, { status: 'waiting' } as const].map(state => ({ size: 50, state }))
+  const summary = summarize([earlier, earlier, ...later])
+  expect(summary).toMatchObject({ batch: { ended: 1, total: 2 }, percent: 50, total: 4 })
+})
+
+test('ranks what needs the person and what runs above what waits and what has ended', () => {
+  const states: DepositState[] = [
+    { status: 'cancelled' },
+    done,
+    { status: 'waiting' },
+    { status: 'uploading', ratio: 0.5, cut: false },
+    { status: 'choosing' }
+  ]
+  const ordered = states.toSorted((a, b) => rankOf(a) - rankOf(b))
+  expect(ordered.map(({ status }) => status)).toEqual([
+    'choosing',
+    'uploading',
+    'waiting',
+    'done',
+    'cancelled'
+  ])
 })

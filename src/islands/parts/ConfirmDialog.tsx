@@ -1,0 +1,51 @@
+import { useEffect, useRef } from 'react'
+
+interface ConfirmDialogProps {
+  question: string
+  yes: string
+  no: string
+  onYes: () => void
+  /** The dialog has closed; the browser has given the focus back. */
+  onClose: () => void
+}
+
+/** Asks once, as soon as it is drawn. Escape and a click beside it mean no. */
+export function ConfirmDialog({ question, yes, no, onYes, onClose }: ConfirmDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+
+  useEffect(() => {
+    const shown = dialog.current
+    if (!shown?.open) shown?.showModal()
+  }, [])
+
+  return (
+    <dialog
+      ref={dialog}
+      className="ask"
+      aria-label={question}
+      onClose={event => {
+        onClose()
+        if (event.currentTarget.returnValue === 'yes') onYes()
+      }}
+      onPointerDown={event => {
+        if (event.target === dialog.current && isBeside(dialog.current, event))
+          dialog.current.close()
+      }}
+    >
+      <p>{question}</p>
+      <form method="dialog" className="ask-answers">
+        <button type="submit" value="no" className="btn">
+          {no}
+        </button>
+        <button type="submit" value="yes" className="btn btn-outline">
+          {yes}
+        </button>
+      </form>
+    </dialog>
+  )
+}
+
+function isBeside(dialog: HTMLDialogElement, at: { clientX: number; clientY: number }): boolean {
+  const { left, right, top, bottom } = dialog.getBoundingClientRect()
+  return at.clientX < left || at.clientX > right || at.clientY < top || at.clientY > bottom
+}
