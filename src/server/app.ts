@@ -17,6 +17,7 @@ import { mountSessions } from './api/sessions.ts'
 import { mountSetup } from './api/setup.ts'
 import { mountUsers } from './api/users.ts'
 import { mountVerifications } from './api/verifications.ts'
+import { createVisits, type Visit, type VisitLimits, type Visits } from './api/visits.ts'
 import type { Deps } from './domain/deps.ts'
 import { originOf, type Tenants } from './domain/domains.ts'
 import { metered, type Reading } from './domain/limits.ts'
@@ -32,10 +33,11 @@ const exposedHeaders =
 export function createApp(
   deps: Deps,
   tenants: Tenants,
-  { lagMs = () => 0 }: { lagMs?: () => number } = {}
+  { lagMs = () => 0, visits: limits }: { lagMs?: () => number; visits?: VisitLimits } = {}
 ): Api {
   const app: Api = new Hono<ApiEnv>({ strict: true })
   const headers = apiHeadersFor(deps.settings)
+  const visits = createVisits(limits)
 
   app.use(async (c, next) => {
     const started = performance.now()
@@ -66,7 +68,9 @@ export function createApp(
     c.set('tenant', tenant)
     const cors = corsHeaders(deps, tenant.host, c.req.header('origin'))
     if (c.req.method === 'OPTIONS') return preflight(cors)
-    const { read } = await metered(next)
+    const visit = visitOf(c, visits)
+    c.set('visit', visit)
+    const { read } = await metered(next).finally(() => visit?.end())
     const limits = rateLimitHeaders(read)
     for (const [header, value] of Object.entries({ ...limits, ...cors, ...headers })) {
       if (!c.res.headers.has(header)) c.res.headers.set(header, value)
@@ -117,6 +121,18 @@ export function createApp(
   })
 
   return app
+}
+
+/** Counts a call from outside; those within the process make pages and are few. */
+function visitOf(c: ApiContext, visits: Visits): Visit | undefined {
+  const { remoteAddress, caller } = c.env ?? {}
+  if (remoteAddress === undefined) return undefined
+  const isStranger = c.req.header('authorization') === undefined
+  return visits.begin({
+    company: c.get('tenant').company_id,
+    address: isStranger ? remoteAddress : undefined,
+    caller
+  })
 }
 
 /** What every answer of the API wears. */

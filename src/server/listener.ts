@@ -38,6 +38,7 @@ export function createListener(halves: Halves): Server {
       const answer = await app.fetch(request, {
         remoteAddress: addressOf(message),
         host: hostOf(message),
+        caller: outgoing as ServerResponse, // as: likewise
         takeStream(given) {
           stream = given
         },

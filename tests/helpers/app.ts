@@ -11,6 +11,7 @@ import { createDeposit } from '../../src/contract/deposits.ts'
 import type { Endpoint } from '../../src/contract/endpoint.ts'
 import { getChallenge, logIn } from '../../src/contract/sessions.ts'
 import { createUser } from '../../src/contract/users.ts'
+import type { VisitLimits } from '../../src/server/api/visits.ts'
 import { createApp } from '../../src/server/app.ts'
 import { openBlobs } from '../../src/server/blobs.ts'
 import { createCompany, type NewCompany } from '../../src/server/domain/companies.ts'
@@ -93,6 +94,8 @@ export async function makeApp(
     lagMs?: () => number
     slowest?: Halves['slowest']
     headMs?: Halves['headMs']
+    /** How many calls may be under way; without it the usual bounds. */
+    visits?: VisitLimits
   } = {}
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-app-'))
@@ -135,7 +138,8 @@ export async function makeApp(
     'beta.localhost': await addCompany('Beta', 'beta.localhost')
   }
   const tenants = openTenants(deps)
-  const app = createApp(deps, tenants, options.lagMs ? { lagMs: options.lagMs } : {})
+  const { lagMs, visits } = options
+  const app = createApp(deps, tenants, { ...(lagMs && { lagMs }), ...(visits && { visits }) })
   const sending = options.sendsMails === false ? [] : [sendMails(deps)]
   const jobs = runJobs([settleUploads(deps), ...sending], deps.log)
   const server = createListener({

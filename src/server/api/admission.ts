@@ -5,6 +5,7 @@ import { AppError } from '../../contract/errors.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
 import { authenticate, type Person } from '../domain/sessions.ts'
 import { refusedField, refusedInput } from './refused-fields.ts'
+import type { Visit } from './visits.ts'
 
 // What every call meets before it is run, whether Hono serves it or we serve Node's own request.
 
@@ -16,13 +17,14 @@ export async function admitPerson(
   deps: Pick<Deps, 'db' | 'keys' | 'clock'>,
   tenant: Tenant,
   route: Admission,
-  token: string | undefined
+  token: string | undefined,
+  visit?: Visit
 ): Promise<Person> {
   if (token === undefined) {
     throw new AppError('unauthenticated', 'This call needs a bearer token')
   }
   refuseSuspended(tenant, route)
-  const person = await authenticate(deps, tenant, token)
+  const person = await authenticate(deps, tenant, token, visit)
   if (person.pending && !route.pending) {
     throw new AppError('forbidden', 'The session is pending: the e-mail is not confirmed')
   }

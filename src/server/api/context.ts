@@ -1,7 +1,8 @@
 import type { Context, Hono } from 'hono'
-import type { CompanyId, Deps, Tenant } from '../domain/deps.ts'
+import type { CompanyId, Deps, Leaver, Tenant } from '../domain/deps.ts'
 import type { EventStream } from '../domain/event-streams.ts'
 import type { Person } from '../domain/sessions.ts'
+import type { Visit } from './visits.ts'
 
 /** What the middlewares of `app.ts` leave for the endpoints. */
 export interface Variables {
@@ -14,6 +15,8 @@ export interface Variables {
   route: string | undefined
   /** By how many milliseconds the event loop is late; 0 for a call within the process. */
   lagMs: () => number
+  /** The call as one of those under way; `undefined` within the process. */
+  visit: Visit | undefined
   person: Person | undefined
   /** Status of a success that is not the endpoint's usual one. */
   status: 200 | undefined
@@ -23,6 +26,8 @@ export interface Variables {
 interface Bindings {
   remoteAddress?: string
   host?: string | undefined
+  /** Ends with its `close`. */
+  caller?: Leaver
   /** Takes an event stream, to write it straight to the connection once the head has been answered. */
   takeStream?: (stream: EventStream) => void
   /** Takes what stands in an answer, likewise. */

@@ -19,7 +19,8 @@ export function mountRequests(app: Api): void {
     const { requests: page, next } = await requests.listRequests(c.get('deps'), {
       ...input,
       company_id: companyOf(c),
-      user_id: isWhole ? 'everybody' : person(c).id
+      user_id: isWhole ? 'everybody' : person(c).id,
+      caller: c.get('visit')?.caller
     })
     if (next !== undefined) linkNext(c, next)
     return page
@@ -28,7 +29,8 @@ export function mountRequests(app: Api): void {
   // these two before /process/{id}, which would take 'export' and 'sse' for ids
   onStream(app, exportRequests, async ({ locale, ...filter }, c) => {
     const deps = c.get('deps')
-    const owner = { company_id: companyOf(c), user_id: person(c).id }
+    const { caller } = c.get('visit') ?? {}
+    const owner = { company_id: companyOf(c), user_id: person(c).id, caller }
     const texts = requests.exportRequests(deps, { locale: locale ?? 'en', ...filter, ...owner })
     const first = await texts.next() // a refusal is still an answer with a status
     const day = deps.clock().toISOString().slice(0, 10)

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { type Place, requestLogin, unreachable } from './place.ts'
+import { Shares } from './shares.ts'
 
 /** The request pool, opaque: queries run through `inCompany` and `inPlatform` and no other way. */
 export interface Db {
@@ -12,20 +13,25 @@ export type OpenOptions = Place & {
   onError?: (error: Error) => void
 }
 
+/** All of them serve one company that is alone. */
 const poolSize = 16
+/** For companies that hold no connection yet, however busy the others are. */
+const reserve = 4
+/** Searches, exports and other long reads hold no more than these, of all companies together. */
+const heavySize = 4
 const acquireMillis = 5_000
 const statementMillis = 5_000
 const lockMillis = 2_000
 const idleInTransactionMillis = 10_000
 
-const pools = new WeakMap<Db, pg.Pool>()
+const pools = new WeakMap<Db, { pool: pg.Pool; shares: Shares }>()
 
 /** Opens the pool that serves requests, as the role that row-level security binds. */
 export async function openDatabase(options: OpenOptions): Promise<Db> {
   const { onError = () => undefined } = options
   const pool = new pg.Pool({
     ...requestLogin(options),
-    max: poolSize,
+    max: poolSize + reserve,
     // a statement may be sent before the one ahead of it is answered
     pipeline: true,
     connectionTimeoutMillis: acquireMillis,
@@ -44,7 +50,11 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
     return closing
   }
   const db: Db = { close, [Symbol.asyncDispose]: close }
-  pools.set(db, pool)
+  const waitMs = acquireMillis
+  pools.set(db, {
+    pool,
+    shares: new Shares({ size: poolSize, reserve, heavy: heavySize, waitMs })
+  })
   try {
     await pool.query('select 1')
   } catch (error) {
@@ -56,9 +66,18 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
 
 /** For this folder only. */
 export function poolOf(db: Db): pg.Pool {
-  const pool = pools.get(db)
-  if (!pool) throw new Error('this database was not opened by openDatabase')
-  return pool
+  return openedAs(db).pool
+}
+
+/** Likewise: who may use the pool's connections, and when. */
+export function sharesOf(db: Db): Shares {
+  return openedAs(db).shares
+}
+
+function openedAs(db: Db): { pool: pg.Pool; shares: Shares } {
+  const found = pools.get(db)
+  if (!found) throw new Error('this database was not opened by openDatabase')
+  return found
 }
 
 const int8 = 20

@@ -10,9 +10,12 @@ import {
 import type pg from 'pg'
 import { adapter, compiler, dialect, driver } from './dialect.ts'
 import { nameOf } from './named.ts'
-import { type Db, poolOf } from './open.ts'
+import { type Db, poolOf, sharesOf } from './open.ts'
 import type { Prepared } from './prepared.ts'
 import type { Database } from './schema.ts'
+import type { Sharer, Wish } from './shares.ts'
+
+export type { Leaver, Wish } from './shares.ts'
 
 declare const brand: unique symbol
 /** Id of a tenant. A request's only one comes from the resolver. */
@@ -35,11 +38,17 @@ export function parseCompanyId(text: string): CompanyId | undefined {
 /**
  * Runs `run` in one transaction that sees the rows of `company` alone. A serialization failure, a
  * deadlock or a connection found dead starts it again, up to three times, so it must do nothing
- * outside the database; what has to follow goes to `tx.afterCommit`.
+ * outside the database; what has to follow goes to `tx.afterCommit`. `wish` says what is read for long,
+ * and whose going ends the wait for a connection.
  */
-export function inCompany<T>(db: Db, company: CompanyId, run: (tx: Tx) => Promise<T>): Promise<T> {
+export function inCompany<T>(
+  db: Db,
+  company: CompanyId,
+  run: (tx: Tx) => Promise<T>,
+  wish?: Wish
+): Promise<T> {
   const id = companyId(company)
-  return inTransaction(db, beginIn(id), unit => new Tx(unit, id), run)
+  return inTransaction(db, id, beginIn(id), unit => new Tx(unit, id), run, wish)
 }
 
 /**
@@ -57,16 +66,21 @@ function beginIn(id: CompanyId): string {
 export function inCompanyOnce<T>(
   db: Db,
   company: CompanyId,
-  run: (tx: Tx) => Promise<T>
+  run: (tx: Tx) => Promise<T>,
+  wish?: Wish
 ): Promise<T> {
   const id = companyId(company)
-  return inTransaction(db, beginIn(id), unit => new Tx(unit, id), run, { isSingle: true })
+  const wrap = (unit: Unit) => new Tx(unit, id)
+  return inTransaction(db, id, beginIn(id), wrap, run, { ...wish, isSingle: true })
 }
 
 /** As `inCompany` with no company: the platform's own tables and the two functions across tenants. */
 export function inPlatform<T>(db: Db, run: (tx: PlatformTx) => Promise<T>): Promise<T> {
-  return inTransaction(db, 'begin', unit => new PlatformTx(unit), run)
+  return inTransaction(db, platform, 'begin', unit => new PlatformTx(unit), run)
 }
+
+/** The platform shares the connections with the companies as one of them. */
+const platform: Sharer = 'platform'
 
 /** A statement written by hand. Its name is kept per connection: one name, one text, everywhere. */
 export interface Statement {
@@ -137,14 +151,23 @@ class NotBegun extends Error {}
 
 async function inTransaction<X, T>(
   db: Db,
+  sharer: Sharer,
   begin: string,
   wrap: (unit: Unit) => X,
   run: (tx: X) => Promise<T>,
-  how: { isSingle?: boolean } = {}
+  how: Wish & { isSingle?: boolean } = {}
 ): Promise<T> {
+  const shares = sharesOf(db)
   for (let retries = 0; ; retries++) {
     try {
-      return await tryOnce(poolOf(db), begin, wrap, run, how)
+      const taken = shares.take(sharer, how)
+      // what is free is not waited for, not even for one turn
+      const share = taken instanceof Promise ? await taken : taken
+      try {
+        return await tryOnce(poolOf(db), begin, wrap, run, how)
+      } finally {
+        share.giveBack()
+      }
     } catch (error) {
       const cause = error instanceof NotBegun ? error.cause : error
       if (retries === maxRetries) throw cause

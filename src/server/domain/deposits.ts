@@ -13,7 +13,7 @@ import { prepare } from '../db/prepared.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import { chooseCategory } from './categories.ts'
 import { companyKeys } from './company-keys.ts'
-import type { CompanyId, Deps } from './deps.ts'
+import type { CompanyId, Deps, Leaver } from './deps.ts'
 import { type Act, once } from './idempotency.ts'
 import { newId, newRecordId } from './ids.ts'
 import { readOpenings } from './openings.ts'
@@ -27,6 +27,7 @@ interface CreateInput {
   /** Absent where the caller gave no key. */
   act: Act | undefined
   deposit: z.output<(typeof createDepositCall)['input']>
+  caller?: Leaver | undefined
 }
 
 type Created =
@@ -42,7 +43,7 @@ export async function createDeposit(
   deps: Deps,
   input: CreateInput
 ): Promise<{ body: Created; replayed: boolean }> {
-  const { company_id, user_id, deposit, act } = input
+  const { company_id, user_id, deposit, act, caller } = input
   if (!deposit.transform && deposit.original !== deposit.stored) {
     throw new AppError('fingerprint_invalid', 'Without a transform both fingerprints are equal')
   }
@@ -53,7 +54,7 @@ export async function createDeposit(
   const now = deps.clock()
   const original = Buffer.from(deposit.original, 'hex')
   const stored = Buffer.from(deposit.stored, 'hex')
-  return inCompany(deps.db, company_id, async tx => {
+  const register = async (tx: Tx) => {
     const ask = (category: string) => {
       const rules = findRules(tx, deps, { company_id, user_id, ...deposit, category })
       const meters = readMeters(tx, { company_id, user_id, category_id: category, now })
@@ -78,7 +79,8 @@ export async function createDeposit(
     }
     if (!act) return { body: await create(), replayed: false }
     return once(tx, { company_id, now, act }, create)
-  })
+  }
+  return inCompany(deps.db, company_id, register, { caller })
 }
 
 interface Opening {

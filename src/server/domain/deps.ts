@@ -3,7 +3,7 @@ import type { Db } from '../db/open.ts'
 import type { CompanyId } from '../db/scope.ts'
 import type { Letter } from './mails.ts'
 
-export type { CompanyId } from '../db/scope.ts'
+export type { CompanyId, Leaver } from '../db/scope.ts'
 
 /** Everything the domain is given; tests pass their own values instead of mocking modules. */
 export interface Deps {

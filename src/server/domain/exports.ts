@@ -1,7 +1,7 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { Session } from '../../contract/sessions.ts'
 import type { UserInfo } from '../../contract/users.ts'
-import { inCompany } from '../db/scope.ts'
+import { inCompany, type Tx } from '../db/scope.ts'
 import type { Deps, Tenant } from './deps.ts'
 import { readRequests } from './requests.ts'
 import { type Person, readSessions } from './sessions.ts'
@@ -20,12 +20,13 @@ export async function getExport(
   complete: boolean
 }> {
   const { company_id, id: user_id } = person
-  return inCompany(deps.db, company_id, async tx => {
+  const read = async (tx: Tx) => {
     const account = await readUser(tx, deps, tenant, person)
     const sessions = await readSessions(tx, deps, person)
     // one more than is answered tells whether there are older ones
     const found = await readRequests(tx, { company_id, user_id, cursor, limit: pageLength + 1 })
     const requests = found.slice(0, pageLength)
     return { account, sessions, requests, complete: found.length <= pageLength }
-  })
+  }
+  return inCompany(deps.db, company_id, read, { isHeavy: true })
 }

@@ -4,7 +4,7 @@ import { ProcessedRequest } from '../../contract/requests.ts'
 import { csvMark, csvRecord } from '../../core/csv.ts'
 import { fold, searchWords } from '../../core/search.ts'
 import { prepare } from '../db/prepared.ts'
-import { inCompany, inCompanyOnce, type Tx } from '../db/scope.ts'
+import { inCompany, inCompanyOnce, type Tx, type Wish } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
 /** Events older than this are gone; a reader that asks for one reloads its list. */
@@ -124,6 +124,11 @@ interface Filter {
   to?: string | undefined
 }
 
+/** What walks through rows that it does not answer. */
+function isSearch({ kind, state, q, from, to }: Filter): boolean {
+  return [kind, state, q, from, to].some(each => each !== undefined)
+}
+
 interface PageInput extends Filter {
   limit: number
   /** The id after which to go on. */
@@ -135,16 +140,18 @@ const usualPage = 50
 /** A page of requests, newest first, and the cursor of the next one where there is one. */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,
-  input: Omit<PageInput, 'limit'> & { limit?: number | undefined }
+  input: Omit<PageInput, 'limit'> & { limit?: number | undefined } & Pick<Wish, 'caller'>
 ): Promise<{ requests: ProcessedRequest[]; next: string | undefined }> {
-  const { limit = usualPage } = input
-  return inCompany(deps.db, input.company_id, async tx => {
+  const { limit = usualPage, caller } = input
+  const wish = { isHeavy: isSearch(input), caller }
+  const read = async (tx: Tx) => {
     // one more than is answered tells whether there are others
     const found = await readRequests(tx, { ...input, limit: limit + 1 })
     if (found.length === 0) await requireCategory(tx, input)
     const requests = found.slice(0, limit)
     return { requests, next: found.length > limit ? requests.at(-1)?.id : undefined }
-  })
+  }
+  return inCompany(deps.db, input.company_id, read, wish)
 }
 
 export async function readRequests(tx: Tx, input: PageInput): Promise<ProcessedRequest[]> {
@@ -225,7 +232,7 @@ async function requireCategory(tx: Tx, { company_id, user_id, category }: Filter
   if (!used) throw new AppError('not_found', 'The caller has no such category')
 }
 
-interface ExportInput extends Filter {
+interface ExportInput extends Filter, Pick<Wish, 'caller'> {
   locale: 'en' | 'fr'
 }
 
@@ -237,17 +244,18 @@ const exportPage = 1000
  */
 export async function* exportRequests(
   deps: Pick<Deps, 'db'>,
-  { locale, ...filter }: ExportInput
+  { locale, caller, ...filter }: ExportInput
 ): AsyncGenerator<string, void, void> {
   const names = new Map<string, string>()
   let cursor: string | undefined
+  const read = async (tx: Tx) => {
+    const requests = await readRequests(tx, { ...filter, cursor, limit: exportPage })
+    if (requests.length === 0 && cursor === undefined) await requireCategory(tx, filter)
+    await nameCategories(tx, filter.company_id, requests, names, locale)
+    return requests
+  }
   do {
-    const page = await inCompany(deps.db, filter.company_id, async tx => {
-      const requests = await readRequests(tx, { ...filter, cursor, limit: exportPage })
-      if (requests.length === 0 && cursor === undefined) await requireCategory(tx, filter)
-      await nameCategories(tx, filter.company_id, requests, names, locale)
-      return requests
-    })
+    const page = await inCompany(deps.db, filter.company_id, read, { isHeavy: true, caller })
     const head = cursor === undefined ? csvMark + csvRecord(Object.keys(columns)) : ''
     const cells = page.map(request => Object.values(columns).map(cell => cell(request, names)))
     yield head + cells.map(csvRecord).join('')

@@ -6,7 +6,7 @@ import { type Builder, prepare } from '../db/prepared.ts'
 import type { DisabledMark } from '../db/schema.ts'
 import { inCompany, inCompanyOnce, type Tx } from '../db/scope.ts'
 import { spentRow } from './challenges.ts'
-import type { CompanyId, Deps, Tenant } from './deps.ts'
+import type { CompanyId, Deps, Leaver, Tenant } from './deps.ts'
 import { newId } from './ids.ts'
 import { issueToken, readToken, tokenEnd, tokenMinutes } from './tokens.ts'
 
@@ -29,6 +29,13 @@ const sessionHours = 12
 /** A poll renews the token once no more than this is left, so a session is written to three times an hour. */
 const renewMinutes = 40
 
+/** The call that a person makes. */
+interface Visit {
+  caller: Leaver | undefined
+  /** Throws where the person makes too many at the same time. */
+  countPerson(id: string): void
+}
+
 /**
  * The person of a token. `unauthenticated` for every token that is bad, another host's, revoked or
  * older than a sign-out everywhere; `account_disabled` for a person or company switched off.
@@ -36,11 +43,13 @@ const renewMinutes = 40
 export async function authenticate(
   deps: Pick<Deps, 'db' | 'keys' | 'clock'>,
   tenant: Tenant,
-  token: string
+  token: string,
+  visit?: Visit
 ): Promise<Person> {
   const claims = await readToken(deps, tenant, token)
+  visit?.countPerson(claims.user_id)
   const { company_id } = tenant
-  const found = await findSession(deps, { company_id, ...claims })
+  const found = await findSession(deps, { company_id, ...claims }, visit?.caller)
   if (!found) throw new AppError('unauthenticated', 'The session has ended')
   refuseDisabled('company', found.company_disabled)
   refuseDisabled('user', found.user_disabled)
@@ -331,8 +340,13 @@ interface Wanted {
   session_id: string
 }
 
-async function findSession(deps: Pick<Deps, 'db' | 'clock'>, wanted: Wanted) {
-  const [found] = await inCompanyOnce(deps.db, wanted.company_id, tx => tx.run(oneSession, wanted))
+async function findSession(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  wanted: Wanted,
+  caller: Leaver | undefined
+) {
+  const read = (tx: Tx) => tx.run(oneSession, wanted)
+  const [found] = await inCompanyOnce(deps.db, wanted.company_id, read, { caller })
   return found && isLive(found, deps.clock()) ? found : undefined
 }
 

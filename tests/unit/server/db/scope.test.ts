@@ -269,6 +269,49 @@ test('names five hundred statements and no more', () => {
   expect(names.at(-1)).toBeUndefined()
 })
 
+test('a company whose transactions hold every connection makes no other wait', async () => {
+  await using fresh = await makeDb()
+  const isOver = Promise.withResolvers<void>()
+  let begun = 0
+  const busy = Array.from({ length: 40 }, () =>
+    inCompany(fresh.db, acme, async tx => {
+      await idsOf(tx)
+      begun++
+      await isOver.promise
+    })
+  )
+  await expect.poll(() => begun).toBe(16)
+  expect(await inCompany(fresh.db, globex, idsOf)).toEqual([])
+  expect(await inPlatform(fresh.db, idsOf)).toEqual([])
+  isOver.resolve()
+  await Promise.all(busy)
+  expect(begun).toBe(40)
+})
+
+test('long reads hold four connections, whoever asks for them', async () => {
+  await using fresh = await makeDb()
+  const isOver = Promise.withResolvers<void>()
+  let begun = 0
+  const read = (company: CompanyId, isHeavy: boolean) =>
+    inCompany(
+      fresh.db,
+      company,
+      async tx => {
+        await idsOf(tx)
+        begun++
+        await isOver.promise
+      },
+      { isHeavy }
+    )
+  const reads = [acme, globex, acme, globex, acme, globex].map(company => read(company, true))
+  await expect.poll(() => begun).toBe(4)
+  const others = [acme, globex, acme, globex].map(company => read(company, false))
+  await expect.poll(() => begun).toBe(8)
+  isOver.resolve()
+  await Promise.all([...reads, ...others])
+  expect(begun).toBe(10)
+})
+
 test('reads bigint as a number, and refuses one that does not fit', async () => {
   const read = (text: string) =>
     inPlatform(made.db, tx => sql<{ n: number }>`select ${sql.raw(text)}::bigint as n`.execute(tx))

@@ -1,0 +1,82 @@
+import { AppError } from '../../contract/errors.ts'
+import type { CompanyId, Leaver } from '../domain/deps.ts'
+import { networkOf } from '../domain/limits.ts'
+
+/** Calls under way at the same time; streams and uploads have limits of their own. */
+export interface VisitLimits {
+  perPerson: number
+  /** Of people who are not signed in, from one network. */
+  perAddress: number
+  perCompany: number
+}
+
+const usual: VisitLimits = { perPerson: 250, perAddress: 100, perCompany: 1000 }
+const retrySeconds = 1
+
+/** One call under way, from before its caller is known until it is answered. */
+export interface Visit {
+  /** Whoever waits for the answer; with them the call leaves the line for the database. */
+  readonly caller: Leaver | undefined
+  /** Counts the call to a person; throws `rate_limited` where too many of theirs are under way. */
+  countPerson(id: string): void
+  end(): void
+}
+
+export interface Visits {
+  /**
+   * Counts a call of a company; throws `unavailable` where too many are under way. Strangers take no
+   * more than half of that, so that they never keep its people out.
+   */
+  begin(call: {
+    company: CompanyId
+    /** Of somebody who shows no token. */
+    address: string | undefined
+    caller: Leaver | undefined
+  }): Visit
+}
+
+/** Bounds how many calls are under way, however fast they come: what is beyond is refused and waits nowhere. */
+export function createVisits({ perPerson, perAddress, perCompany }: VisitLimits = usual): Visits {
+  const counts = new Map<string, number>()
+  const hasRoom = (key: string, most: number) => (counts.get(key) ?? 0) < most
+  const add = (key: string, more: 1 | -1) => {
+    const count = (counts.get(key) ?? 0) + more
+    if (count === 0) counts.delete(key)
+    else counts.set(key, count)
+  }
+  return {
+    begin({ company, address, caller }) {
+      const all = `company ${company}`
+      const strangers = `strangers ${company}`
+      const network = `address ${company} ${address === undefined ? '' : networkOf(address)}`
+      const isStranger = address !== undefined
+      if (!hasRoom(all, perCompany) || (isStranger && !hasRoom(strangers, perCompany / 2))) {
+        throw new AppError('unavailable', 'Too many calls of this company are under way', {
+          retryAfter: retrySeconds
+        })
+      }
+      if (isStranger && !hasRoom(network, perAddress)) throw tooMany('an address', perAddress)
+      const counted = isStranger ? [all, strangers, network] : [all]
+      for (const key of counted) add(key, 1)
+      return {
+        caller,
+        countPerson(id) {
+          const person = `person ${company} ${id}`
+          if (!hasRoom(person, perPerson)) throw tooMany('a person', perPerson)
+          counted.push(person)
+          add(person, 1)
+        },
+        end() {
+          for (const key of counted.splice(0)) add(key, -1)
+        }
+      }
+    }
+  }
+}
+
+function tooMany(whose: string, limit: number): AppError {
+  return new AppError('rate_limited', `At most ${limit} calls of ${whose} at the same time`, {
+    retryAfter: retrySeconds,
+    figures: { used: limit, limit, resets_at: null }
+  })
+}

@@ -1,0 +1,225 @@
+/** Who shares the connections: a company, or the platform, which looks up hosts and keeps the house. */
+export type Sharer = string
+
+/** What a transaction is to the others that wait. */
+export interface Wish {
+  /** A search, an export or another long read: these hold few connections in all. */
+  isHeavy?: boolean
+  /** Who waits for the answer; with them the wish goes. */
+  caller?: Leaver | undefined
+}
+
+/** A caller that may go before it is answered: an HTTP response. */
+export interface Leaver {
+  readonly destroyed: boolean
+  once(event: 'close', listener: () => void): unknown
+  off(event: 'close', listener: () => void): unknown
+}
+
+interface Options {
+  /** Connections that everybody may take. */
+  size: number
+  /** Further ones, for those who hold none. */
+  reserve: number
+  /** Connections that heavy wishes hold at most, of all sharers together. */
+  heavy: number
+  /** How long somebody waits. */
+  waitMs: number
+}
+
+/** A place among the connections, held until it is given back. */
+export interface Share {
+  giveBack(): void
+}
+
+interface Waiting {
+  place: Place
+  serve(): void
+}
+
+/** What a sharer holds and waits for; it is kept only while there is either. */
+interface Account {
+  /** When it came or was served last. */
+  turn: number
+  held: number
+  heldHeavy: number
+  usual: Waiting[]
+  heavy: Waiting[]
+}
+
+/**
+ * Divides connections between companies. A free one is given at once, so a company alone has all of them;
+ * where several wait, the one that holds fewest is served next, and of equals the one that was served longest ago.
+ * A few are kept for those who hold none, so that nobody waits for the end of another's transactions.
+ */
+export class Shares {
+  readonly #options: Options
+  readonly #accounts = new Map<Sharer, Account>()
+  #held = 0
+  #heldHeavy = 0
+  #turns = 0
+  #waiting = 0
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** How many wait. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  /** A share at once where one is free, and otherwise a promise that throws when the wait is over or its caller has gone. */
+  take(sharer: Sharer, { isHeavy = false, caller }: Wish = {}): Share | Promise<Share> {
+    const account = this.#accountOf(sharer)
+    const place = new Place(this, sharer, account, isHeavy)
+    const queue = queueOf(account, isHeavy)
+    if (queue.length === 0 && this.#isFree(account, isHeavy)) {
+      this.#give(place)
+      return place
+    }
+    return this.#wait(place, queue, caller)
+  }
+
+  /** For `Place` alone. */
+  release({ sharer, account, isHeavy }: Place): void {
+    this.#held--
+    account.held--
+    if (isHeavy) {
+      this.#heldHeavy--
+      account.heldHeavy--
+    }
+    this.#forget(sharer, account)
+    while (this.#waiting > 0 && this.#serveNext());
+  }
+
+  #accountOf(sharer: Sharer): Account {
+    const found = this.#accounts.get(sharer)
+    if (found) return found
+    const turn = this.#turns++
+    const account = { turn, held: 0, heldHeavy: 0, usual: [], heavy: [] }
+    this.#accounts.set(sharer, account)
+    return account
+  }
+
+  #isFree(account: Account, isHeavy: boolean): boolean {
+    const { size, reserve, heavy } = this.#options
+    if (isHeavy && this.#heldHeavy >= heavy) return false
+    return this.#held < (account.held === 0 ? size + reserve : size)
+  }
+
+  #give({ account, isHeavy }: Place): void {
+    account.turn = this.#turns++
+    this.#held++
+    account.held++
+    if (!isHeavy) return
+    this.#heldHeavy++
+    account.heldHeavy++
+  }
+
+  #wait(place: Place, queue: Waiting[], caller: Leaver | undefined): Promise<Share> {
+    return new Promise((resolve, reject) => {
+      const stop = () => {
+        clearTimeout(timer)
+        caller?.off('close', leave)
+        this.#waiting--
+      }
+      const give = (error: Error) => {
+        queue.splice(queue.indexOf(waiting), 1)
+        stop()
+        this.#forget(place.sharer, place.account)
+        reject(error)
+      }
+      const leave = () => give(new CallerGone())
+      const waiting: Waiting = {
+        place,
+        serve: () => {
+          stop()
+          resolve(place)
+        }
+      }
+      const timer = setTimeout(() => give(new WaitedTooLong()), this.#options.waitMs)
+      this.#waiting++
+      queue.push(waiting)
+      if (caller?.destroyed) leave()
+      else caller?.once('close', leave)
+    })
+  }
+
+  /** Serves one of those who wait; `false` where none can be served. */
+  #serveNext(): boolean {
+    const usual = this.#next(false, account => account.held)
+    const heavy = this.#next(true, account => account.heldHeavy)
+    const [next] = [usual, heavy].filter(each => each !== undefined).sort(byNeed)
+    if (!next) return false
+    const { account, isHeavy } = next.place
+    queueOf(account, isHeavy).shift()
+    this.#give(next.place)
+    next.serve()
+    return true
+  }
+
+  /** The first in line of the sharer that holds fewest. */
+  #next(isHeavy: boolean, holds: (account: Account) => number): Waiting | undefined {
+    let best: Account | undefined
+    for (const account of this.#accounts.values()) {
+      if (queueOf(account, isHeavy).length === 0 || !this.#isFree(account, isHeavy)) continue
+      const more = best ? holds(account) - holds(best) : -1
+      if (!best || more < 0 || (more === 0 && account.turn < best.turn)) best = account
+    }
+    return best && queueOf(best, isHeavy)[0]
+  }
+
+  #forget(sharer: Sharer, account: Account): void {
+    const isIdle = account.held === 0 && account.usual.length + account.heavy.length === 0
+    if (isIdle) this.#accounts.delete(sharer)
+  }
+}
+
+class Place implements Share {
+  readonly sharer: Sharer
+  readonly account: Account
+  readonly isHeavy: boolean
+  readonly #shares: Shares
+
+  constructor(shares: Shares, sharer: Sharer, account: Account, isHeavy: boolean) {
+    this.#shares = shares
+    this.sharer = sharer
+    this.account = account
+    this.isHeavy = isHeavy
+  }
+
+  giveBack(): void {
+    this.#shares.release(this)
+  }
+}
+
+/** As PostgreSQL has it, for whoever sorts failures by their code. */
+const tooManyConnections = '53300'
+
+/** Nobody is left who waits for this transaction. */
+export class CallerGone extends Error {
+  readonly code = tooManyConnections
+
+  constructor() {
+    super('the caller has gone')
+  }
+}
+
+/** All connections were in use for so long that another try later makes more sense. */
+export class WaitedTooLong extends Error {
+  readonly code = tooManyConnections
+
+  constructor() {
+    super('timeout exceeded when waiting for a connection')
+  }
+}
+
+function queueOf(account: Account, isHeavy: boolean): Waiting[] {
+  return isHeavy ? account.heavy : account.usual
+}
+
+/** Those first whose company holds fewest connections, and then those served longest ago. */
+function byNeed({ place: { account: a } }: Waiting, { place: { account: b } }: Waiting): number {
+  return a.held - b.held || a.turn - b.turn
+}

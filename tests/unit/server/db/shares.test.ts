@@ -1,0 +1,103 @@
+import { EventEmitter } from 'node:events'
+import { expect, test } from 'vitest'
+import { type Share, Shares, type Wish } from '../../../../src/server/db/shares.ts'
+
+const options = { size: 4, reserve: 1, heavy: 2, waitMs: 60_000 }
+
+test('gives all to a company alone, and keeps the reserve for those who hold none', () => {
+  const desk = openDesk()
+  desk.ask('acme', 6)
+  expect(desk.served).toEqual(['acme', 'acme', 'acme', 'acme'])
+  desk.ask('beta', 2)
+  expect(desk.served.slice(4)).toEqual(['beta'])
+  expect(desk.shares.waiting).toBe(3)
+})
+
+test('serves the company that holds fewest, and of equals the one that was served longest ago', async () => {
+  const desk = openDesk()
+  desk.ask('acme', 20)
+  desk.ask('beta', 3)
+  desk.served.length = 0
+  // acme has four and beta the reserve, which then stays free for a third
+  for (let n = 0; n < 4; n++) await desk.giveBack('acme')
+  expect(desk.served).toEqual(['beta', 'acme', 'acme'])
+})
+
+test('divides what comes free by company and not by who asks for most', async () => {
+  const desk = openDesk()
+  desk.ask('acme', 100)
+  desk.ask('beta', 10)
+  for (let n = 0; n < 16; n++) await desk.giveBack(n % 2 === 0 ? 'acme' : 'beta')
+  expect(desk.served.filter(who => who === 'beta').length).toBeGreaterThanOrEqual(8)
+})
+
+test('serves some of every company however many there are', async () => {
+  const desk = openDesk()
+  const names = Array.from({ length: 30 }, (_, n) => `company ${n}`)
+  desk.ask('acme', 50)
+  for (const name of names) desk.ask(name, 1)
+  while (desk.shares.waiting > 0) await desk.giveBack(desk.holders()[0] ?? '')
+  const last = Math.max(...names.map(name => desk.served.indexOf(name)))
+  expect(last).toBeLessThan(40)
+})
+
+test('lets long reads hold few connections in all, and the rest goes to others', async () => {
+  const desk = openDesk()
+  desk.ask('acme', 10, { isHeavy: true })
+  expect(desk.served).toHaveLength(2)
+  desk.ask('acme', 2)
+  expect(desk.served).toHaveLength(4)
+  desk.ask('beta', 1, { isHeavy: true })
+  await desk.giveBack('acme')
+  expect(desk.served.at(-1)).toBe('beta')
+})
+
+test('a caller that goes leaves the line, and is served no more', async () => {
+  const desk = openDesk()
+  desk.ask('acme', 5)
+  const caller = Object.assign(new EventEmitter(), { destroyed: false })
+  const left = desk.shares.take('acme', { caller })
+  caller.emit('close')
+  await expect(left).rejects.toThrow('the caller has gone')
+  const gone = desk.shares.take('acme', {
+    caller: Object.assign(new EventEmitter(), { destroyed: true })
+  })
+  await expect(gone).rejects.toThrow('the caller has gone')
+  expect(desk.shares.waiting).toBe(1)
+  expect(caller.listenerCount('close')).toBe(0)
+})
+
+test('whoever waits too long is refused as where the database is busy', async () => {
+  const shares = new Shares({ ...options, waitMs: 1 })
+  for (let n = 0; n < 4; n++) expect(shares.take('acme')).not.toBeInstanceOf(Promise)
+  await expect(shares.take('acme')).rejects.toMatchObject({ code: '53300' })
+  expect(shares.waiting).toBe(0)
+})
+
+/** Asks for shares and notes in which order they are given. */
+function openDesk() {
+  const shares = new Shares(options)
+  const served: string[] = []
+  const held = new Map<string, Share[]>()
+  const take = (who: string, share: Share) => {
+    served.push(who)
+    held.set(who, [...(held.get(who) ?? []), share])
+  }
+  return {
+    shares,
+    served,
+    holders: () => [...held].filter(([, all]) => all.length > 0).map(([who]) => who),
+    ask(who: string, times: number, wish?: Wish) {
+      for (let n = 0; n < times; n++) {
+        const share = shares.take(who, wish)
+        if (share instanceof Promise) share.then(given => take(who, given)).catch(() => undefined)
+        else take(who, share)
+      }
+    },
+    async giveBack(who: string) {
+      held.get(who)?.shift()?.giveBack()
+      await Promise.resolve()
+      await Promise.resolve()
+    }
+  }
+}
