@@ -52,7 +52,8 @@ const settings = {
   LIMIT_STREAMS_PER_USER: z._default(count(1), 5),
   LIMIT_STREAMS_PER_COMPANY: z._default(count(1), 500),
   LIMIT_STREAMS_PER_PROCESS: z._default(count(1), 5000),
-  LIMIT_CONNECTIONS_PER_PROCESS: z._default(count(1), 8000)
+  LIMIT_CONNECTIONS_PER_PROCESS: z._default(count(1), 8000),
+  LIMIT_CONNECTIONS_PER_ADDRESS: z._default(count(1), 500)
 } as const
 
 /** Names of all settings, for the test that compares them with `.env.example`. */
@@ -94,6 +95,7 @@ export interface Config {
     streamsPerCompany: number
     streamsPerProcess: number
     connectionsPerProcess: number
+    connectionsPerAddress: number
   }
 }
 
@@ -155,7 +157,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       streamsPerUser: value.LIMIT_STREAMS_PER_USER,
       streamsPerCompany: value.LIMIT_STREAMS_PER_COMPANY,
       streamsPerProcess: value.LIMIT_STREAMS_PER_PROCESS,
-      connectionsPerProcess: value.LIMIT_CONNECTIONS_PER_PROCESS
+      connectionsPerProcess: value.LIMIT_CONNECTIONS_PER_PROCESS,
+      connectionsPerAddress: value.LIMIT_CONNECTIONS_PER_ADDRESS
     }
   }
 }

@@ -75,3 +75,9 @@ export function trustedRange(network: string): AddressRange {
   }
   return range
 }
+
+/** Whether many people come through a peer: a trusted proxy, or whoever sits on this machine. */
+export function createSharedPeers(trustedProxies: string[]): (address: string) => boolean {
+  const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(trustedRange)
+  return address => isWithin(plainAddress(address) ?? '', shared)
+}

@@ -10,6 +10,7 @@ import type { EventStream } from './domain/event-streams.ts'
 import { type AddressReader, hostOf, refuseHost } from './hosts.ts'
 import type { Site } from './site.ts'
 import { cutSlowBody, type Pace } from './slow-bodies.ts'
+import { createTurns } from './turns.ts'
 import type { Uploads } from './uploads.ts'
 
 export interface Halves {
@@ -19,8 +20,6 @@ export interface Halves {
   uploads: Uploads
   addressOf: AddressReader
   log: Log
-  /** Connections held at a time; more are closed unheard. */
-  maxConnections?: number
   /** The slowest body that is waited for. */
   slowest?: Pace
   /** How long the head of a request may take. */
@@ -87,6 +86,8 @@ export function createListener(halves: Halves): Server {
     })
   }
 
+  const turns = createTurns()
+
   const server = createServer(
     {
       maxHeaderSize: 16 * 1024,
@@ -96,14 +97,15 @@ export function createListener(halves: Halves): Server {
       requestTimeout: 0,
       keepAliveTimeout: 75_000
     },
-    serve
+    (request, response) => turns.wait(request, response, () => serve(request, response))
   )
-  // `PUT /deposit` asks for the bytes once it has a place for them
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    if (!isDirectUpload(request)) response.writeContinue()
-    serve(request, response)
+    turns.wait(request, response, () => {
+      // `PUT /deposit` asks for the bytes once it has a place for them
+      if (!isDirectUpload(request)) response.writeContinue()
+      serve(request, response)
+    })
   })
-  if (halves.maxConnections !== undefined) server.maxConnections = halves.maxConnections
   return server
 }
 

@@ -5,12 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createApp } from './app.ts'
 import { readBuild } from './build.ts'
 import { readConfig } from './config.ts'
+import { watchConnections } from './connections.ts'
 import { createDemo } from './domain/demo.ts'
 import { openTenants } from './domain/domains.ts'
 import { seedInstallation } from './domain/installation.ts'
 import { localhostNames } from './domain/seed-themes.ts'
 import { createSetupCode } from './domain/setup.ts'
-import { createAddressReader } from './hosts.ts'
+import { createAddressReader, createSharedPeers } from './hosts.ts'
 import { checkAllFiles } from './jobs/check-files.ts'
 import { fillDemoDocuments } from './jobs/fill-demo.ts'
 import { forget } from './jobs/forget.ts'
@@ -125,13 +126,22 @@ async function start(): Promise<void> {
     app,
     uploads: createUploads(deps),
     addressOf: createAddressReader(config.trustedProxies),
-    maxConnections: config.limits.connectionsPerProcess,
     log
   })
+  const connections = watchConnections(
+    server,
+    {
+      total: config.limits.connectionsPerProcess,
+      perAddress: config.limits.connectionsPerAddress,
+      // a proxy brings many people, and one that is not named sits on this machine
+      isShared: createSharedPeers(config.trustedProxies)
+    },
+    log
+  )
 
   let isListening = false
   const isReady = () => isListening && !stopping.signal.aborted
-  owned.use(await startManagement({ port: config.managementPort, deps, isReady }))
+  owned.use(await startManagement({ port: config.managementPort, deps, connections, isReady }))
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(config.port, config.host, () => resolve())

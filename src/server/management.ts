@@ -3,6 +3,7 @@ import { mkdir, open, rm, statfs } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { Connections } from './connections.ts'
 import type { Deps } from './domain/deps.ts'
 import { askDatabase } from './domain/installation.ts'
 
@@ -15,6 +16,7 @@ const leastFreeBytes = 10_000_000_000
 export async function startManagement(options: {
   port: number
   deps: Deps
+  connections: Connections
   /** False before the service listens and once it stops. */
   isReady: () => boolean
 }): Promise<AsyncDisposable> {
@@ -30,7 +32,7 @@ export async function startManagement(options: {
     }
     if (path !== '/readyz') return answer(response, 404, { status: 'not found' })
     if (!options.isReady()) return answer(response, 503, { status: 'not ready' })
-    checks(options.deps).then(
+    checks(options).then(
       result => answer(response, Object.values(result).every(Boolean) ? 200 : 503, result),
       () => answer(response, 503, { status: 'failed' })
     )
@@ -49,7 +51,13 @@ export async function startManagement(options: {
 }
 
 /** Real work, a little of each kind. */
-async function checks(deps: Deps): Promise<Record<string, boolean>> {
+async function checks({
+  deps,
+  connections
+}: {
+  deps: Deps
+  connections: Connections
+}): Promise<Record<string, boolean>> {
   const tried = async (work: () => Promise<unknown>) => {
     try {
       await work()
@@ -60,6 +68,7 @@ async function checks(deps: Deps): Promise<Record<string, boolean>> {
     }
   }
   return {
+    connections: connections.hasRoom(),
     database: await tried(() => askDatabase(deps)),
     documents: await tried(() => writeAndRemove(deps.blobs.stagingDirectory)),
     disk: await tried(() => requireSpace(deps.blobs.stagingDirectory)),
