@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { requestReset, resetKey } from '../../src/contract/accounts.ts'
 import { disableUser } from '../../src/contract/members.ts'
@@ -178,3 +179,54 @@ function startLoad(callers: Caller[]) {
     }
   }
 }
+
+test.each([
+  ['a sign-out', (person: TestPerson) => person.call(logOut, {})],
+  [
+    'an administrator',
+    (person: TestPerson) => administrator.call(disableUser, { id: person.id, reason: 'abuse' })
+  ]
+])('%s ends a download and an export under way', async (_what, end) => {
+  const person = await app.signUp()
+  const bytes = randomBytes(6 * 1024 * 1024)
+  const { deposit_id } = await app.deposit(person, bytes)
+  await app.owner.query(
+    `insert into request (company_id, id, user_id, kind, state, seq, created_at, facts)
+     select company_id, gen_random_uuid(), id, 'deposit', 'done', 0, now() - n * interval '1 hour', '{}'
+       from "user", generate_series(1, 2500) n where id = $1`,
+    [person.id]
+  )
+  const readers = []
+  for (const path of [`/deposit/${deposit_id}/content`, '/process/export']) {
+    const answer = await app.fetch(
+      new Request(`http://api.acme.localhost${path}`, {
+        headers: { authorization: `Bearer ${person.token}` }
+      })
+    )
+    expect(answer.status).toBe(200)
+    const reader = answer.body?.getReader()
+    expect((await reader?.read())?.done).toBe(false)
+    readers.push(reader)
+  }
+  await end(person)
+  for (const reader of readers) {
+    const rest = async () => {
+      while (!(await reader?.read())?.done);
+    }
+    await expect(rest()).rejects.toThrow('the session has ended')
+  }
+})
+
+test('a download goes on when its token runs out', async () => {
+  await using own = await makeApp()
+  const person = await own.signUp()
+  const bytes = randomBytes(6 * 1024 * 1024)
+  const { deposit_id } = await own.deposit(person, bytes)
+  const answer = await own.fetch(
+    new Request(`http://api.acme.localhost/deposit/${deposit_id}/content`, {
+      headers: { authorization: `Bearer ${person.token}` }
+    })
+  )
+  own.wait(3700)
+  expect((await answer.bytes()).length).toBe(bytes.length)
+})

@@ -12,6 +12,7 @@ import { createLink } from '../domain/links.ts'
 import { idempotencyKey } from './admission.ts'
 import { type Api, type ApiContext, companyOf, person } from './context.ts'
 import { on, onStream } from './on.ts'
+import { whileSignedIn } from './while-signed-in.ts'
 
 export function mountDeposits(app: Api): void {
   on(app, createDeposit, async (input, c) => {
@@ -68,7 +69,10 @@ export function mountDeposits(app: Api): void {
     const part = range === 'whole' ? undefined : range
     const length = part ? part.end - part.start + 1 : size
     const isHead = c.req.method === 'HEAD'
-    const body = isHead ? null : await c.get('deps').blobs.read(company_id, tag, part)
+    const deps = c.get('deps')
+    const body = isHead
+      ? null
+      : whileSignedIn(deps, person(c), await deps.blobs.read(company_id, tag, part))
     return new Response(body, {
       status: part ? 206 : 200,
       headers: {

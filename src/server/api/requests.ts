@@ -7,6 +7,7 @@ import {
 import { attachment } from '../../core/file-name.ts'
 import { type EventStream, openEventStream } from '../domain/event-streams.ts'
 import * as requests from '../domain/requests.ts'
+import { isSignedIn } from '../domain/sessions.ts'
 import { requirePermission } from './admission.ts'
 import { type Api, companyOf, person } from './context.ts'
 import { linkNext, on, onStream } from './on.ts'
@@ -34,7 +35,8 @@ export function mountRequests(app: Api): void {
     const texts = requests.exportRequests(deps, { locale: locale ?? 'en', ...filter, ...owner })
     const first = await texts.next() // a refusal is still an answer with a status
     const day = deps.clock().toISOString().slice(0, 10)
-    return new Response(bytesOf(texts, first), {
+    const isWelcome = () => isSignedIn(deps, person(c))
+    return new Response(bytesOf(texts, first, isWelcome), {
       headers: {
         'content-type': 'text/csv; charset=utf-8; header=present',
         'content-disposition': attachment(`history-${day}.csv`),
@@ -91,16 +93,24 @@ function bodyOf(stream: EventStream, signal: AbortSignal): ReadableStream<Uint8A
   })
 }
 
-/** Pulled by the socket, so a reader that stalls costs no memory. */
+/**
+ * Pulled by the socket, so a reader that stalls costs no memory. Before each further page its reader's
+ * standing is read again; where it has ended, the answer breaks off and nobody takes it for the whole.
+ */
 function bytesOf(
   texts: AsyncGenerator<string, void, void>,
-  first: IteratorResult<string, void>
+  first: IteratorResult<string, void>,
+  isWelcome: () => Promise<boolean>
 ): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder()
   let next: IteratorResult<string, void> | undefined = first
   return new ReadableStream(
     {
       async pull(controller) {
+        if (!next && !(await isWelcome())) {
+          await texts.return()
+          throw new Error('the session has ended')
+        }
         const text = next ?? (await texts.next())
         next = undefined
         if (text.done) controller.close()

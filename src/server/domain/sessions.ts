@@ -78,6 +78,19 @@ export async function standing(
   return standings.get(person) ?? 'ended'
 }
 
+/**
+ * Whether a person may go on with what they have begun. Their token may have run out meanwhile: it was
+ * valid at the start, and a long download outlives it.
+ */
+export async function isSignedIn(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  person: Person
+): Promise<boolean> {
+  return (await standing(deps, { ...person, token_expires: farFuture })) === 'valid'
+}
+
+const farFuture = new Date(8.64e15)
+
 /** The same for many people of a company, who are looked up together. */
 export async function standingsOf<Holder extends Person>(
   deps: Pick<Deps, 'db' | 'clock'>,
