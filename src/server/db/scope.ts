@@ -89,6 +89,11 @@ export interface Statement {
   values: unknown[]
 }
 
+/**
+ * Builds queries as Kysely does, and runs statements by `raw` and `run`. These two send at the moment
+ * of the call, so statements that are sent side by side run in the order of the calls; when a query of
+ * Kysely is sent is Kysely's own affair, so where the order matters it is awaited, or goes by `run`.
+ */
 class UnitTx extends Transaction<Database> {
   readonly #unit: Unit
 

@@ -198,7 +198,7 @@ class Place implements Share {
 const tooManyConnections = '53300'
 
 /** Nobody is left who waits for this transaction. */
-export class CallerGone extends Error {
+class CallerGone extends Error {
   readonly code = tooManyConnections
 
   constructor() {
@@ -207,7 +207,7 @@ export class CallerGone extends Error {
 }
 
 /** All connections were in use for so long that another try later makes more sense. */
-export class WaitedTooLong extends Error {
+class WaitedTooLong extends Error {
   readonly code = tooManyConnections
 
   constructor() {

@@ -219,7 +219,7 @@ async function take(tx: Tx, input: ReserveInput, into: 'reserved' | 'used'): Pro
     const isLast = meter === meters.at(-1)
     // what one group refuses is undone before the next is asked, its locks too
     const [, outcome] = await Promise.all([
-      isLast || sql`savepoint take`.execute(tx),
+      isLast || tx.raw(savepoint),
       takeFrom(tx, meter, input, into)
     ])
     if (!(outcome instanceof AppError)) return outcome
@@ -229,6 +229,9 @@ async function take(tx: Tx, input: ReserveInput, into: 'reserved' | 'used'): Pro
   }
   throw refusal ?? new AppError('forbidden', 'No group of the caller allows this')
 }
+
+/** Sent beside what follows it, so it goes by `raw`, which keeps the order. */
+const savepoint = { name: 'savepoint_take', text: 'savepoint take', values: [] }
 
 /** Takes all that is asked from one group; a refusal leaves what was taken to be undone. */
 async function takeFrom(

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { nameOf } from '../../../../src/server/db/named.ts'
+import { prepare } from '../../../../src/server/db/prepared.ts'
 import {
   type CompanyId,
   companyId,
@@ -242,11 +243,28 @@ test.each([
   expect(await inCompany(made.db, acme, nameOfCompany)).toBe('Acme')
 })
 
-test('runs statements side by side in the order they were given', async () => {
-  const answers = await inCompany(made.db, acme, tx =>
-    Promise.all([nameOfCompany(tx), rename(tx, 'Renamed'), nameOfCompany(tx)])
+test('runs what raw() and run() send side by side in the order of the calls', async () => {
+  const note = prepare(
+    (_db, { name }: { name: string }) =>
+      sql<{ name: string }>`update company set name = name || ${name} returning name`
   )
-  expect([answers[0], answers[2]]).toEqual(['Acme', 'Renamed'])
+  const noted = (tx: Tx, name: string) =>
+    tx.raw<{ name: string }>({
+      name: 'note',
+      text: 'update company set name = name || $1 returning name',
+      values: [name]
+    })
+  const answers = await inCompany(made.db, acme, tx =>
+    Promise.all([
+      noted(tx, '1'),
+      tx.run(note, { name: '2' }),
+      tx.raw({ name: 'point', text: 'savepoint point', values: [] }),
+      tx.run(note, { name: '3' }),
+      noted(tx, '4')
+    ])
+  )
+  const names = answers.flat().flatMap(row => ('name' in row ? [row.name] : []))
+  expect(names).toEqual(['Acme1', 'Acme12', 'Acme123', 'Acme1234'])
 })
 
 test('prepares a statement once per connection', async () => {
