@@ -23,8 +23,11 @@ export async function openMails({ smtp, outbox, log }: MailOptions): Promise<Mai
 /** A server that is gone must not hold up what waits behind it. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 
+/** Connections stay open while there are letters, and each takes some: greeting a server costs more than a letter. */
+const pool = { pool: true, maxConnections: 4, idleTimeout: 1000, maxRequeues: 0 } as const
+
 function viaServer({ url, from }: { url: string; from: string }): Mails {
-  const transport = createTransport({ url, ...timeouts, ...closed, ...encryption(url) })
+  const transport = createTransport({ url, ...pool, ...timeouts, ...closed, ...encryption(url) })
   return {
     async send(letter) {
       try {

@@ -90,10 +90,14 @@ test.each(kinds)(
   }
 )
 
-/** Queues a notice at acme. */
-async function queue(app: TestApp, email = 'ada@example.com'): Promise<void> {
-  const tenant = await app.tenants.resolve('acme.localhost')
-  if (!tenant) throw new Error('no acme')
+/** Queues a notice. */
+async function queue(
+  app: TestApp,
+  email = 'ada@example.com',
+  host = 'acme.localhost'
+): Promise<void> {
+  const tenant = await app.tenants.resolve(host)
+  if (!tenant) throw new Error(`no ${host}`)
   await inCompany(app.deps.db, tenant.company_id, tx =>
     queueMail(tx, app.deps, { tenant, kind: 'password_changed', email })
   )
@@ -225,6 +229,43 @@ test('speaks the person’s language, else that of the host', async () => {
   const letter = await app.letterTo(unset.email, 'reset')
   expect(letter.locale).toBe('fr')
   expect(new URL(letter.link).pathname).toBe('/fr/reset-password')
+})
+
+test('sends several letters at a time, and those of another company between them', async () => {
+  const isOpen = Promise.withResolvers<void>()
+  const sent: string[] = []
+  let atWork = 0
+  let most = 0
+  await using app = await makeApp({
+    mails: {
+      async send(one) {
+        atWork++
+        most = Math.max(most, atWork)
+        await isOpen.promise
+        atWork--
+        sent.push(one.to)
+        return 'sent'
+      }
+    }
+  })
+  for (let n = 0; n < 12; n++) await queue(app, `${n}@acme.example`)
+  await queue(app, 'beta@beta.example', 'beta.localhost')
+  await expect.poll(() => atWork).toBe(4)
+  isOpen.resolve()
+  await app.mailed()
+  expect(most).toBe(4)
+  expect(new Set(sent).size).toBe(13)
+  expect(sent).toHaveLength(13)
+  expect(sent.indexOf('beta@beta.example')).toBeLessThan(9)
+})
+
+test('brings many letters over few connections', async () => {
+  await using server = await openMailServer()
+  const mails = await via(server.url)
+  const many = Array.from({ length: 20 }, (_, n) => ({ ...letter, to: `${n}@example.com` }))
+  await Promise.all(many.map(each => mails.send(each)))
+  expect(server.mails).toHaveLength(20)
+  expect(server.connections()).toBeLessThanOrEqual(4)
 })
 
 test('names the host that was asked, whatever the Host header says', async () => {

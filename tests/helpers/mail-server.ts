@@ -22,9 +22,15 @@ interface MailServerOptions {
 /** A mail server on this machine that keeps what it takes. */
 export async function openMailServer({ port = 0, tls = false, refusal }: MailServerOptions = {}) {
   const mails: ReceivedMail[] = []
+  let connections = 0
   const server = new SMTPServer({
     disabledCommands: tls ? ['AUTH'] : ['AUTH', 'STARTTLS'],
     logger: false,
+    closeTimeout: 100,
+    onConnect(_session, done) {
+      connections++
+      done()
+    },
     onRcptTo({ address }, _session, done) {
       const responseCode = refusal?.(address)
       done(responseCode === undefined ? null : Object.assign(new Error('no'), { responseCode }))
@@ -44,6 +50,8 @@ export async function openMailServer({ port = 0, tls = false, refusal }: MailSer
   if (typeof address !== 'object' || !address) throw new Error('the mail server has no port')
   return {
     mails,
+    /** How many have been made so far. */
+    connections: () => connections,
     port: address.port,
     url: `smtp://127.0.0.1:${address.port}`,
     /** Leads here, too, and does not say that it does. */

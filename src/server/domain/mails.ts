@@ -75,10 +75,13 @@ const keptMs = 3 * 86_400_000
  */
 export async function sendNextMail(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'mails' | 'settings' | 'log'>,
-  company_id: CompanyId
+  company_id: CompanyId,
+  /** Called once a mail is found, before it is sent. */
+  onFound: () => void = () => undefined
 ): Promise<boolean> {
   const mail = await inCompany(deps.db, company_id, tx => lease(tx, deps, company_id))
   if (!mail) return false
+  onFound()
   const facts = { company: company_id, mail: mail.id, kind: mail.kind }
   try {
     const letter = await prepare(deps, mail)

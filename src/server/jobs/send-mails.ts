@@ -4,24 +4,40 @@ import { sendNextMail } from '../domain/mails.ts'
 import { logFailure } from './each-company.ts'
 import type { Job } from './run.ts'
 
-/** Sends what waits: woken by each mail, and every few seconds for what a crash or a dead server left. */
+/** Letters on their way at the same time, of all companies together. */
+const mailsAtOnce = 4
+
+/**
+ * Sends what waits: woken by each mail, and every few seconds for what a crash or a dead server left. The
+ * companies take turns, a letter each; where a company is alone, all that go at once are its own.
+ */
 export function sendMails(deps: Deps): Job {
   const waiting = new Set<CompanyId>()
   const name = 'send-mails'
+  let startAnother = () => {}
   return {
     name,
     everyMs: 5000,
-    wake: run =>
-      deps.wakes.mails.on(company => {
+    parallel: mailsAtOnce,
+    wake: run => {
+      startAnother = run
+      return deps.wakes.mails.on(company => {
         waiting.add(company)
         run()
-      }),
+      })
+    },
     async run(stopping, scheduled) {
       if (scheduled) for (const company of await listCompanies(deps)) waiting.add(company)
       for (const company of waiting) {
         waiting.delete(company)
+        if (stopping()) return
         await logFailure(deps.log, { job: name, company }, async () => {
-          while (!stopping() && (await sendNextMail(deps, company)));
+          const isSent = await sendNextMail(deps, company, () => {
+            // there may be more, which need not wait for this one
+            waiting.add(company)
+            startAnother()
+          })
+          if (!isSent) waiting.delete(company)
         })
       }
     }
