@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { asClient, canPin } from './cores.ts'
 import { measure as deposits } from './deposits.ts'
 import { measure as desk } from './desk.ts'
+import { measure as fairness } from './fairness.ts'
 import { measure as hashing } from './hashing.ts'
 import { measure as history } from './history.ts'
 import { measure as pages } from './pages.ts'
@@ -27,6 +28,7 @@ const measures: Record<string, (options: Options) => Promise<Row[]>> = {
   deposits: asClient(deposits),
   verifications: asClient(verifications),
   streams: asClient(streams),
+  fairness: asClient(fairness),
   history,
   desk
 }

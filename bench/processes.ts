@@ -19,6 +19,7 @@ export async function startService(settings: Record<string, string> = {}) {
     LIMIT_STREAMS_PER_COMPANY: plenty,
     LIMIT_STREAMS_PER_PROCESS: plenty,
     LIMIT_CONNECTIONS_PER_PROCESS: plenty,
+    LIMIT_CONNECTIONS_PER_ADDRESS: plenty,
     // `BENCH_NODE_OPTIONS='--cpu-prof --cpu-prof-dir=.cache/profile'` shows where the time goes
     NODE_OPTIONS: process.env.BENCH_NODE_OPTIONS ?? '',
     ...settings

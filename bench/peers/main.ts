@@ -1,5 +1,6 @@
 import { listen } from './listen.ts'
 import { servePage } from './page.ts'
+import { rush } from './rush.ts'
 import { replayStatements } from './statements.ts'
 import { serveStreams } from './streams.ts'
 
@@ -13,6 +14,7 @@ type Peer = (setup: any) => Promise<(question: any) => Promise<unknown>>
 const peers: Record<string, Peer> = {
   listen,
   page: servePage,
+  rush,
   statements: replayStatements,
   streams: serveStreams
 }

@@ -236,7 +236,8 @@ interface ExportInput extends Filter, Pick<Wish, 'caller'> {
   locale: 'en' | 'fr'
 }
 
-const exportPage = 1000
+/** Few enough that the calls of others, which wait while a page is written, do not feel it. */
+const exportPage = 200
 
 /**
  * A person's requests as CSV, page by page as the reader takes them, so that neither memory nor a

@@ -1,0 +1,109 @@
+import { signUpAt } from '../tests/helpers/client.ts'
+import { Connection, requestText } from './connection.ts'
+import { host, openInsider } from './insider.ts'
+import { type Load, load, medians } from './load.ts'
+import type { Rush } from './peers/rush.ts'
+import { startHelper, startService } from './processes.ts'
+import type { Options, Row } from './table.ts'
+
+const otherHost = 'demo.localhost'
+/** Requests in the history that is searched and exported. */
+const historyLength = 20_000
+const people = 10
+
+/**
+ * What a company feels of another one in a hurry: the time of `GET /user`, one after the other, beside
+ * each way in which the other may use all it gets; `peer` is the same call while the service has nothing
+ * else to do. Both clients share a core, in two processes.
+ */
+export async function measure(options: Options): Promise<Row[]> {
+  await using service = await startService({ DEMO: 'true' })
+  await using insider = await openInsider(service)
+  const { owner } = insider
+  await owner.query("update category set store = 'fingerprint'")
+  await owner.query('update "group" set max_requests = null, max_storage = null')
+  const busy = await insider.addPeople(people)
+  const [reader] = busy
+  if (!reader) throw new Error('nobody is in a hurry')
+  await owner.query(
+    `insert into request (company_id, id, user_id, kind, state, seq, created_at, facts, search_name)
+     select company_id, gen_random_uuid(), id, 'deposit', 'done', 0, now() - n * interval '1 minute',
+            jsonb_build_object('name', 'Contract ' || n || '.pdf', 'size', n), 'contract ' || n || '.pdf'
+       from "user", generate_series(1, $2) n where id = $1`,
+    [reader.id, options.quick ? historyLength / 10 : historyLength]
+  )
+  await owner.query('analyze')
+  const { rows: categories } = await owner.query(
+    'select id from category where company_id = $1 limit 1',
+    [insider.company_id]
+  )
+  const other = await signUpAt(service.port, otherHost)
+  const quiet = await Connection.open(service.port)
+  const getUser = requestText('GET', '/user', {
+    host: `api.${otherHost}`,
+    authorization: `Bearer ${other.token()}`
+  })
+
+  const by = (token: string) => ({ host: `api.${host}`, authorization: `Bearer ${token}` })
+  const many = (count: number, request: (token: string) => string) =>
+    Array.from({ length: count }, (_, n) => request((busy[n % people] ?? reader).token))
+  const deposit = (token: string) =>
+    requestText(
+      'POST',
+      '/deposit',
+      { ...by(token), 'idempotency-key': '#'.repeat(32) },
+      {
+        name: 'Contract 2026.pdf',
+        size: 184_320,
+        media_type: 'application/pdf',
+        original: '#'.repeat(64),
+        stored: '#'.repeat(64),
+        category: categories[0].id,
+        again: true
+      }
+    )
+  const get = (path: string) => requestText('GET', path, by(reader.token))
+  const rushes: Record<string, Omit<Rush, 'port'>> = {
+    '1,000 deposits at once': { requests: many(1000, deposit) },
+    '50 searches': { requests: many(50, () => get('/process?q=nothing+like+this')) },
+    '50 exports': { requests: many(50, () => get('/process/export')) },
+    '5,000 pipelined calls': { requests: [get('/user')], pipelined: 5000 },
+    '500 stalled readers': { requests: many(500, () => get('/process/export')), stalls: true }
+  }
+
+  const seconds = options.quick ? 1 : 4
+  const ask = () =>
+    load({ callers: 1, seconds, signal: options.signal, work: () => quiet.insist(getUser) })
+  await ask()
+  const idle = await repeat(options, ask)
+  const rows: Row[] = []
+  for (const [what, setup] of Object.entries(rushes)) {
+    options.say(`beside ${what}`)
+    let done = 0
+    const beside = await repeat(options, async () => {
+      await using helper = await startHelper('rush', { port: service.port, ...setup })
+      await ask() // the rush has begun by the end of it
+      const figures = await ask()
+      done = (await helper.ask<{ done: number }>({})).done
+      return figures
+    })
+    rows.push({
+      what: `GET /user, p99, beside ${what}`,
+      ours: beside.p99Ms,
+      peer: idle.p99Ms,
+      unit: 'ms',
+      aim: { ratioAtMost: 3 },
+      note: setup.stalls
+        ? undefined
+        : `they got about ${Math.round(done / (2 * seconds))} answers a second`
+    })
+  }
+  quiet.close()
+  return rows
+}
+
+async function repeat({ runs }: Options, run: () => Promise<Load>): Promise<{ p99Ms: number }> {
+  const all: { p99Ms: number }[] = []
+  for (let n = 0; n < runs; n++) all.push({ p99Ms: (await run()).p99Ms })
+  return medians(all)
+}

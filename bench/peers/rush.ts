@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Connection } from '../connection.ts'
+
+export interface Rush {
+  port: number
+  /** A request for each connection, asked again and again; each run of `#` becomes random hex. */
+  requests: string[]
+  /** So many copies are sent before an answer is read. */
+  pipelined?: number
+  /** Answers are never read. */
+  stalls?: boolean
+}
+
+/** A company in a hurry, until the first question; answers how many of its requests have been answered. */
+export async function rush({ port, requests, pipelined, stalls }: Rush) {
+  const stopping = new AbortController()
+  let done = 0
+  const act = pipelined ? pipeline : stalls ? stall : askOn
+  const all = requests.map(request => act(request))
+  return async () => {
+    stopping.abort()
+    await Promise.all(all)
+    return { done }
+  }
+
+  async function askOn(request: string): Promise<void> {
+    const connection = await Connection.open(port)
+    while (!stopping.signal.aborted) {
+      const digest = randomBytes(32).toString('hex')
+      const { status } = await connection.ask(
+        request.replace(/#+/g, ({ length }) => digest.slice(0, length))
+      )
+      if (status < 300) done++
+      // as whoever reads `Retry-After`
+      else await sleep(1000, undefined, { signal: stopping.signal }).catch(() => undefined)
+    }
+    connection.close()
+  }
+
+  async function pipeline(request: string): Promise<void> {
+    const socket = connect({ port, host: '127.0.0.1' })
+    const many = request.repeat(pipelined ?? 1)
+    let left = 0
+    let tail = ''
+    socket.on('error', () => undefined)
+    socket.on('data', chunk => {
+      const text = tail + chunk.toString('latin1')
+      const answers = text.match(/HTTP\/1\.1 \d/g)?.length ?? 0
+      done += answers
+      left -= answers
+      // a status line may be cut in two
+      tail = text.slice(text.lastIndexOf('\n') + 1).slice(-9)
+      if (left <= 0) send()
+    })
+    const send = () => {
+      left += pipelined ?? 1
+      socket.write(many)
+    }
+    await once(socket, 'connect')
+    send()
+    await stopped()
+    socket.destroy()
+  }
+
+  async function stall(request: string): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const socket = connect({ port, host: '127.0.0.1' })
+      socket.on('error', () => undefined)
+      await once(socket, 'connect')
+      socket.pause()
+      socket.write(request)
+      await Promise.race([once(socket, 'close'), stopped()])
+      socket.destroy()
+    }
+  }
+
+  async function stopped(): Promise<void> {
+    if (!stopping.signal.aborted) await once(stopping.signal, 'abort')
+  }
+}
