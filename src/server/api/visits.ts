@@ -1,6 +1,6 @@
 import { AppError } from '../../contract/errors.ts'
+import { countedNetworks } from '../domain/addresses.ts'
 import type { CompanyId, Leaver } from '../domain/deps.ts'
-import { networkOf } from '../domain/limits.ts'
 
 /** Calls under way at the same time; streams and uploads have limits of their own. */
 export interface VisitLimits {
@@ -48,7 +48,7 @@ export function createVisits({ perPerson, perAddress, perCompany }: VisitLimits 
     begin({ company, address, caller }) {
       const all = `company ${company}`
       const strangers = `strangers ${company}`
-      const network = `address ${company} ${address === undefined ? '' : networkOf(address)}`
+      const network = `address ${company} ${address && (countedNetworks(address)[0] ?? address)}`
       const isStranger = address !== undefined
       if (!hasRoom(all, perCompany) || (isStranger && !hasRoom(strangers, perCompany / 2))) {
         throw new AppError('unavailable', 'Too many calls of this company are under way', {
