@@ -278,7 +278,7 @@ function StreamNote({ now, locale, t }: { now: number | undefined; locale: Local
     <p
       role="status"
       data-stream={stream}
-      className={`flex items-center gap-2 text-ink-soft text-sm ${isOnline ? '' : 'invisible'}`}
+      className={`flex items-center gap-2 text-ink-soft text-sm print:hidden ${isOnline ? '' : 'invisible'}`}
     >
       <svg viewBox="0 0 8 8" aria-hidden="true" className="size-2 shrink-0 text-secondary">
         <circle

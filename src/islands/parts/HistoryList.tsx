@@ -8,6 +8,7 @@ import {
   useRef,
   useState
 } from 'react'
+import { flushSync } from 'react-dom'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { type Lines, measureLines, visibleLines } from '../../core/row-window.ts'
@@ -65,7 +66,9 @@ export function HistoryList(props: HistoryListProps) {
     () => measureLines(lines.length, at => (lines[at]?.request ? heights.row : heights.day)),
     [lines, heights]
   )
-  const { start, end } = useWindow(root, measured)
+  const inWindow = useWindow(root, measured)
+  // paper has no window
+  const { start, end } = usePrinting() ? { start: 0, end: lines.length } : inWindow
   useEffect(() => {
     if (end > lines.length - nearEnd) onEnd()
   }, [end, lines.length, onEnd])
@@ -221,6 +224,22 @@ function useHeights(root: RefObject<HTMLElement | null>): { day: number; row: nu
     return () => watching.disconnect()
   }, [root])
   return heights
+}
+
+/** Whether the page is being printed; all is drawn before it is. */
+function usePrinting(): boolean {
+  const [isPrinting, setPrinting] = useState(false)
+  useEffect(() => {
+    const begin = () => flushSync(() => setPrinting(true))
+    const end = () => setPrinting(false)
+    addEventListener('beforeprint', begin)
+    addEventListener('afterprint', end)
+    return () => {
+      removeEventListener('beforeprint', begin)
+      removeEventListener('afterprint', end)
+    }
+  }, [])
+  return isPrinting
 }
 
 /** The lines that the window shows, with a margin. */

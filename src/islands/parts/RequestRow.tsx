@@ -46,7 +46,7 @@ export const RequestRow = memo(
         <Seal state={sealOf(request)} label={word} small className="size-8" />
         <div className="min-w-0 grow">
           <a
-            className="block truncate rounded-sm font-medium hover:underline"
+            className="block truncate print:whitespace-normal rounded-sm font-medium hover:underline"
             href={href}
             title={name}
             tabIndex={stop}
@@ -60,10 +60,11 @@ export const RequestRow = memo(
             {name}
           </a>
           {/* all rows are as high as the first: two lines where one is too short */}
-          <p className="meta flex gap-x-3 overflow-hidden whitespace-nowrap text-ink-soft text-sm max-sm:h-[2lh] max-sm:flex-wrap">
+          <p className="meta flex gap-x-3 overflow-hidden whitespace-nowrap text-ink-soft text-sm max-sm:h-[2lh] max-sm:flex-wrap print:h-auto print:flex-wrap print:whitespace-normal">
             <span className={`font-medium ${toneOf(request)}`}>{word}</span>
             <time dateTime={request.created} title={formatInstant(created, locale)}>
-              {relativeTime(created, now, locale)}
+              <span className="print:hidden">{relativeTime(created, now, locale)}</span>
+              <span className="hidden print:inline">{formatInstant(created, locale)}</span>
             </time>
             {request.size !== undefined && <span>{formatBytes(request.size, locale)}</span>}
             {reduced_from && (

@@ -26,7 +26,8 @@ export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLH
         <VerdictSeal telling={telling} t={t} className="size-24" />
         <div className="flex min-w-0 flex-col gap-2">
           <Word telling={telling} t={t} />
-          <h2 ref={ref} tabIndex={-1} className="verdict">
+          {/* the margin keeps the word above it clear of the bar, however large the text is */}
+          <h2 ref={ref} tabIndex={-1} className="verdict scroll-mt-12">
             <Sentence telling={telling} company={answer.company} locale={locale} t={t} />
           </h2>
           {telling.adds.map(add => (

@@ -29,20 +29,24 @@ export function useWaiting(isWaiting: boolean): 'silent' | 'skeleton' | 'text' |
   return phase
 }
 
-const units = [
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60]
-] as const
-
-/** `2 hours ago`, « il y a 2 heures »; never ahead, because two clocks may differ. */
+/**
+ * `2 hours ago`, « il y a 2 heures » of the reader's own day, and `yesterday`, « hier » by the calendar, as
+ * headings of days have it. Never ahead, because two clocks may differ.
+ */
 export function relativeTime(time: Date, now: number, locale: Locale): string {
-  const seconds = Math.max(0, (now - time.getTime()) / 1000)
   const format = new Intl.RelativeTimeFormat(languageTag(locale), { numeric: 'auto' })
-  for (const [unit, size] of units) {
-    if (seconds >= size) return format.format(-Math.floor(seconds / size), unit)
-  }
-  return format.format(0, 'second')
+  const days = Math.max(0, daysBetween(time, new Date(now)))
+  if (days > 0) return format.format(-days, 'day')
+  const minutes = Math.max(0, Math.floor((now - time.getTime()) / 60_000))
+  if (minutes >= 60) return format.format(-Math.floor(minutes / 60), 'hour')
+  return minutes > 0 ? format.format(-minutes, 'minute') : format.format(0, 'second')
+}
+
+/** Calendar days; a day has 23 to 25 hours. */
+function daysBetween(from: Date, to: Date): number {
+  const startOf = (time: Date) =>
+    new Date(time.getFullYear(), time.getMonth(), time.getDate()).getTime()
+  return Math.round((startOf(to) - startOf(from)) / 86_400_000)
 }
 
 /** Says when to come back, where the server did: the minute in which it will take another try for sure. */

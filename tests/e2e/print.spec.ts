@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, type Page, test } from '@playwright/test'
+import { signUp } from '../helpers/page.ts'
+import { seedRequests } from '../helpers/seeded-requests.ts'
+
+test('a verdict prints as a document, in black on white from the dark theme too', async ({
+  page
+}) => {
+  await page.goto('/en/verify')
+  await expect(page.getByRole('button', { name: 'Check', exact: true })).toBeEnabled()
+  const file = { name: 'lease.txt', mimeType: 'text/plain', buffer: Buffer.from('a lease') }
+  await page.locator('main input[type=file]').setInputFiles(file)
+  await expect(page.locator('[data-verdict]')).toBeVisible()
+  await page.evaluate(() => document.documentElement.setAttribute('data-theme', 'vidimus-dark'))
+  await page.emulateMedia({ media: 'print' })
+  await expectOnlyDocument(page, ['[data-drop-zone]', 'form'])
+  await expect(page.getByText('Checked on')).toBeVisible()
+  await expect(page.locator('[data-verdict] dl time')).toHaveText(/:\d\d:\d\d.* UTC/)
+  const heading = page.locator('[data-verdict] h2')
+  await expect(heading).toHaveCSS('color', 'rgb(0, 0, 0)')
+  await expect(page.locator('[data-verdict]')).toHaveCSS('background-color', 'rgb(255, 255, 255)')
+})
+
+test('the history prints every row it has loaded, with the time in full', async ({ page }) => {
+  const email = await signUp(page, `${test.info().project.use.baseURL}/en`)
+  await seedRequests(socketDir(), email, 45)
+  await page.goto('/en/history')
+  const rows = page.locator('[data-request]')
+  await expect(rows.first()).toBeVisible()
+  expect(await rows.count()).toBeLessThan(45)
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+  await page.emulateMedia({ media: 'print' })
+  await expect(rows).toHaveCount(45)
+  await expect(rows.last().locator('time')).toHaveText(/:\d\d:\d\d.* UTC/, { useInnerText: true })
+  await expect(rows.last().getByText(/ago|yesterday/)).toBeHidden()
+  await expectOnlyDocument(page, ['search'])
+
+  await page.emulateMedia({ media: 'screen' })
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+  await rows.first().getByRole('link').click()
+  await expect(page.getByRole('dialog').getByText('Begun')).toBeVisible()
+  await page.emulateMedia({ media: 'print' })
+  await expect(rows.first()).toBeHidden()
+  await expect(page.getByRole('dialog').locator('time').first()).toHaveText(/:\d\d:\d\d.* UTC/)
+})
+
+async function expectOnlyDocument(page: Page, others: readonly string[]): Promise<void> {
+  for (const gone of ['button', '.btn', '.bar', '.skip-link', '.drawer-panel', ...others]) {
+    await expect(page.locator(gone).filter({ visible: true }), gone).toHaveCount(0)
+  }
+}
+
+function socketDir(): string {
+  const lines = readFileSync(join('.cache/e2e-data', 'pg', 'postmaster.pid'), 'utf8').split('\n')
+  return lines[4] ?? ''
+}
