@@ -3,6 +3,7 @@ import { connect, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createAddressReader } from '../../src/server/hosts.ts'
 import { generousLimits, makeApp, type TestApp } from '../helpers/app.ts'
+import { statementsOf } from '../helpers/database.ts'
 
 // B-04
 
@@ -519,3 +520,28 @@ function makeServer(trustedProxies: string[] = [], signInPerAddressMinute = 100_
     }
   })
 }
+
+test('a host of nobody, and each name of a wildcard, costs the database nothing of its own', async () => {
+  await using own = await makeServer()
+  await own.addCompany('Wild', '*.wild.test')
+  const names = Array.from({ length: 50 }, (_, n) => `name-${n}`)
+  const seen = await statementsOf(own.deps.db, /resolve_host|list_hosts/, async () => {
+    for (const name of names) {
+      expect(await own.tenants.resolve(`${name}.test`)).toBeUndefined()
+      const tenant = await own.tenants.resolve(`${name}.wild.test`)
+      expect(tenant?.host).toBe(`${name}.wild.test`)
+    }
+  })
+  expect(seen.length).toBeLessThan(10)
+})
+
+test('knows a new host at once where it was made, and within two seconds otherwise', async () => {
+  await using own = await makeServer()
+  expect(await own.tenants.resolve('new.test')).toBeUndefined()
+  await own.addCompany('New', 'new.test')
+  expect((await own.tenants.resolve('new.test'))?.host).toBe('new.test')
+  await own.owner.query(`update domain set host = 'moved.test' where host = 'new.test'`)
+  own.wait(2)
+  expect(await own.tenants.resolve('new.test')).toBeUndefined()
+  expect((await own.tenants.resolve('moved.test'))?.host).toBe('moved.test')
+})

@@ -104,6 +104,7 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
      select company_id, gen_random_uuid(), 'second.localhost', name, title, public, locale, theme,
             verified_at from domain where host = 'acme.localhost'`
   )
+  app.deps.wakes.domains.send('second.localhost')
   const own = await makeThings(app, owner, 'own.pdf')
   const person = await makeThings(app, people.bystander, 'BETA colleague.pdf')
   const company = await makeThings(app, people.foreigner, 'BETA foreigner.pdf')
@@ -503,7 +504,7 @@ describe('the catalogue', () => {
     expect(tenant.filter(name => !joined.has(name))).toEqual([])
   })
 
-  test('has two functions that look across companies, one that deletes a demonstration, and no view', async () => {
+  test('has three functions that look across companies, one that deletes a demonstration, and no view', async () => {
     const definers = await query(
       `select proname as name, proowner::regrole::text as owner, proconfig as config,
               has_function_privilege('public', oid, 'execute') as everybody
@@ -512,6 +513,7 @@ describe('the catalogue', () => {
     const pinned = { config: ['search_path=pg_catalog, pg_temp'], everybody: false }
     expect(definers).toEqual([
       { name: 'list_companies', owner: 'vidimus_resolver', ...pinned },
+      { name: 'list_hosts', owner: 'vidimus_resolver', ...pinned },
       { name: 'remove_demo', owner: 'vidimus_resolver', ...pinned },
       { name: 'resolve_host', owner: 'vidimus_resolver', ...pinned }
     ])

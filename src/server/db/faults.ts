@@ -4,6 +4,7 @@ import { appRole } from './place.ts'
 /** The only functions that may look across companies, and the one that may delete one. */
 const definerFunctions = [
   'public.list_companies()',
+  'public.list_hosts()',
   'public.remove_demo(uuid)',
   'public.resolve_host(text)'
 ]

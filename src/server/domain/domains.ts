@@ -14,7 +14,6 @@ import { canonicalTheme } from './svg.ts'
 
 /** How long another process may serve the config this one has changed. */
 const freshMs = 1000
-const maxHosts = 10_000
 
 export interface Tenants {
   /** The company of a page host (`docs.acme.fr`), exact before wildcard; `undefined` for an unknown one. */
@@ -22,27 +21,66 @@ export interface Tenants {
   [Symbol.dispose](): void
 }
 
-/** Looks hosts up in the database and remembers the answer for a second, or until this process changes one. */
+/**
+ * Knows the hosts of all companies by name, and looks each up in the database once a second at most, or
+ * when this process changes one. A host of nobody costs no look-up, and all names of a wildcard one.
+ */
 export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'wakes'>): Tenants {
-  const known = new Map<string, { at: number; tenant: Promise<Tenant | undefined> }>()
-  const forgetChanged = deps.wakes.domains.on(() => known.clear())
-  const forgetMissed = deps.wakes.missed.on(() => known.clear())
+  const hosts = fresh(deps, (_all: 'all') => listHosts(deps))
+  const domains = fresh(deps, (domain: string) => findTenant(deps, domain))
+  const forget = () => {
+    hosts.clear()
+    domains.clear()
+  }
+  const forgetChanged = deps.wakes.domains.on(forget)
+  const forgetMissed = deps.wakes.missed.on(forget)
   return {
-    resolve(host) {
-      const now = deps.clock().getTime()
-      const found = known.get(host)
-      if (found && now - found.at < freshMs && now >= found.at) return found.tenant
-      if (known.size >= maxHosts) known.clear()
-      const tenant = findTenant(deps, host)
-      known.set(host, { at: now, tenant })
-      tenant.catch(() => known.delete(host))
-      return tenant
+    async resolve(host) {
+      const domain = domainOf(host, await hosts.get('all'))
+      const tenant = domain === undefined ? undefined : await domains.get(domain)
+      return tenant && domain !== host ? { ...tenant, host } : tenant
     },
     [Symbol.dispose]() {
       forgetChanged()
       forgetMissed()
     }
   }
+}
+
+/** The exact domain of a host before the wildcard, which stands for one label that is not `api`. */
+function domainOf(host: string, hosts: Set<string>): string | undefined {
+  if (hosts.has(host)) return host
+  const dot = host.indexOf('.')
+  const wildcard = `*${host.slice(dot)}`
+  return dot > 0 && host.slice(0, dot) !== 'api' && hosts.has(wildcard) ? wildcard : undefined
+}
+
+/** Answers of `find` that are no older than a second; whoever asks meanwhile waits for the same. */
+function fresh<Key, Value>(
+  { clock }: Pick<Deps, 'clock'>,
+  find: (key: Key) => Promise<Value>
+): { get(key: Key): Promise<Value>; clear(): void } {
+  const known = new Map<Key, { at: number; value: Promise<Value> }>()
+  return {
+    clear: () => known.clear(),
+    get(key) {
+      const now = clock().getTime()
+      const found = known.get(key)
+      if (found && now - found.at < freshMs && now >= found.at) return found.value
+      const entry = { at: now, value: find(key) }
+      known.set(key, entry)
+      // a failure is not kept, nor is one kept that has been replaced
+      entry.value.catch(() => known.get(key) === entry && known.delete(key))
+      return entry.value
+    }
+  }
+}
+
+async function listHosts(deps: Pick<Deps, 'db'>): Promise<Set<string>> {
+  const result = await inPlatform(deps.db, tx =>
+    sql<{ host: string }>`select list_hosts() as host`.execute(tx)
+  )
+  return new Set(result.rows.map(({ host }) => host))
 }
 
 type Changes = Omit<z.output<typeof endpoint.input>, 'id'>
