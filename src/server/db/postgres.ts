@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Binaries, bundledBinaries } from './binaries.ts'
 import { findPostmaster, ignoreMissing, isAlive, removeStalePidFile } from './postmaster.ts'
-import { chooseRunAs, handOver, type RunAs, runAs, spawnAs } from './run-as.ts'
+import { chooseRunAs, handOver, makerFor, type RunAs, runAs, spawnAs } from './run-as.ts'
 
 /** A running PostgreSQL. Several processes may share one: the first starts it, the others adopt it. */
 export interface Postgres {
@@ -222,9 +222,11 @@ async function initialise(dir: string, as: RunAs, { initdb, major }: Binaries) {
     // Made beside its place and renamed, so that a half-made directory is never taken for a whole one.
     const copy = `${dir}.init-${process.pid}`
     await mkdir(copy, { mode: 0o700 })
-    await handOver(copy, as)
+    const maker = makerFor(as)
+    await handOver(copy, maker)
     try {
-      await runAs(as, initdb, ['-D', copy, ...initFlags])
+      await runAs(maker, initdb, ['-D', copy, ...initFlags])
+      await handOver(copy, as)
       await rename(copy, dir)
       await syncFolder(dirname(dir))
     } catch (cause) {

@@ -13,16 +13,21 @@ export type RunAs =
   | { kind: 'user'; uid: number; gid: number }
   | { kind: 'namespace' }
 
-const nobody = 65534
+const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
+
+/**
+ * Serves the database of a root process. No account has this number, because whoever shares a user with
+ * the server can read its files and log in as anybody.
+ */
+const own = { kind: 'user', uid: 65_525, gid: 65_525 } as const
 
 /** Who serves `dir`. Its owner decides, so that every start comes to the same answer. */
 export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs> {
   if (process.getuid?.() !== 0) return { kind: 'self' }
   const owner = await ownerOf(dir)
-  const user: RunAs =
-    owner && owner.uid !== 0
-      ? { kind: 'user', ...owner }
-      : { kind: 'user', uid: nobody, gid: nobody }
+  // installations of earlier releases belong to nobody
+  const isChosen = owner && owner.uid !== 0 && owner.uid !== nobody.uid
+  const user: RunAs = isChosen ? { kind: 'user', ...owner } : own
   const namespace: RunAs = { kind: 'namespace' }
   for (const as of owner?.uid === 0 ? [namespace, user] : [user, namespace]) {
     if (await reaches(as, dirname(dir), postgres)) {
@@ -33,6 +38,11 @@ export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs>
   throw new Error(
     `PostgreSQL does not run as root, user ${user.uid} cannot reach ${dirname(dir)} or node_modules, and user namespaces are not allowed here: start as an ordinary user, or move the folder to where everyone may enter.`
   )
+}
+
+/** Who makes a database that `as` serves: `initdb` wants a user that has a name. */
+export function makerFor(as: RunAs): RunAs {
+  return as.kind === 'user' && as.uid === own.uid ? nobody : as
 }
 
 /** Gives a directory to whoever will serve it; only while no server runs on it. */
@@ -72,7 +82,7 @@ function commandOf(as: RunAs, file: string, args: string[]) {
     ...(as.kind === 'user' && { uid: as.uid, gid: as.gid })
   }
   if (as.kind !== 'namespace') return { file, args, options }
-  const map = ['--user', `--map-user=${nobody}`, `--map-group=${nobody}`, '--']
+  const map = ['--user', `--map-user=${nobody.uid}`, `--map-group=${nobody.gid}`, '--']
   return { file: 'unshare', args: [...map, file, ...args], options }
 }
 

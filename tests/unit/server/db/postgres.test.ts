@@ -191,13 +191,26 @@ test('says why a server cannot start', async () => {
 })
 
 describe.runIf(isRoot && process.platform === 'linux')('as root', () => {
-  test('hands the directory to user 65534 and runs as it', async () => {
-    // in a checkout that only root can enter, that user could not run the packages in it
-    const expected = (await mayEnter(65534, import.meta.dirname)) ? 65534 : 0
+  test('hands the directory to a user that no other program has, and runs as it', async () => {
+    const expected = await serverUid()
+    await using server = await startPostgres({ dir })
+    const { uid, gid } = await stat(dir)
+    expect([uid, gid]).toEqual([expected, expected])
+    expect((await stat(join(dir, 'pg_hba.conf'))).uid).toBe(expected)
+    expect(await realUid(Number(await pidIn(dir)))).toBe(expected)
+    expect(server.startedHere).toBe(true)
+  })
+
+  test('takes a directory over from user nobody, whom it served before', async () => {
+    const expected = await serverUid()
+    const before = await startPostgres({ dir })
+    await query(before.socketDir, 'create table kept (n int)')
+    await before.stop()
+    await run('chown', ['-R', '65534:65534', dir])
     await using server = await startPostgres({ dir })
     expect((await stat(dir)).uid).toBe(expected)
     expect(await realUid(Number(await pidIn(dir)))).toBe(expected)
-    expect(server.startedHere).toBe(true)
+    expect(await query(server.socketDir, 'select * from kept')).toEqual([])
   })
 
   test('below a private folder keeps the files and runs in a user namespace, start after start', async () => {
@@ -237,6 +250,11 @@ describe.runIf(isRoot && process.platform === 'linux')('as root', () => {
     expect(await query(again.socketDir, 'select * from kept')).toEqual([])
   })
 })
+
+/** In a checkout that only root can enter, no other user could run the packages in it. */
+async function serverUid(): Promise<number> {
+  return (await mayEnter(65_525, import.meta.dirname)) ? 65_525 : 0
+}
 
 async function mayEnter(uid: number, place: string): Promise<boolean> {
   const child = spawn('/usr/bin/test', ['-x', place], { uid, gid: uid, cwd: '/' })
