@@ -26,8 +26,7 @@ export const pageBudgets: Record<string, number> = {
   '/history': 90,
   '/me': 90,
   '/deposit': 92,
-  '/setup': 92,
-  '/dev/limits': 90
+  '/setup': 92
 }
 export const workerBudgets: Record<string, number> = {
   kdf: 26,

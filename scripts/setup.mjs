@@ -84,11 +84,11 @@ function isBuilt() {
 }
 
 function build() {
-  say('Building the pages')
+  say('Building the pages; this takes about half a minute')
   // Taken first: a source that changes during the build then causes another one.
   const stamp = buildStamp()
   fs.rmSync(buildStampPath, { force: true })
-  if (!npm(['run', 'build'])) stop('the build failed; nothing is served from it')
+  if (!npm(['run', 'build'], 'on failure')) stop('the build failed; nothing is served from it')
   fs.mkdirSync(dirname(buildStampPath), { recursive: true })
   fs.writeFileSync(buildStampPath, stamp)
 }
@@ -246,15 +246,17 @@ function isExecutable(path) {
 }
 
 /** Runs npm on the Node that npm itself came with: `npm ci` deletes the one in node_modules. */
-function npm(args) {
+function npm(args, shows = 'always') {
   const { npm_execpath, npm_node_execpath } = process.env
   const command = npm_execpath ? [npm_node_execpath ?? process.execPath, npm_execpath] : ['npm']
-  const { status } = spawnSync(command[0], [...command.slice(1), ...args], {
+  const { status, stdout, stderr } = spawnSync(command[0], [...command.slice(1), ...args], {
     cwd: root,
     env,
-    stdio: 'inherit',
+    stdio: shows === 'always' ? 'inherit' : ['inherit', 'pipe', 'pipe'],
+    maxBuffer: 64 * 1024 * 1024,
     shell: !npm_execpath && process.platform === 'win32'
   })
+  if (status !== 0 && stdout) process.stderr.write(Buffer.concat([stdout, stderr]))
   return status === 0
 }
 

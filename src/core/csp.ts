@@ -1,8 +1,8 @@
 /** Answers of the API are never documents. */
 export const apiPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
-/** Two years, with `api.<host>`; over https only. */
-export const hsts = 'max-age=63072000; includeSubDomains'
+/** Two years, over https only. Pages and API each send it; other names below a host are the customer's own. */
+export const hsts = 'max-age=63072000'
 
 /** Sent with our worker files: only there may WebAssembly compile. */
 export const workerPolicy =

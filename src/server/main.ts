@@ -6,8 +6,8 @@ import { createApp } from './app.ts'
 import { readBuild } from './build.ts'
 import { readConfig } from './config.ts'
 import { watchConnections } from './connections.ts'
-import { createDemo } from './domain/demo.ts'
-import { openTenants } from './domain/domains.ts'
+import { createDemo, demoAccount, findDemo } from './domain/demo.ts'
+import { openTenants, originOf } from './domain/domains.ts'
 import { seedInstallation } from './domain/installation.ts'
 import { localhostNames } from './domain/seed-themes.ts'
 import { createSetupCode } from './domain/setup.ts'
@@ -21,16 +21,17 @@ import { sendMails } from './jobs/send-mails.ts'
 import { lapseStaleUploads, settleUploads } from './jobs/settle-uploads.ts'
 import { openLag } from './lag.ts'
 import { createListener } from './listener.ts'
-import { createLog } from './log.ts'
 import { startManagement } from './management.ts'
 import { openDeps } from './open-deps.ts'
 import { startRefusals } from './refusals.ts'
 import { createSite } from './site.ts'
 import { createUploads } from './uploads.ts'
+import { openVoice, type Voice } from './voice.ts'
 
 const drainMs = 10_000
 
 const stopping = new AbortController()
+let voice: Voice | undefined
 /** Everything that must be closed, in the order it was opened. */
 const owned = new AsyncDisposableStack()
 
@@ -38,6 +39,8 @@ process.on('SIGTERM', () => stop(0))
 process.on('SIGINT', () => stop(0))
 // the terminal was closed
 process.on('SIGHUP', () => stop(0))
+process.stdout.on('error', () => stop(0))
+process.stderr.on('error', () => stop(1))
 // the page renderer listens to these too and stays silent, so without this a bug would go unnoticed
 process.on('unhandledRejection', error => fail(error, 'stack'))
 process.on('uncaughtException', error => fail(error, 'stack'))
@@ -55,6 +58,7 @@ function fail(error: unknown, part: 'message' | 'stack'): void {
 function stop(code: number): void {
   if (stopping.signal.aborted) return
   stopping.abort()
+  if (code === 0) voice?.stopping()
   started
     .catch(() => undefined)
     .then(() => owned.disposeAsync())
@@ -67,7 +71,8 @@ function stop(code: number): void {
 /** Brings everything up in the order of its needs. */
 async function start(): Promise<void> {
   const config = readConfig()
-  const log = createLog(config.logLevel)
+  voice = openVoice(process.stdout, config.logLevel)
+  const { log } = voice
   // Passable, because as root the database runs as another user; what lies inside is private.
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const build = await readBuild(join(import.meta.dirname, '../../dist'))
@@ -81,6 +86,7 @@ async function start(): Promise<void> {
     built: build.built
   })
   if (refusals.length > 0) throw new Error(refusals.join('\n'))
+  voice.starting()
   const opened = owned.use(
     await openDeps(config, log, stopping.signal, error => {
       log.error({ err: error }, 'the database cannot be started again')
@@ -148,13 +154,19 @@ async function start(): Promise<void> {
   })
   owned.defer(() => drain(server))
   isListening = true
-  const { scheme, publicPort } = config
-  log.info(
-    { address: `${scheme}://localhost${publicPort === undefined ? '' : `:${publicPort}`}` },
-    'Vidimus is ready'
-  )
-  const setup = await createSetupCode(deps)
-  if (setup) log.info({ link: setup.link }, 'open this link to become the first operator')
+  const demo = await findDemo(deps)
+  voice.ready({
+    address: (await tenants.resolve('localhost'))
+      ? originOf(deps, 'localhost')
+      : `http://${config.host}:${config.port}`,
+    setupLink: (await createSetupCode(deps))?.link,
+    demo: demo && {
+      address: originOf(deps, demo.host),
+      account: deps.settings.loopback ? demoAccount : undefined
+    },
+    dataDir: config.dataDir,
+    outbox: config.smtp ? undefined : join(config.dataDir, 'outbox')
+  })
   owned.use(runJobs([fillDemoDocuments(deps)], log))
 }
 

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -110,6 +111,47 @@ test('a closed terminal ends the service and its database', async () => {
   expect(await service.end('SIGHUP')).toBe(0)
   await expect(service.socketDir()).rejects.toThrow('the database is not running')
 })
+
+test.runIf(process.platform === 'linux')(
+  'speaks plainly in a terminal, and ends when that is closed',
+  async () => {
+    await using service = await makeServiceProcess()
+    // util-linux's own: the service sees a terminal, and closing it is killing this program
+    const terminal = spawn(
+      'script',
+      ['-qec', `'${process.execPath}' src/server/main.ts`, '/dev/null'],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: {
+          PATH: process.env.PATH,
+          NO_COLOR: '1',
+          SHELL: '/bin/sh',
+          DATA_DIR: service.dataDir,
+          PORT: String(service.port),
+          MANAGEMENT_PORT: String(service.managementPort)
+        }
+      }
+    )
+    let said = ''
+    for await (const chunk of terminal.stdout) {
+      said += chunk
+      if (said.includes('Stop ')) break
+    }
+    const lines = said.split('\r\n').map(line => line.trim())
+    expect(lines).toContain('Vidimus is running.')
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^Set it up +http:\/\/localhost:\d+\/en\/setup#/)
+    )
+    expect(lines).toContain(`Site           http://localhost:${service.port}`)
+    for (const strange of ['{', '\u001b']) expect(said).not.toContain(strange)
+    await service.socketDir()
+    terminal.kill('SIGKILL')
+    await vi.waitFor(() => expect(service.socketDir()).rejects.toThrow('not running'), {
+      timeout: 20_000
+    })
+  },
+  60_000
+)
 
 test('taken ports and an undeclared proxy are said before a database is made', async () => {
   const { port, managementPort } = first

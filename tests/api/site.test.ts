@@ -211,6 +211,14 @@ test('shows the new company of a host that has moved, at an equal version', asyn
   expect(await (await get('/en')).text()).toContain('· Renewed</title>')
 })
 
+test.for(['/en/dev/limits', '/fr/dev/limits', '/dev/limits'])(
+  'has no page for developers at %s',
+  async path => {
+    const { get } = await startSite()
+    expect((await get(path)).status).toBe(404)
+  }
+)
+
 test('keeps the pages of two hosts apart', async () => {
   const { get } = await startSite()
   expect(await (await get('/en')).text()).toContain('· Acme</title>')

@@ -1,9 +1,9 @@
 import { expect, type Page } from '@playwright/test'
 import { test } from '../helpers/journey.ts'
+import { openLimitGallery } from '../helpers/limit-gallery.ts'
 
 async function open(page: Page, locale: 'en' | 'fr') {
-  await page.goto(`/${locale}/dev/limits`)
-  await expect(page.locator('astro-island[ssr]')).toHaveCount(0)
+  await openLimitGallery(page, `${test.info().project.use.baseURL}/${locale}`)
 }
 
 function exampleOf(page: Page, name: 'shown' | 'changed' | 'failing') {

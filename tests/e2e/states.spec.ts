@@ -4,6 +4,7 @@ import { type Locale, locales, type T } from '../../src/i18n/index.ts'
 import { readBuild } from '../../src/server/build.ts'
 import { failurePage } from '../../src/server/failure-page.ts'
 import { inspectInBothSchemes } from '../helpers/accessibility.ts'
+import { openLimitGallery } from '../helpers/limit-gallery.ts'
 import { password, signUp } from '../helpers/page.ts'
 import { answer, hold, refuse, release } from '../helpers/stand-ins.ts'
 import { wordsIn } from '../helpers/words.ts'
@@ -162,7 +163,7 @@ for (const locale of locales) {
       }
 
       async function lookAtLimits() {
-        await visit(`${home}/dev/limits`)
+        await openLimitGallery(page, home)
         await page.locator('[data-example=changed] button').click()
         await page.locator('[data-example=failing] button').click()
         await page.locator('[data-example=failing] [type=submit]').click()

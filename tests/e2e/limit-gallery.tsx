@@ -1,7 +1,11 @@
 import { useState } from 'react'
-import { AppError } from '../contract/errors.ts'
-import { type Locale, translator, type Words } from '../i18n/index.ts'
-import { LimitEditor, type Limits } from './parts/LimitEditor.tsx'
+import { createRoot } from 'react-dom/client'
+import { AppError } from '../../src/contract/errors.ts'
+import { type Locale, translator, type Words } from '../../src/i18n/index.ts'
+import { LimitEditor, type Limits } from '../../src/islands/parts/LimitEditor.tsx'
+
+/** All words of both languages, put in by the bundler. */
+declare const catalogues: Record<Locale, Record<string, Words>>
 
 const example: Limits = {
   max_requests: 1000,
@@ -10,8 +14,8 @@ const example: Limits = {
 }
 
 /** The limit editor as its users will meet it: to read, to change, and where the change fails. */
-export function LimitGallery({ locale, words }: { locale: Locale; words: Words }) {
-  const t = translator(locale, words)
+function LimitGallery({ locale }: { locale: Locale }) {
+  const t = translator(locale, catalogues[locale])
   const [limits, setLimits] = useState(example)
   const fail = async () => {
     throw new AppError('forbidden', 'This page changes nothing')
@@ -35,3 +39,7 @@ export function LimitGallery({ locale, words }: { locale: Locale; words: Words }
     </div>
   )
 }
+
+const place = document.querySelector('#gallery')
+const locale = document.body.dataset.locale === 'fr' ? 'fr' : 'en'
+if (place) createRoot(place).render(<LimitGallery locale={locale} />)
