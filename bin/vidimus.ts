@@ -7,6 +7,7 @@ import { removeCompany } from '../src/server/domain/companies.ts'
 import { createDemo, demoAccount, demoHost, fillDemo, findDemo } from '../src/server/domain/demo.ts'
 import type { Deps } from '../src/server/domain/deps.ts'
 import { originOf } from '../src/server/domain/domains.ts'
+import { type HeldUpload, listHeld, retryHeld } from '../src/server/domain/held-uploads.ts'
 import { listCompanies, seedInstallation } from '../src/server/domain/installation.ts'
 import { createSetupCode } from '../src/server/domain/setup.ts'
 import { rotateTokenKey } from '../src/server/keys.ts'
@@ -18,6 +19,8 @@ interface Command {
   summary: string
   /** Its own options: name → what to write for the value and what it means. */
   options?: Record<string, { value: string; means: string }>
+  /** What may stand behind the command without a name. */
+  argument?: { name: string; means: string }
   /** Answers the sentence for people; `facts` is what `--json` prints. */
   run(options: Record<string, string | undefined>): Promise<Answer>
 }
@@ -49,6 +52,15 @@ const commands: Record<string, Command> = {
   'keys rotate token': {
     summary: 'make the key that signs sessions from ten minutes on',
     run: () => inDeps(rotate)
+  },
+  'deposit held': {
+    summary: 'list deposits that arrived and could not be recorded',
+    run: () => inDeps(listHeldDeposits)
+  },
+  'deposit retry': {
+    summary: 'record held deposits once what kept them is fixed',
+    argument: { name: 'id', means: 'of one request; without it, all that are held' },
+    run: options => inDeps(deps => retryHeldDeposits(deps, options['id']))
   },
   'seed-demo': { summary: 'make the demonstration company', run: () => inDeps(seedDemo) },
   'remove-demo': {
@@ -89,15 +101,22 @@ async function answerTo(words: string[]): Promise<Answer> {
 
 function parse(
   args: string[],
-  { options = {} }: Command
+  { options = {}, argument }: Command
 ): { help: boolean; options: Record<string, string | undefined> } {
   const own = Object.keys(options).map(each => [each, { type: 'string' as const }] as const)
   const flags = { help: { type: 'boolean' as const }, json: { type: 'boolean' as const } }
   try {
-    const { values } = parseArgs({ args, options: { ...flags, ...Object.fromEntries(own) } })
+    const { values, positionals } = parseArgs({
+      args,
+      options: { ...flags, ...Object.fromEntries(own) },
+      allowPositionals: argument !== undefined
+    })
+    const [first, ...others] = positionals
+    if (others.length > 0) throw new Error(`One ${argument?.name} at a time.`)
     const given = Object.entries(values).flatMap(([name, value]) =>
       typeof value === 'string' ? [[name, value]] : []
     )
+    if (argument && first !== undefined) given.push([argument.name, first])
     return { help: 'help' in values, options: Object.fromEntries(given) }
   } catch (cause) {
     throw new Misuse(cause instanceof Error ? cause.message : String(cause), { cause })
@@ -116,7 +135,7 @@ function overview(): Answer {
   }
 }
 
-function helpOf(name: string, { summary, options = {} }: Command): Answer {
+function helpOf(name: string, { summary, options = {}, argument }: Command): Answer {
   const all = {
     ...options,
     json: { value: '', means: 'print one JSON value' },
@@ -125,9 +144,10 @@ function helpOf(name: string, { summary, options = {} }: Command): Answer {
   const lines = Object.entries(all).map(
     ([option, { value, means }]) => `  ${`--${option} ${value}`.padEnd(20)}${means}`
   )
+  if (argument) lines.unshift(`  ${`[${argument.name}]`.padEnd(20)}${argument.means}`)
   return {
     text: `vidimus ${name}: ${summary}\n\n${lines.join('\n')}`,
-    facts: { command: name, summary, options: all }
+    facts: { command: name, summary, options: all, ...(argument && { argument }) }
   }
 }
 
@@ -185,6 +205,40 @@ async function rotate(deps: Deps): Promise<Answer> {
     facts: { kid, valid_from: validFrom.toISOString() },
     text: `Token key ${kid} signs from ${validFrom.toISOString()} on. Keys it replaces go a day later.`
   }
+}
+
+async function listHeldDeposits(deps: Deps): Promise<Answer> {
+  const held = await allHeld(deps)
+  const lines = held.map(
+    ({ request_id, company_id, held_at, size, failure }) =>
+      `${request_id}  company ${company_id}  ${size} bytes  since ${held_at.toISOString()}\n  ${failure}`
+  )
+  return {
+    facts: { held },
+    text: lines.length === 0 ? 'No deposit is held.' : lines.join('\n')
+  }
+}
+
+async function retryHeldDeposits(deps: Deps, id: string | undefined): Promise<Answer> {
+  const held = await allHeld(deps)
+  const chosen = id === undefined ? held : held.filter(each => each.request_id === id)
+  if (chosen.length === 0) {
+    throw new Refusal(
+      id === undefined ? 'No deposit is held.' : `No held deposit has the id ${id}.`
+    )
+  }
+  const retried: string[] = []
+  for (const each of chosen) if (await retryHeld(deps, each)) retried.push(each.request_id)
+  return {
+    facts: { retried },
+    text: `The service tries ${retried.length === 1 ? 'the deposit' : `${retried.length} deposits`} again within seconds.`
+  }
+}
+
+async function allHeld(deps: Deps): Promise<HeldUpload[]> {
+  const held: HeldUpload[] = []
+  for (const company of await listCompanies(deps)) held.push(...(await listHeld(deps, company)))
+  return held
 }
 
 async function seedDemo(deps: Deps): Promise<Answer> {

@@ -103,6 +103,7 @@ export const createDeposit = endpoint({
   errors: [
     'category_unknown',
     'category_required',
+    'category_unusable',
     'file_empty',
     'too_large',
     'type_not_allowed',
@@ -140,6 +141,7 @@ export const putDeposit = stream({
     'length_required',
     'category_unknown',
     'category_required',
+    'category_unusable',
     'file_empty',
     'too_large',
     'type_not_allowed',

@@ -53,6 +53,7 @@ export const errorCodes = {
   // deposits
   category_unknown: 422,
   category_required: 422,
+  category_unusable: 409,
   file_empty: 422,
   too_large: 413,
   type_not_allowed: 422,
@@ -66,6 +67,7 @@ export const errorCodes = {
   upload_busy: 409,
   transfer_corrupt: 422,
   not_stored: 500,
+  held: 500,
   cancelled: 409,
   lapsed: 410,
 

@@ -99,12 +99,18 @@ export function openBlobs(directory: string): Blobs {
       const names = await oldFiles(join(directory, 'staging', company), before)
       return names.flatMap(name => stagedOf(company, name) ?? [])
     },
-    async listKept(company, before) {
+    async *listKept(company) {
       const root = join(directory, 'blobs', company)
-      const folders = await readdir(root).catch(nothingIfMissing)
-      const names: string[] = []
-      for (const folder of folders) names.push(...(await oldFiles(join(root, folder), before)))
-      return names.filter(name => /^[0-9a-f]{64}$/.test(name)).map(name => Buffer.from(name, 'hex'))
+      for (const folder of await readdir(root).catch(nothingIfMissing)) {
+        for (const name of await readdir(join(root, folder))) {
+          if (/^[0-9a-f]{64}$/.test(name)) yield Buffer.from(name, 'hex')
+        }
+      }
+    },
+    async changedKept(company, tag) {
+      const file = await stat(kept(company, tag)).catch(nothingIfMissing)
+      // a rename changes this time and not that of the last write
+      return 'ctime' in file ? file.ctime : undefined
     }
   }
 }

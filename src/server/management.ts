@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Connections } from './connections.ts'
 import type { Deps } from './domain/deps.ts'
-import { askDatabase } from './domain/installation.ts'
+import { countHeld } from './domain/held-uploads.ts'
+import { askDatabase, listCompanies } from './domain/installation.ts'
 
 const maxLagMs = 1000
 /** A twentieth of a small disk, but of a large one no more than two of the largest documents. */
@@ -32,8 +33,9 @@ export async function startManagement(options: {
     }
     if (path !== '/readyz') return answer(response, 404, { status: 'not found' })
     if (!options.isReady()) return answer(response, 503, { status: 'not ready' })
-    checks(options).then(
-      result => answer(response, Object.values(result).every(Boolean) ? 200 : 503, result),
+    Promise.all([checks(options), countAllHeld(options.deps)]).then(
+      ([result, held]) =>
+        answer(response, Object.values(result).every(Boolean) ? 200 : 503, { ...result, held }),
       () => answer(response, 503, { status: 'failed' })
     )
   })
@@ -73,6 +75,17 @@ async function checks({
     documents: await tried(() => writeAndRemove(deps.blobs.stagingDirectory)),
     disk: await tried(() => requireSpace(deps.blobs.stagingDirectory)),
     keys: await tried(() => signAndVerify(deps))
+  }
+}
+
+/** Deposits that wait for an operator: no reason to send people elsewhere. `null` where it cannot be asked. */
+async function countAllHeld(deps: Deps): Promise<number | null> {
+  try {
+    let held = 0
+    for (const company of await listCompanies(deps)) held += await countHeld(deps, company)
+    return held
+  } catch {
+    return null // the database says why in its own check
   }
 }
 

@@ -202,6 +202,7 @@ const lasting: ReadonlySet<ErrorCode> = new Set([
   'too_large',
   'invalid_input',
   'category_unknown',
+  'category_unusable',
   'type_not_allowed',
   'forbidden',
   'account_disabled'

@@ -26,7 +26,15 @@ test('says what it can do, and of each command how it is called', { timeout: slo
   expect(overview.status).toBe(0)
   const { commands } = JSON.parse((await vidimus('--json')).out)
   const names: string[] = commands.map((each: { name: string }) => each.name)
-  expect(names).toEqual(['init', 'setup-code', 'keys rotate token', 'seed-demo', 'remove-demo'])
+  expect(names).toEqual([
+    'init',
+    'setup-code',
+    'keys rotate token',
+    'deposit held',
+    'deposit retry',
+    'seed-demo',
+    'remove-demo'
+  ])
   for (const name of names) {
     expect(overview.out).toContain(name)
     const help = await vidimus(...name.split(' '), '--help')
@@ -41,6 +49,7 @@ test.for([
   [['fly'], 'There is no command fly'],
   [['setup-code', '--fast'], "Unknown option '--fast'"],
   [['setup-code', 'please'], "Unexpected argument 'please'"],
+  [['deposit', 'retry', 'one', 'two'], 'One id at a time'],
   [['init', '--name', 'Orchard'], '--domain and --name'],
   [['init', '--domain', 'no host', '--name', 'Orchard'], 'no host'],
   [['init', '--domain', 'api.example.org', '--name', 'Orchard'], 'no host name'],
@@ -71,6 +80,12 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
 
   const code = await vidimus('setup-code')
   expect(code.out).toMatch(/^https:\/\/docs\.example\.org\/en\/setup#[\w-]{22}$/m)
+
+  expect(JSON.parse((await vidimus('deposit', 'held', '--json')).out)).toEqual({ held: [] })
+  expect(await vidimus('deposit', 'retry')).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('No deposit is held')
+  })
 
   expect((await vidimus('remove-demo')).status).toBe(1)
   const seeded = JSON.parse((await vidimus('seed-demo', '--json')).out)

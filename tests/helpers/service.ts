@@ -130,7 +130,7 @@ function build(): void {
  * Below the range the system gives to outgoing connections: a client that keeps trying a port of that
  * range while nobody listens there may connect to itself.
  */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)
     const server = createServer()

@@ -75,7 +75,8 @@ function eachField<T>(make: (field: DepositField) => T): Record<DepositField, T>
   return Object.fromEntries(entries) as Record<DepositField, T>
 }
 
-function isFieldValue(field: DepositField, value: string): boolean {
+/** Whether a value is in the one spelling that its field allows. */
+export function isFieldValue(field: DepositField, value: string): boolean {
   switch (field) {
     case 'orig':
       return isDigest(value)

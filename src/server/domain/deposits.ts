@@ -8,7 +8,7 @@ import {
 import { AppError } from '../../contract/errors.ts'
 import { type ProcessedRequest, Store } from '../../contract/requests.ts'
 import { parseDigest, toHex } from '../../core/evidence/bytes.ts'
-import type { DepositField } from '../../core/evidence/leaf.ts'
+import { type DepositField, isFieldValue } from '../../core/evidence/leaf.ts'
 import { prepare } from '../db/prepared.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import { chooseCategory } from './categories.ts'
@@ -243,7 +243,13 @@ const allowedGroups = prepare((db, wanted: Wanted) =>
     .where('group_category.company_id', '=', wanted.company_id)
     .where('group_category.category_id', '=', wanted.category)
     .where('group_user.user_id', '=', wanted.user_id)
-    .select(['group.features', 'category.originals', 'category.store', 'category.media_types'])
+    .select([
+      'group.features',
+      'category.names',
+      'category.originals',
+      'category.store',
+      'category.media_types'
+    ])
 )
 
 /** What the category asks of its documents; throws where the caller or this file may not go there. */
@@ -260,6 +266,10 @@ export async function findRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<Cat
   }
   if (!allowed.some(group => group.features.includes('deposit'))) {
     throw new AppError('forbidden', 'No group of the caller has the feature deposit')
+  }
+  // the database refuses most such names; what it lets pass would fail when the record is written
+  if (!isFieldValue('category', rules.names.en)) {
+    throw new AppError('category_unusable', 'The name of the category cannot enter a record')
   }
   const { media_types } = rules
   const keep_originals = KeepOriginals.parse(rules.originals)

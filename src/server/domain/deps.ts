@@ -126,7 +126,10 @@ export interface Blobs {
   discardKept(company: CompanyId, tag: Uint8Array): Promise<void>
   /** What lies there and was last written before `before`; for the check of files against rows. */
   listStaged(company: CompanyId, before: Date): Promise<Staged[]>
-  listKept(company: CompanyId, before: Date): Promise<Buffer[]>
+  /** Goes through the tags of a company's kept files, folder by folder. */
+  listKept(company: CompanyId): AsyncIterable<Buffer>
+  /** When a kept file was last written or moved; `undefined` when there is none. */
+  changedKept(company: CompanyId, tag: Uint8Array): Promise<Date | undefined>
 }
 
 /** Brings a letter to the next mail server, in words and colours. */

@@ -1,13 +1,16 @@
 import { sql } from 'kysely'
-import { inCompany } from '../db/scope.ts'
+import { inCompany, inCompanyOnce } from '../db/scope.ts'
 import { companyKeys } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
 import { listCompanies } from './installation.ts'
 import { tagOf } from './records.ts'
+import { discardUnreferenced } from './unreferenced.ts'
 
 /** Younger files may belong to a transaction that has not committed yet. */
 const orphanHours = 24
 const pageRows = 1000
+/** Few, because deposits of the same bytes wait meanwhile. */
+const discardedAtOnce = 100
 
 /** What a check of a company's files against its rows found. */
 export interface FsckReport {
@@ -96,45 +99,65 @@ function isChosen(deps: Pick<Deps, 'random'>, share: number): boolean {
 
 async function removeStaged(deps: Deps, company_id: CompanyId, before: Date): Promise<number> {
   let removed = 0
-  for (const file of await deps.blobs.listStaged(company_id, before)) {
-    const live = await inCompany(deps.db, company_id, tx =>
+  const files = await deps.blobs.listStaged(company_id, before)
+  for (let at = 0; at < files.length; at += pageRows) {
+    const page = files.slice(at, at + pageRows)
+    const live = await inCompanyOnce(deps.db, company_id, tx =>
       tx
         .selectFrom('upload')
-        .select('id')
+        .select(['id', 'generation'])
         .where('company_id', '=', company_id)
-        .where('id', '=', file.id)
-        .where('generation', '=', file.generation)
+        .where(sql<boolean>`id = any(${page.map(({ id }) => id)}::text[])`)
         .where('state', '<>', 'settled')
-        .executeTakeFirst()
+        .execute()
     )
-    if (live) continue
-    await deps.blobs.discardStaged(file)
-    removed++
+    const spared = new Set(live.map(({ id, generation }) => `${id} ${generation}`))
+    for (const file of page) {
+      if (spared.has(`${file.id} ${file.generation}`)) continue
+      await deps.blobs.discardStaged(file)
+      removed++
+    }
   }
   return removed
 }
 
-/**
- * A row of no references stands in for the file while it goes: a deposit of the same bytes waits for
- * it on the primary key and then brings its own file.
- */
+/** Goes through the kept files in batches: one query each, whatever folders they lie in. */
 async function removeKept(deps: Deps, company_id: CompanyId, before: Date): Promise<number> {
   let removed = 0
-  for (const tag of await deps.blobs.listKept(company_id, before)) {
-    await inCompany(deps.db, company_id, async tx => {
-      const claimed = await sql`
-        insert into blob (company_id, tag, size, refs, created_at)
-        values (${company_id}, ${tag}, 0, 0, ${deps.clock()})
-        on conflict do nothing returning 1`.execute(tx)
-      if (claimed.rows.length === 0) return
-      await deps.blobs.discardKept(company_id, tag)
-      await tx
-        .deleteFrom('blob')
-        .where('company_id', '=', company_id)
-        .where('tag', '=', tag)
-        .execute()
-      removed++
-    })
+  let batch: Buffer[] = []
+  const look = async () => {
+    const known = await knownTags(deps, company_id, batch)
+    const old: Buffer[] = []
+    for (const tag of batch) {
+      if (known.has(tag.toString('hex'))) continue
+      const changed = await deps.blobs.changedKept(company_id, tag)
+      if (changed && changed < before) old.push(tag)
+    }
+    for (let at = 0; at < old.length; at += discardedAtOnce) {
+      removed += await discardUnreferenced(deps, company_id, old.slice(at, at + discardedAtOnce))
+    }
+    batch = []
   }
+  for await (const tag of deps.blobs.listKept(company_id)) {
+    batch.push(tag)
+    if (batch.length === pageRows) await look()
+  }
+  if (batch.length > 0) await look()
   return removed
+}
+
+async function knownTags(
+  deps: Pick<Deps, 'db'>,
+  company_id: CompanyId,
+  tags: Buffer[]
+): Promise<Set<string>> {
+  const rows = await inCompanyOnce(deps.db, company_id, tx =>
+    tx
+      .selectFrom('blob')
+      .select('tag')
+      .where('company_id', '=', company_id)
+      .where(sql<boolean>`tag = any(${tags}::bytea[])`)
+      .execute()
+  )
+  return new Set(rows.map(({ tag }) => tag.toString('hex')))
 }

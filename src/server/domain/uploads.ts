@@ -14,6 +14,10 @@ const lapseHours = 24
 /** An upload of one call cannot be continued, so its server's death ends it. */
 const lapseDirectMinutes = 10
 
+/** Pauses after failed attempts to make a deposit. After one more it is held until an operator lets it go on. */
+const retrySeconds = [5, 20, 60, 300, 900, 1800, 3600]
+const maxFailureLength = 300
+
 /** An upload with the request it belongs to. */
 export interface Upload {
   company_id: CompanyId
@@ -28,7 +32,9 @@ export interface Upload {
   original: Buffer | null
   stored: Buffer | null
   transform: Record<string, unknown> | null
-  state: 'uploading' | 'received' | 'settled'
+  state: 'uploading' | 'received' | 'held' | 'settled'
+  /** How often the deposit was begun. */
+  attempts: number
   group_id: string
   period_start: Date
   active_at: Date
@@ -168,16 +174,28 @@ export async function lapseNextUpload(deps: Deps, company_id: CompanyId): Promis
   return true
 }
 
-/** Makes the deposit of the company's oldest received upload; answers whether there was one. */
+/**
+ * Makes the deposit of the company's oldest received upload that is due, and returns whether there was
+ * one. An upload whose deposit fails waits for its next attempt, so that it stops none of the others.
+ */
 export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const upload = await lease(deps, company_id)
   if (!upload) return false
-  using _lease = keepLease(deps, upload)
-  await settleUpload(deps, upload)
+  try {
+    // the process may have died in each attempt, and would again
+    if (upload.attempts > retrySeconds.length + 1) throw new Error('no attempt came to an end')
+    using _lease = keepLease(deps, upload)
+    await settleUpload(deps, upload)
+  } catch (error) {
+    await postpone(deps, upload, error)
+  }
   return true
 }
 
-/** Makes the deposit of a received upload that the caller holds, or ends it if its bytes are others. */
+/**
+ * Makes the deposit of a received upload that the caller holds, or ends it if its bytes are others. Throws
+ * when there are no bytes: they were acknowledged, and may only be out of reach.
+ */
 export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
   const declared = upload.stored
   const { lookup } = await openCompanyKeys(deps, upload.company_id)
@@ -188,7 +206,8 @@ export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
   ])
   // without a staged file a crash came after it had been moved to its place
   const found = staged ?? kept
-  if (!tag || !found?.sha256.equals(declared) || found.size !== upload.size) {
+  if (!found) throw new Error('the bytes of a received upload are not there')
+  if (!tag || !found.sha256.equals(declared) || found.size !== upload.size) {
     return failUpload(deps, upload, 'transfer_corrupt')
   }
   const isDamaged = kept && !kept.sha256.equals(declared)
@@ -253,8 +272,35 @@ async function lease(deps: Deps, company_id: CompanyId): Promise<Upload | undefi
     if (upload.request_state !== 'processing') {
       await publish(tx, deps, company_id, draftOf(upload, 'processing'))
     }
-    return upload
+    return { ...upload, attempts: upload.attempts + 1 }
   })
+}
+
+/** Notes a failed attempt: the next one comes later, and after the last one the upload is held. */
+async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<void> {
+  const { company_id, request_id, attempts } = upload
+  const now = deps.clock()
+  const seconds = retrySeconds[attempts - 1]
+  const failure = String(error instanceof Error ? error.message : error).slice(0, maxFailureLength)
+  await inCompany(deps.db, company_id, async tx => {
+    const current = await lockUpload(tx, upload)
+    if (current?.state !== 'received') return
+    await tx
+      .updateTable('upload')
+      .set(
+        seconds === undefined
+          ? { state: 'held', held_at: now, failure, leased_until: null }
+          : { failure, leased_until: new Date(now.getTime() + seconds * 1000) }
+      )
+      .where('company_id', '=', company_id)
+      .where('id', '=', upload.id)
+      .execute()
+    if (seconds !== undefined) return
+    await publish(tx, deps, company_id, { ...draftOf(current, 'processing'), code: 'held' })
+  })
+  const facts = { company: company_id, request: request_id, attempts, err: error }
+  if (seconds === undefined) deps.log.error(facts, 'deposit held: see vidimus deposit held')
+  else deps.log.warn({ ...facts, seconds }, 'deposit not made, tried again later')
 }
 
 function keepLease(deps: Deps, upload: Upload): Disposable {
@@ -276,11 +322,14 @@ function keepLease(deps: Deps, upload: Upload): Disposable {
 }
 
 async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<void> {
-  await inCompany(deps.db, upload.company_id, async tx => {
+  const ended = await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
-    if (current?.state === 'received') await end(tx, deps, current, 'failed', code)
+    if (current?.state !== 'received') return false
+    await end(tx, deps, current, 'failed', code)
+    return true
   })
-  await deps.blobs.discardStaged(upload)
+  // whoever holds it by now may need its bytes
+  if (ended) await deps.blobs.discardStaged(upload)
 }
 
 /** The one transaction of a deposit: blob, charge, record with its tags and openings, then event and leaf. */
@@ -354,7 +403,7 @@ function reservationOf(upload: Upload) {
   return { group_id, period_start, requests: 1, bytes: size }
 }
 
-function draftOf(upload: Upload, state: RequestState): Draft {
+export function draftOf(upload: Upload, state: RequestState): Draft {
   return {
     id: upload.request_id,
     user_id: upload.user_id,
