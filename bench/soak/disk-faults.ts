@@ -13,6 +13,11 @@ import { type Watch, watch } from './strace.ts'
 export const countable = { DEMO: 'false', UV_THREADPOOL_SIZE: '1' }
 
 const patienceMs = 60_000
+/**
+ * How many documents a fault is tried with until it happens: a thread that strace has not caught yet may
+ * make the call. Documents under which nothing happened are held to the same promises.
+ */
+export const maxTries = 3
 
 export interface Fault {
   /** What it stands for. */

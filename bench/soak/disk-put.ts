@@ -12,6 +12,7 @@ import {
   countable,
   type Fault,
   isHit,
+  maxTries,
   patiently,
   removeOrphans,
   watchFault
@@ -97,11 +98,14 @@ export async function failPut(options: {
   const faults: string[] = []
   for (let round = 0; round < rounds; round++) {
     for (const fault of putFaults) {
-      const { injected, settled } = await send(service, ada, random, fault)
-      if (!injected) faults.push(`the call was never made: ${fault.title}`)
-      sent.push(settled)
-      // one that is sent again would be taken for the next one
-      if (fault.isTold || fault.path === 'write-ahead log') await settled
+      let tried: Awaited<ReturnType<typeof send>> | undefined
+      for (let tries = 0; !tried?.injected && tries < maxTries; tries++) {
+        tried = await send(service, ada, random, fault)
+        sent.push(tried.settled)
+        // one that is sent again would be taken for the next one
+        if (fault.isTold || fault.path === 'write-ahead log') await tried.settled
+      }
+      if (!tried?.injected) faults.push(`the call was never made: ${fault.title}`)
       onFault(`PUT: ${fault.title} (${fault.error})`)
     }
   }
@@ -120,6 +124,7 @@ export async function failPut(options: {
   const counts = Object.groupBy(remembered, each => each.end)
   return {
     seed,
+    sent: sent.length,
     acknowledged: counts.acknowledged?.length ?? 0,
     failed: counts.failed?.length ?? 0,
     figures: found.figures,

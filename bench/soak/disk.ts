@@ -15,6 +15,7 @@ import {
   databaseProcesses,
   type Fault,
   isHit,
+  maxTries,
   patiently,
   removeOrphans,
   watchFault
@@ -186,10 +187,13 @@ export async function fail(options: {
   const missed: string[] = []
   for (let round = 0; round < rounds; round++) {
     for (const fault of tusFaults) {
-      const { told, injected, settled: end } = await deposit(service, ada, random, fault)
-      if (!injected) missed.push(fault.title)
-      settled.push(end)
-      onFault(`${fault.title} (${fault.error}): ${told}`)
+      let tried: Awaited<ReturnType<typeof deposit>> | undefined
+      for (let tries = 0; !tried?.injected && tries < maxTries; tries++) {
+        tried = await deposit(service, ada, random, fault)
+        settled.push(tried.settled)
+      }
+      if (!tried?.injected) missed.push(fault.title)
+      onFault(`${fault.title} (${fault.error}): ${tried?.told}`)
     }
   }
   const remembered = await Promise.all(settled)

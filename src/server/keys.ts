@@ -56,7 +56,7 @@ export async function rotateTokenKey({
   return { kid, validFrom }
 }
 
-type Label = 'seal' | 'challenge' | 'pseudonym' | 'link' | 'device'
+type Label = 'seal' | 'nonce' | 'challenge' | 'pseudonym' | 'link' | 'device' | 'repetition'
 
 interface TokenKey {
   kid: string
@@ -75,10 +75,12 @@ function keysOf(
     createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', `vidimus/v1/${label}`, 32)))
   const derived: Record<Label, KeyObject> = {
     seal: derive('seal'),
+    nonce: derive('nonce'),
     challenge: derive('challenge'),
     pseudonym: derive('pseudonym'),
     link: derive('link'),
-    device: derive('device')
+    device: derive('device'),
+    repetition: derive('repetition')
   }
   let newestFirst = sorted(found)
   /** Whoever remembers what a public key has proven compares the objects, and the id names the key. */
@@ -89,10 +91,13 @@ function keysOf(
   return {
     kekId: idOf(secret),
     mac: (label, text) => createHmac('sha256', derived[label]).update(text).digest(),
-    seal(plain, aad) {
-      const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', derived.seal, nonce).setAAD(Buffer.from(aad))
-      return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+    seal: (plain, aad) => seal(derived.seal, randomBytes(12), plain, aad),
+    sealSame(plain, aad) {
+      // a nonce of the message itself comes twice for the same message alone
+      const message = createHmac('sha256', derived.nonce)
+        .update(`${aad.length}|${aad}|`)
+        .update(plain)
+      return seal(derived.seal, message.digest().subarray(0, 12), plain, aad)
     },
     open(sealed, aad) {
       if (sealed.length < 28) throw new Error('keys: sealed bytes are too short')
@@ -121,6 +126,11 @@ function keysOf(
       }
     }
   }
+}
+
+function seal(key: KeyObject, nonce: Buffer, plain: Uint8Array, aad: string): Buffer {
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(aad))
+  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
 function sorted(tokenKeys: TokenKey[]): TokenKey[] {

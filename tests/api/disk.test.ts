@@ -20,12 +20,12 @@ test.skipIf(missing)(
 // security.md C-04
 test.skipIf(missing)(
   `keeps a document whole or not at all when the disk fails (SEED=${seed})`,
-  // a thread that strace has not caught yet may make the call: then nothing was injected, and nothing shown
-  { timeout: 180_000, retry: 2 },
+  { timeout: 240_000 },
   async () => {
-    const { faults, acknowledged, failed } = await fail({ seed })
+    const { faults, deposits, acknowledged, failed } = await fail({ seed })
     expect(faults).toEqual([])
-    expect(acknowledged + failed).toBe(tusFaults.length + 1)
+    expect(deposits).toBeGreaterThan(tusFaults.length)
+    expect(acknowledged + failed).toBe(deposits)
     // a flush that failed may have lost the bytes, so the three of them are never tried again
     expect(failed).toBe(3)
   }
@@ -34,12 +34,13 @@ test.skipIf(missing)(
 // security.md C-04
 test.skipIf(missing)(
   `makes of each PUT one document, or a failure that keeps and charges nothing (SEED=${seed})`,
-  { timeout: 180_000, retry: 2 },
+  { timeout: 240_000 },
   async () => {
-    const { faults, acknowledged, failed } = await failPut({ seed })
+    const { faults, sent, acknowledged, failed } = await failPut({ seed })
     expect(faults).toEqual([])
+    expect(sent).toBeGreaterThan(putFaults.length)
     // whoever sends the file again has it on record in the end
-    expect(acknowledged).toBe(putFaults.length + 1)
+    expect(acknowledged).toBe(sent)
     // the others fall after its last byte, and are made good while its sender waits for the record
     expect(failed).toBeGreaterThanOrEqual(putFaults.filter(({ isTold }) => isTold).length)
   }

@@ -75,7 +75,12 @@ test('says to operators how many deposits are held, and stays ready', async () =
   const { requests } = await depositWhatCannotBeMade()
   await untilHeld(requests.length)
   const port = await freePort()
-  await using _management = await startManagement({ port, deps: app.deps, isReady: () => true })
+  await using _management = await startManagement({
+    port,
+    deps: app.deps,
+    connections: { hasRoom: () => true },
+    isReady: () => true
+  })
   const answer = await fetch(`http://127.0.0.1:${port}/readyz`)
   expect(answer.status).toBe(200)
   expect(await answer.json()).toMatchObject({ database: true, held: requests.length })

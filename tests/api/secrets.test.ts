@@ -11,7 +11,7 @@ import { createContentLink } from '../../src/contract/deposits.ts'
 import { getChallenge, logIn } from '../../src/contract/sessions.ts'
 import { createUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
-import { makeApp, type TestApp } from '../helpers/app.ts'
+import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { makeKeys } from '../helpers/keys.ts'
 import { mailToken, makeEmailChange, makePerson, makeSignUp, proofFor } from '../helpers/mailed.ts'
 import { dumpOf, formsOf } from '../helpers/secrets.ts'
@@ -39,6 +39,44 @@ test('keeps what mailed links carry out of the log and the database, before and 
   // used up, and refused as such
   for (const { use } of links) await expect(use()).rejects.toThrow()
   await expectNowhere(app, secrets)
+})
+
+test('keeps fingerprints of documents out of the log and the database, while they arrive and after', async () => {
+  await using app = await makeApp()
+  const ada = await app.signUp()
+  const { secrets, plant } = makeField()
+  const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+  const [arriving, sent] = [randomBytes(100), randomBytes(100)]
+  for (const bytes of [arriving, sent]) plant('fingerprint', digestOf(bytes))
+  const { upload } = await app.reserve(ada, arriving)
+  await app.patch(ada, upload, arriving.subarray(0, 50))
+  const query = new URLSearchParams({ name: 'b.pdf', category: ada.category })
+  const answer = await app.request(`api.${ada.host}`, {
+    method: 'PUT',
+    path: `/deposit?${query}`,
+    headers: { authorization: `Bearer ${ada.token}`, 'content-length': '100' },
+    body: sent
+  })
+  expect(answer.status).toBe(201)
+  // what a guess of the input could be compared with
+  for (const bytes of [arriving, sent])
+    plant('derivative', digestOf(Buffer.from(inputOf(ada, bytes))))
+  await expectNowhere(app, secrets)
+
+  function inputOf({ category }: TestPerson, bytes: Buffer): string {
+    const digest = digestOf(bytes)
+    const { length: size } = bytes
+    const [name, media_type] = ['report.pdf', 'application/pdf']
+    return JSON.stringify({
+      name,
+      size,
+      media_type,
+      original: digest,
+      stored: digest,
+      category,
+      again: true
+    })
+  }
 })
 
 type Plant = (what: string, value: string) => void

@@ -19,6 +19,7 @@ import { newId, newRecordId } from './ids.ts'
 import { readOpenings } from './openings.ts'
 import { readNames, tagOf, writeRecord } from './records.ts'
 import { type Draft, publish, readRequest } from './requests.ts'
+import { sealDigest } from './upload-digests.ts'
 import { charge, type Meter, readMeters, reserve } from './usage.ts'
 
 interface CreateInput {
@@ -78,7 +79,7 @@ export async function createDeposit(
       return { request, upload: `/uploads/${upload_id}` }
     }
     if (!act) return { body: await create(), replayed: false }
-    return once(tx, { company_id, now, act }, create)
+    return once(tx, deps, { company_id, now, act }, create)
   }
   return inCompany(deps.db, company_id, register, { caller })
 }
@@ -122,8 +123,8 @@ export async function openUpload(
       size,
       media_type: opening.media_type,
       name: opening.name,
-      original: digests?.original ?? null,
-      stored: digests?.stored ?? null,
+      original: digests ? sealDigest(deps.keys, opening, digests.original) : null,
+      stored: digests ? sealDigest(deps.keys, opening, digests.stored) : null,
       transform: opening.transform ? JSON.stringify(opening.transform) : null,
       state: 'uploading',
       group_id: held.group_id,

@@ -64,9 +64,14 @@ export interface Tenant {
 export interface Keys {
   kekId: string
   /** HMAC-SHA256 under the root secret's key of that label. */
-  mac(label: 'challenge' | 'pseudonym' | 'link' | 'device', data: Uint8Array | string): Buffer
+  mac(
+    label: 'challenge' | 'pseudonym' | 'link' | 'device' | 'repetition',
+    data: Uint8Array | string
+  ): Buffer
   /** AES-256-GCM: nonce, ciphertext, tag. `aad` binds the bytes to their row. */
   seal(plain: Uint8Array, aad: string): Buffer
+  /** As `seal`, but the same bytes under the same `aad` always give the same: they can be looked up. */
+  sealSame(plain: Uint8Array, aad: string): Buffer
   open(sealed: Uint8Array, aad: string): Buffer
   /** Current token key, which signs as ES256: r and s, 64 bytes. And the one of a `kid`. */
   signingKey(): { kid: string; sign(text: string): Buffer }

@@ -6,6 +6,7 @@ import { createDeposit, findRules, getDeposit, openUpload } from './deposits.ts'
 import type { CompanyId, Deps } from './deps.ts'
 import { type Act, forgetAnswer, once } from './idempotency.ts'
 import { getRequest } from './requests.ts'
+import { sealDigest } from './upload-digests.ts'
 import { findUpload, receiveUpload, tryEnd, type Upload } from './uploads.ts'
 
 /** An upload that nobody has touched for this long has lost its caller. */
@@ -64,10 +65,11 @@ export async function finishDirectUpload(
   upload: Upload,
   sha256: Buffer
 ): Promise<void> {
+  const sealed = sealDigest(deps.keys, upload, sha256)
   await inCompany(deps.db, upload.company_id, tx =>
     tx
       .updateTable('upload')
-      .set({ original: sha256, stored: sha256 })
+      .set({ original: sealed, stored: sealed })
       .where('company_id', '=', upload.company_id)
       .where('id', '=', upload.id)
       .where('state', '=', 'uploading')
@@ -179,7 +181,7 @@ async function reserve(
     }
     const act = actOf(file, { name, category, media_type, size })
     const { body, replayed } = act
-      ? await once(tx, { company_id, now, act }, open)
+      ? await once(tx, deps, { company_id, now, act }, open)
       : { body: await open(), replayed: false }
     // in this transaction: a place that was reserved always has somebody who gives it back
     const upload = await findUpload(tx, company_id, body.upload_id)

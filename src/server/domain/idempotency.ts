@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
 import { prepare } from '../db/prepared.ts'
@@ -25,11 +24,13 @@ export interface Act {
  */
 export async function once<Body extends object>(
   tx: Tx,
+  deps: Pick<Deps, 'keys'>,
   scope: { company_id: CompanyId; now: Date; act: Act },
   effect: () => Promise<Body>
 ): Promise<{ body: Body; replayed: boolean }> {
   const { company_id, act } = scope
-  const fingerprint = createHash('sha256').update(JSON.stringify(act.input)).digest()
+  // keyed: the input may be a document's fingerprint, which nobody shall find here by guessing
+  const fingerprint = deps.keys.mac('repetition', JSON.stringify(act.input))
   while (!(await claim(tx, scope, fingerprint))) {
     const body = await stored<Body>(tx, company_id, act, fingerprint)
     if (body) return { body, replayed: true }

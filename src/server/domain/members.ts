@@ -50,7 +50,7 @@ export async function inviteUser(
     const { body, replayed } =
       idempotencyKey === undefined
         ? { body: await effect(), replayed: false }
-        : await once(tx, { company_id, now: deps.clock(), act }, effect)
+        : await once(tx, deps, { company_id, now: deps.clock(), act }, effect)
     if (replayed) return { body, replayed }
     // outside of what is stored for a repetition: a link lets people in
     return { body: { ...body, ...(await mailInvitation(tx, deps, tenant, body.id)) }, replayed }

@@ -3,6 +3,7 @@ import { inCompany, type Tx } from '../db/scope.ts'
 import { companyKeys } from './company-keys.ts'
 import type { CompanyId, Deps } from './deps.ts'
 import { tagOf } from './records.ts'
+import { openDigest } from './upload-digests.ts'
 
 /**
  * Deletes those of the kept files that neither a deposit nor an upload refers to, and returns how many.
@@ -43,12 +44,16 @@ async function tagsOfUploads(
   const { lookup } = await companyKeys(tx, deps, company_id)
   const uploads = await tx
     .selectFrom('upload')
-    .select('stored')
+    .select(['user_id', 'stored'])
     .where('company_id', '=', company_id)
     .where('state', 'in', ['received', 'held'])
     .where('stored', 'is not', null)
     .execute()
   return new Set(
-    uploads.flatMap(({ stored }) => (stored ? [tagOf(lookup, 'blob', stored).toString('hex')] : []))
+    uploads.flatMap(({ user_id, stored }) => {
+      if (!stored) return []
+      const digest = openDigest(deps.keys, { company_id, user_id }, stored)
+      return [tagOf(lookup, 'blob', digest).toString('hex')]
+    })
   )
 }

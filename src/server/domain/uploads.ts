@@ -6,6 +6,7 @@ import { companyKeys, openCompanyKeys } from './company-keys.ts'
 import type { CompanyId, Deps, Digest } from './deps.ts'
 import { readNames, tagOf, writeRecord } from './records.ts'
 import { type Draft, publish } from './requests.ts'
+import { openDigest } from './upload-digests.ts'
 import { release, settle as settleUsage } from './usage.ts'
 
 /** Short and renewed while the work goes on, so that a crash holds nothing up for long. */
@@ -29,6 +30,7 @@ export interface Upload {
   size: number
   media_type: string
   name: string
+  /** Declared digests, sealed; without them until the last byte of `PUT /deposit`. */
   original: Buffer | null
   stored: Buffer | null
   transform: Record<string, unknown> | null
@@ -197,7 +199,7 @@ export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promi
  * when there are no bytes: they were acknowledged, and may only be out of reach.
  */
 export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
-  const declared = upload.stored
+  const declared = upload.stored && openDigest(deps.keys, upload, upload.stored)
   const { lookup } = await openCompanyKeys(deps, upload.company_id)
   const tag = declared && tagOf(lookup, 'blob', declared)
   const [staged, kept] = await Promise.all([
@@ -363,7 +365,7 @@ async function record(
     await writeRecord(tx, deps, {
       ...current,
       names,
-      original: current.original,
+      original: openDigest(deps.keys, current, current.original),
       kept: { stored, blobTag },
       now
     })

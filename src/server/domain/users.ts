@@ -47,7 +47,7 @@ export async function createUser(
     if (idempotencyKey === undefined) return { body: await effect(), replayed: false }
     const { tenant: _, address: __, idempotencyKey: key, ...fields } = input
     const act = { actor: nobody, route: 'POST /user', key: idempotencyKey, input: fields }
-    return once(tx, { company_id: tenant.company_id, now: deps.clock(), act }, effect)
+    return once(tx, deps, { company_id: tenant.company_id, now: deps.clock(), act }, effect)
   })
 }
 

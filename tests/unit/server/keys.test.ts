@@ -44,10 +44,9 @@ test('names the root secret by its hash and derives a key for each label', async
   const secret = await rootSecret(directory, keys.kekId)
 
   expect(keys.kekId).toBe(createHash('sha256').update(secret).digest('hex').slice(0, 8))
-  const macs = (['challenge', 'pseudonym', 'link', 'device'] as const).map(label =>
-    keys.mac(label, 'same text').toString('hex')
-  )
-  expect(new Set(macs).size).toBe(4)
+  const labels = ['challenge', 'pseudonym', 'link', 'device', 'repetition'] as const
+  const macs = labels.map(label => keys.mac(label, 'same text').toString('hex'))
+  expect(new Set(macs).size).toBe(5)
   const linkKey = Buffer.from(hkdfSync('sha256', secret, '', 'vidimus/v1/link', 32))
   expect(macs[2]).toBe(createHmac('sha256', linkKey).update('same text').digest('hex'))
 })
@@ -65,6 +64,21 @@ test('opens sealed bytes only in their place and whole', async () => {
     expect(() => keys.open(flipped, 'row 1'), `byte ${at}`).toThrow()
   }
   expect(() => keys.open(sealed.subarray(0, 20), 'row 1')).toThrow()
+})
+
+test('seals the same bytes alike where they are to be found again, and in no other place', async () => {
+  const keys = await open(await newDirectory())
+  const sealed = keys.sealSame(Buffer.from('secret'), 'row 1')
+  expect(keys.sealSame(Buffer.from('secret'), 'row 1')).toEqual(sealed)
+  expect(keys.open(sealed, 'row 1').toString()).toBe('secret')
+  expect(() => keys.open(sealed, 'row 2')).toThrow()
+  for (const other of [
+    keys.sealSame(Buffer.from('secret'), 'row 2'),
+    keys.sealSame(Buffer.from('secre7'), 'row 1'),
+    keys.sealSame(Buffer.from('1|secret'), 'row ')
+  ]) {
+    expect(other.subarray(0, 12)).not.toEqual(sealed.subarray(0, 12))
+  }
 })
 
 test('seals the same bytes differently each time', async () => {
