@@ -8,6 +8,7 @@ import { isCrawler } from './crawlers.ts'
 import { detectLocale } from './detect-locale.ts'
 import { type Encoded, encode, send } from './encoded.ts'
 import { failurePage, failurePolicy, statusOf } from './failure-page.ts'
+import { createLines } from './lines.ts'
 import { PageCache, type RenderedPage } from './page-cache.ts'
 import { wellKnown } from './well-known.ts'
 
@@ -48,6 +49,8 @@ const locales = ['en', 'fr'] as const satisfies Locale[]
 export function createSite(options: SiteOptions): Site {
   const { build, log } = options
   const cache = new PageCache(maxCacheBytes)
+  // below a wildcard, every name that somebody thinks of has pages of its own
+  const inLine = createLines({ atOnce: 2, waiting: 100 })
   const files = new Map<string, Promise<Encoded>>()
   const security = securityHeaders(options.scheme)
   const known = new Set(build.routes.map(route => route.replace('/[locale]', '') || '/'))
@@ -190,7 +193,7 @@ export function createSite(options: SiteOptions): Site {
         return
       }
       const page = await cache.get(`${host} ${address}`, versionOf(owner), () =>
-        render(host, address, isKnown ? 200 : 404)
+        inLine(owner.config.id, () => render(host, address, isKnown ? 200 : 404))
       )
       send(request, response, page.status, { ...page.headers, vary }, page.body)
     } catch (cause) {
