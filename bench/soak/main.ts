@@ -4,6 +4,7 @@ import { fail, fillDisk, order } from './disk.ts'
 import { failPut } from './disk-put.ts'
 import { whyNotWatched } from './strace.ts'
 import { runTests } from './tests.ts'
+import { wait } from './waiting.ts'
 
 interface Options {
   seed: number
@@ -35,6 +36,8 @@ const scenarios: Record<string, Scenario> = {
   'C-04 full disk': ({ seed }) => fillDisk({ seed, megabytes: 64 }),
   'C-05': runTests(['tests/api/database-loss.test.ts']),
   'C-07': runTests(['tests/api/stream-cuts.test.ts']),
+  'C-10': runTests(['tests/api/upload-writers.test.ts']),
+  'C-10 waiting': ({ seed, scale }) => wait({ seed, seconds: countOf(10, scale) }),
   'D-02': runTests(['tests/api/quotas.test.ts']),
   'D-03': runTests(['tests/api/duplicates.test.ts']),
   'E-01': runTests(['tests/api/fuzz.test.ts']),

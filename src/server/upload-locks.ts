@@ -1,4 +1,5 @@
 import { AppError } from '../contract/errors.ts'
+import { uploadBusy } from './domain/uploads.ts'
 
 /** Calls that may wait for one upload; more are refused. */
 const maxWaiting = 2
@@ -31,14 +32,6 @@ export interface UploadLocks {
   requestRelease(key: string): boolean
   /** Makes the holder end with an error. */
   stop(key: string, reason: AppError): void
-}
-
-/**
- * Returns the error of a call that another one keeps from writing. The same call succeeds later, from
- * the offset that the server then has.
- */
-export function uploadBusy(): AppError {
-  return new AppError('upload_busy', 'Another call writes this upload', { retryAfter: 1 })
 }
 
 /** Returns the error of a call whose offset is not the number of bytes that the server has. */

@@ -22,10 +22,11 @@ import {
   receiveUpload,
   requireOpen,
   requireUploading,
-  type Upload
+  type Upload,
+  uploadBusy
 } from './domain/uploads.ts'
 import { brokenOff, writeBody } from './upload-bytes.ts'
-import { createUploadLocks, type UploadLock, uploadBusy, wrongOffset } from './upload-locks.ts'
+import { createUploadLocks, type UploadLock, wrongOffset } from './upload-locks.ts'
 
 const routes = [headUpload, patchUpload, deleteUpload]
 const tusVersion = '1.0.0'
@@ -60,7 +61,9 @@ export function createUploads(deps: Deps): Uploads {
 
   async function renew(key: string, lease: WriteLease): Promise<void> {
     try {
-      if (!(await renewWriting(deps, lease))) locks.stop(key, uploadBusy())
+      const isHeld = await renewWriting(deps, lease)
+      // by now the next call may have the lock
+      if (!isHeld && leases.get(key) === lease) locks.stop(key, uploadBusy())
     } catch (error) {
       // a lease that runs out lets another process take over, which is harmless
       deps.log.warn({ err: error }, 'write lease not renewed')

@@ -82,6 +82,14 @@ export function requireOpen({ request_state: state }: Upload): void {
   }
 }
 
+/**
+ * Returns the error of a call that another one keeps from writing. It succeeds later, from the offset
+ * that the server then has.
+ */
+export function uploadBusy(): AppError {
+  return new AppError('upload_busy', 'Another call writes this upload', { retryAfter: 1 })
+}
+
 /** Throws `upload_state` for an upload whose bytes have all come. */
 export function requireUploading({ state }: Upload): void {
   if (state !== 'uploading') throw new AppError('upload_state', 'The upload is complete')
@@ -105,7 +113,7 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
     requireOpen(current)
     // another process has taken over: these are not the bytes of the upload any more
     if (current.generation !== upload.generation) {
-      throw new AppError('upload_busy', 'Another call writes this upload', { retryAfter: 1 })
+      throw uploadBusy()
     }
     if (current.state !== 'uploading') return
     if (failure?.isFlush) return end(tx, deps, current, 'failed', 'not_stored')

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Client, signUpAt } from '../../tests/helpers/client.ts'
+import { createRandom } from '../../tests/helpers/random.ts'
+import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
+
+const host = 'localhost'
+const ticksPerSecond = 100
+/** More than an idle service takes in so many seconds, and more memory than its own coming and going. */
+const maxCpuShare = 0.25
+const maxGrownMb = 64
+
+interface Cost {
+  waiting: number
+  cpuSeconds: number
+  grownMb: number
+  answers: Record<string, number>
+}
+
+/**
+ * Measures what calls cost that wait for one upload: they announce bytes and never send one. Whoever is
+ * refused comes back after the second that the answer names.
+ */
+export async function wait({ seed, seconds }: { seed: number; seconds: number }) {
+  await using service = await makeServiceProcess({ DEMO: 'false' })
+  await service.start()
+  const ada = await signUpAt(service.port, host)
+  const bytes = createRandom(seed).bytes(1_000_000)
+  const { upload } = await ada.reserve(bytes, randomUUID())
+  // what a first call loads is no cost of waiting
+  await measure(service, ada, upload, 3, 3)
+  const costs: Cost[] = []
+  for (const waiting of [0, 10, 100]) {
+    costs.push(await measure(service, ada, upload, waiting, seconds))
+  }
+  const faults = costs.flatMap(({ waiting, cpuSeconds, grownMb }) => [
+    ...(cpuSeconds > seconds * maxCpuShare ? [`${waiting} took ${cpuSeconds} s of processor`] : []),
+    ...(grownMb > maxGrownMb ? [`${waiting} took ${grownMb} MB of memory`] : [])
+  ])
+  const { status } = await insist(() => ada.tus('PATCH', upload, { offset: 0, body: bytes }))
+  if (status !== 204) faults.push(`the upload that was waited for ended with ${status}`)
+  return { seed, seconds, costs, faults }
+}
+
+async function measure(
+  service: ServiceProcess,
+  person: Client,
+  upload: string,
+  waiting: number,
+  seconds: number
+): Promise<Cost> {
+  const over = new AbortController()
+  const answers: Record<string, number> = {}
+  const before = usageOf(service.pid())
+  const callers = Array.from({ length: waiting }, async () => {
+    while (!over.signal.aborted) {
+      const status = await hold(service.port, person, upload, over.signal)
+      answers[status] = (answers[status] ?? 0) + 1
+      await sleep(1000, undefined, { signal: over.signal }).catch(() => undefined)
+    }
+  })
+  await sleep(seconds * 1000)
+  const after = usageOf(service.pid())
+  over.abort()
+  await Promise.all(callers)
+  const cpuSeconds = Number((after.cpuSeconds - before.cpuSeconds).toFixed(2))
+  return { waiting, cpuSeconds, grownMb: Math.round(after.mb - before.mb), answers }
+}
+
+/** A PATCH without its body; returns the status of the answer, or `open` where none came. */
+function hold(port: number, person: Client, path: string, signal: AbortSignal): Promise<string> {
+  return new Promise(resolve => {
+    const outgoing = http.request({
+      host: '127.0.0.1',
+      port,
+      agent: false,
+      method: 'PATCH',
+      path,
+      signal,
+      headers: {
+        host: `api.${host}`,
+        authorization: `Bearer ${person.token()}`,
+        'tus-resumable': '1.0.0',
+        'upload-offset': '0',
+        'content-type': 'application/offset+octet-stream',
+        'content-length': '1000000'
+      }
+    })
+    outgoing.on('error', () => resolve('open'))
+    outgoing.once('response', response => {
+      response.resume()
+      resolve(String(response.statusCode))
+    })
+    outgoing.flushHeaders()
+  })
+}
+
+/** The calls that held have just left, and the service may not have seen it. */
+async function insist(call: () => ReturnType<Client['tus']>) {
+  for (let tries = 0; ; tries++) {
+    const answer = await call()
+    if (answer.status !== 409 || tries === 10) return answer
+    await sleep(1000)
+  }
+}
+
+function usageOf(pid: number): { cpuSeconds: number; mb: number } {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const ticks = Number(fields[11]) + Number(fields[12])
+  const [, kb = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return { cpuSeconds: ticks / ticksPerSecond, mb: Number(kb) / 1000 }
+}
