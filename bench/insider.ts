@@ -48,6 +48,8 @@ export async function openInsider(service: Service) {
   return {
     company_id,
     socketDir,
+    /** A call within this process. */
+    fetch: (request: Request) => app.fetch(request),
     /** As the owner of the tables, past every policy. */
     owner,
 

@@ -7,6 +7,7 @@ import { measure as fairness } from './fairness.ts'
 import { measure as hashing } from './hashing.ts'
 import { measure as history } from './history.ts'
 import { measure as pages } from './pages.ts'
+import { measure as parsing } from './parsing.ts'
 import { measure as signIn } from './sign-in.ts'
 import { measure as start } from './start.ts'
 import { measure as streams } from './streams.ts'
@@ -29,6 +30,7 @@ const measures: Record<string, (options: Options) => Promise<Row[]>> = {
   verifications: asClient(verifications),
   streams: asClient(streams),
   fairness: asClient(fairness),
+  parsing: asClient(parsing),
   history,
   desk
 }

@@ -18,6 +18,11 @@ export const errorCodes = {
   internal: 500,
   unavailable: 503,
 
+  // what is no request that could be routed
+  malformed_request: 400,
+  request_timeout: 408,
+  headers_too_large: 431,
+
   // the caller's own connection, made by `call()` and never sent
   offline: 0,
   unexpected_answer: 502,
@@ -202,6 +207,7 @@ const titles: Record<number, string> = {
   403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
+  408: 'Request Timeout',
   409: 'Conflict',
   410: 'Gone',
   411: 'Length Required',
@@ -212,6 +218,7 @@ const titles: Record<number, string> = {
   421: 'Misdirected Request',
   422: 'Unprocessable Content',
   429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',
   502: 'Bad Gateway',
   503: 'Service Unavailable'

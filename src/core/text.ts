@@ -10,3 +10,11 @@ export function hasDirectionControls(text: string): boolean {
 export function isVisible(text: string): boolean {
   return visible.test(text)
 }
+
+/**
+ * A name of somebody else's file as it is shown: nothing in it turns the order of what stands there.
+ * `'a\u202Efdp.exe'` → `'afdp.exe'`
+ */
+export function shownName(name: string): string {
+  return name.replace(/\p{Bidi_Control}/gu, '')
+}

@@ -42,6 +42,7 @@ const settings = {
   LIMIT_SIGN_IN_PER_ADDRESS_MINUTE: z._default(count(1), 300),
   LIMIT_SIGN_UP_PER_ADDRESS_HOUR: z._default(count(1), 20),
   LIMIT_MAILS_PER_ADDRESS_HOUR: z._default(count(1), 20),
+  LIMIT_MAILS_PER_COMPANY_DAY: z._default(count(1), 5000),
   LIMIT_MAIL_TOKENS_PER_ADDRESS: z._default(count(1), 30),
   LIMIT_VERIFY_PER_ADDRESS_MINUTE: z._default(count(1), 60),
   LIMIT_VERIFY_PER_ADDRESS_DAY: z._default(count(1), 600),
@@ -84,6 +85,7 @@ export interface Config {
     signInPerAddressMinute: number
     signUpPerAddressHour: number
     mailsPerAddressHour: number
+    mailsPerCompanyDay: number
     mailTokensPerAddress: number
     verifyPerAddressMinute: number
     verifyPerAddressDay: number
@@ -147,6 +149,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
       signInPerAddressMinute: value.LIMIT_SIGN_IN_PER_ADDRESS_MINUTE,
       signUpPerAddressHour: value.LIMIT_SIGN_UP_PER_ADDRESS_HOUR,
       mailsPerAddressHour: value.LIMIT_MAILS_PER_ADDRESS_HOUR,
+      mailsPerCompanyDay: value.LIMIT_MAILS_PER_COMPANY_DAY,
       mailTokensPerAddress: value.LIMIT_MAIL_TOKENS_PER_ADDRESS,
       verifyPerAddressMinute: value.LIMIT_VERIFY_PER_ADDRESS_MINUTE,
       verifyPerAddressDay: value.LIMIT_VERIFY_PER_ADDRESS_DAY,

@@ -23,6 +23,15 @@ export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined
   return read.get(said)
 }
 
+/**
+ * Whether everybody on the way reads the same path: nothing of it is encoded, and no segment is empty or
+ * made of dots. A proxy's rule for `/user` would not meet `/x/%2e%2e/user` or `/%75ser`.
+ */
+export function hasPlainPath(target: string): boolean {
+  const path = target.split('?', 1)[0] ?? ''
+  return /^[\w.~!$&'()*+,;=:@/-]+$/.test(path) && !/\/\/|\/\.{1,2}(?:\/|$)/.test(path)
+}
+
 /** Headers read before: a service has few hosts and each is asked for again and again. */
 const read = new Map<string, string | undefined>()
 const maxRead = 1000
@@ -35,9 +44,14 @@ function hostIn(header: string): string | undefined {
 }
 
 /** Says nothing about which hosts exist. */
-export function refuseHost(response: ServerResponse, status: 400 | 421 | 503): void {
+export function refuseHost(
+  response: ServerResponse,
+  status: 400 | 421 | 503,
+  headers: Record<string, string> = {}
+): void {
   const words = { 400: 'Bad Request', 421: 'Misdirected Request', 503: 'Service Unavailable' }
   response.writeHead(status, {
+    ...headers,
     'content-type': 'text/plain; charset=utf-8',
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',

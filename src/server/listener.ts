@@ -1,13 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { AppError } from '../contract/errors.ts'
 import type { Api } from './api/context.ts'
 import { apiHeaders, expectedError, problemResponse } from './app.ts'
+import { answerClientErrors } from './client-errors.ts'
 import { isDirectUpload } from './direct-uploads.ts'
 import type { Log } from './domain/deps.ts'
 import type { Tenants } from './domain/domains.ts'
 import type { EventStream } from './domain/event-streams.ts'
-import { type AddressReader, hostOf, refuseHost } from './hosts.ts'
+import { type AddressReader, hasPlainPath, hostOf, refuseHost } from './hosts.ts'
 import type { Site } from './site.ts'
 import { cutSlowBody, type Pace } from './slow-bodies.ts'
 import { createTurns } from './turns.ts'
@@ -24,11 +26,14 @@ export interface Halves {
   slowest?: Pace
   /** How long the head of a request may take. */
   headMs?: number
+  /** What every answer of the API wears. */
+  headers?: Record<string, string>
 }
 
 /** One HTTP server for all hosts: pages of `<host>`, the API of `api.<host>`, uploads beside it. */
 export function createListener(halves: Halves): Server {
   const { tenants, site, app, uploads, addressOf, log, headMs = 10_000 } = halves
+  const { headers = apiHeaders } = halves
   const api = getRequestListener(
     async (request, { incoming, outgoing }) => {
       const message = incoming as IncomingMessage // as: the server speaks HTTP/1.1 only
@@ -64,12 +69,15 @@ export function createListener(halves: Halves): Server {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const host = hostOf(request)
-    if (!host) return refuseHost(response, 400)
+    if (!host) return refuseHost(response, 400, headers)
     // `api.acme.fr` is the API of `acme.fr`, if there is one, before it is a page host of its own
     const owner = host.startsWith('api.') ? await tenants.resolve(host.slice(4)) : undefined
     if (!owner) {
       const page = await tenants.resolve(host)
-      return page ? site.handle(request, response, host) : refuseHost(response, 421)
+      return page ? site.handle(request, response, host) : refuseHost(response, 421, headers)
+    }
+    if (!hasPlainPath(request.url ?? '')) {
+      return refuseCall(response, new AppError('not_found', 'No such path'), headers)
     }
     const isUpload = /^\/uploads(\/|\?|$)/.test(request.url ?? '') || isDirectUpload(request)
     if (isUpload && request.method !== 'OPTIONS') return uploads.handle(request, response, owner)
@@ -81,8 +89,8 @@ export function createListener(halves: Halves): Server {
     answer(request, response).catch(async (error: unknown) => {
       log.error({ err: error }, 'request failed')
       if (response.headersSent) response.destroy()
-      else if (hostOf(request)?.startsWith('api.')) await refuseCall(response, error)
-      else refuseHost(response, 503)
+      else if (hostOf(request)?.startsWith('api.')) await refuseCall(response, error, headers)
+      else refuseHost(response, 503, headers)
     })
   }
 
@@ -106,6 +114,7 @@ export function createListener(halves: Halves): Server {
       serve(request, response)
     })
   })
+  answerClientErrors(server, headers)
   return server
 }
 
@@ -124,9 +133,12 @@ function pour(stream: EventStream, response: ServerResponse, { status, headers }
 }
 
 /** What fails before it is known whose API is called still answers with a code. */
-async function refuseCall(response: ServerResponse, error: unknown): Promise<void> {
+async function refuseCall(
+  response: ServerResponse,
+  error: unknown,
+  headers: Record<string, string>
+): Promise<void> {
   const problem = problemResponse(expectedError(error), '')
-  const headers = { ...apiHeaders, ...Object.fromEntries(problem.headers), connection: 'close' }
-  const body = await problem.text()
-  response.writeHead(problem.status, headers).end(body)
+  const all = { ...headers, ...Object.fromEntries(problem.headers), connection: 'close' }
+  response.writeHead(problem.status, all).end(await problem.text())
 }

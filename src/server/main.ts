@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createApp } from './app.ts'
+import { apiHeadersFor, createApp } from './app.ts'
 import { readBuild } from './build.ts'
 import { readConfig } from './config.ts'
 import { watchConnections } from './connections.ts'
@@ -132,6 +132,7 @@ async function start(): Promise<void> {
     app,
     uploads: createUploads(deps),
     addressOf: createAddressReader(config.trustedProxies),
+    headers: apiHeadersFor(deps.settings),
     log
   })
   const connections = watchConnections(

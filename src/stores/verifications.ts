@@ -4,6 +4,7 @@ import { maxItemsSignedOut } from '../contract/limits.ts'
 import type { Answer } from '../contract/verifications.ts'
 import { retryDelay } from '../core/backoff.ts'
 import { type NamedFingerprint, parseFingerprints } from '../core/fingerprint.ts'
+import { shownName } from '../core/text.ts'
 import { readPayload } from '../core/token.ts'
 import { environment } from './environment.ts'
 import { $session, api, onSignIn, onSignOut, sessionToken } from './sessions.ts'
@@ -76,7 +77,12 @@ onSignIn(() => {
 
 export async function checkFiles(chosen: readonly File[]): Promise<void> {
   const batch = begin(
-    chosen.map(file => ({ subject: 'file', name: file.name, size: file.size, sha256: undefined }))
+    chosen.map(file => ({
+      subject: 'file',
+      name: shownName(file.name),
+      size: file.size,
+      sha256: undefined
+    }))
   )
   for (const [index, { id }] of batch.entries()) {
     const file = chosen[index]

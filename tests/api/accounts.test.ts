@@ -390,7 +390,7 @@ describe('a forgotten password', () => {
     expect(sent.sort()).toEqual(due.sort())
   })
 
-  test('is asked for three times an hour by one e-mail, known or not, and twenty by one address', async () => {
+  test('is asked for three times an hour by one e-mail and address, known or not, and twenty by one address', async () => {
     await using strict = await makeService({
       loopback: false,
       limits: { ...service.deps.settings.limits, mailsPerAddressHour: 20 }
@@ -398,12 +398,28 @@ describe('a forgotten password', () => {
     const asked = (email: string, address: string) =>
       strict.call('localhost', requestReset, { email }, { address })
     const { email } = newAccount()
-    for (let at = 0; at < 3; at++) await asked(email, `198.51.100.${at}`)
-    await expect(asked(email, '198.51.100.9')).rejects.toMatchObject({ code: 'rate_limited' })
+    for (let at = 0; at < 3; at++) await asked(email, '198.51.100.1')
+    await expect(asked(email, '198.51.100.1')).rejects.toMatchObject({ code: 'rate_limited' })
+    // so a stranger keeps no owner from asking
+    await asked(email, '198.51.100.9')
     for (let at = 0; at < 20; at++) await asked(newAccount().email, '203.0.113.7')
     await expect(asked(newAccount().email, '203.0.113.7')).rejects.toMatchObject({
       code: 'rate_limited'
     })
+  })
+
+  test('is mailed once to whoever is asked for several times, and again after some minutes', async () => {
+    const { email } = await confirmed()
+    const mailed = () => service.letters.filter(({ to, kind }) => to === email && kind === 'reset')
+    for (let times = 0; times < 3; times++) {
+      await service.call('localhost', requestReset, { email }, { address: `192.0.2.${times}` })
+    }
+    await service.mailed()
+    expect(mailed()).toHaveLength(1)
+    service.wait(6 * 60)
+    await ask(email)
+    await service.mailed()
+    expect(mailed()).toHaveLength(2)
   })
 
   test('enables nobody who is disabled', async () => {

@@ -1,7 +1,8 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { requestReset } from '../../src/contract/accounts.ts'
 import { putDeposit } from '../../src/contract/deposits.ts'
 import { AppError } from '../../src/contract/errors.ts'
 import { reportPolicy } from '../../src/contract/reports.ts'
@@ -33,6 +34,83 @@ describe('a limited call', () => {
     )
     const free = await app.request('api.acme.localhost', { path: '/healthz' })
     expect(free.headers).not.toHaveProperty('ratelimit')
+  })
+
+  test('of a stranger is counted before its body is read, for all companies together', async () => {
+    await using app = await makeApp({
+      settings: { limits: { ...limits, publicPerAddressMinute: 2 } }
+    })
+    const post = (host: string, address: string) =>
+      app.fetch(
+        new Request(`http://api.${host}/verify`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: 'no JSON'
+        }),
+        address
+      )
+    const statuses: number[] = []
+    for (const host of ['acme.localhost', 'beta.localhost', 'acme.localhost']) {
+      statuses.push((await post(host, '192.0.2.7')).status)
+    }
+    expect(statuses).toEqual([400, 400, 429])
+    expect((await post('acme.localhost', '192.0.2.8')).status).toBe(400)
+    // within the process there is no address
+    const body = JSON.stringify({ items: [item()] })
+    const headers = { 'content-type': 'application/json' }
+    const within = new Request('http://api.acme.localhost/verify', {
+      method: 'POST',
+      headers,
+      body
+    })
+    expect((await app.app.fetch(within)).status).toBe(200)
+  })
+
+  test('counts for the /64, the /56 and the /48 of its address', async () => {
+    const settings = { limits: { ...limits, verifyPerAddressMinute: 1 } }
+    await using app = await makeApp({ settings })
+    const ask = (address: string) =>
+      app.call('acme.localhost', verify, { items: [item()] }, { address })
+    const refused = { code: 'lookup_limited' }
+    await ask('2001:db8:0:1::1')
+    await expect(ask('2001:db8:0:1::2')).rejects.toMatchObject(refused)
+    // 4 of a /56
+    for (const part of [2, 3, 4]) await ask(`2001:db8:0:${part}::1`)
+    await expect(ask('2001:db8:0:5::1')).rejects.toMatchObject(refused)
+    // 16 of a /48
+    for (let part = 1; part <= 12; part++) await ask(`2001:db8:0:${part.toString(16)}00::1`)
+    await expect(ask('2001:db8:0:ff00::1')).rejects.toMatchObject(refused)
+    await ask('2001:db8:1::1')
+  })
+
+  test('leaves a part of a company’s day to networks that were not there yet', async () => {
+    const settings = { limits: { ...limits, verifyPerCompanyDay: 8, mailsPerCompanyDay: 4 } }
+    await using app = await makeApp({ settings })
+    const ask = (address: string, items = 1) =>
+      app.call(
+        'acme.localhost',
+        verify,
+        { items: Array.from({ length: items }, item) },
+        { address }
+      )
+    await ask('192.0.2.1', 6)
+    await expect(ask('192.0.2.1')).rejects.toMatchObject({ code: 'lookup_limited' })
+    await ask('192.0.2.2')
+    await expect(ask('192.0.2.2')).rejects.toMatchObject({ code: 'lookup_limited' })
+    await ask('192.0.2.3')
+    await expect(ask('192.0.2.4')).rejects.toMatchObject({ code: 'lookup_limited' })
+
+    const reset = (address: string) =>
+      app.call(
+        'acme.localhost',
+        requestReset,
+        { email: `${randomUUID()}@example.com` },
+        { address }
+      )
+    for (let mails = 0; mails < 3; mails++) await reset('192.0.2.1')
+    await expect(reset('192.0.2.1')).rejects.toMatchObject({ code: 'rate_limited' })
+    await reset('192.0.2.2')
+    await expect(reset('192.0.2.3')).rejects.toMatchObject({ code: 'rate_limited' })
   })
 
   test('is refused once an address has tried to make its accounts', async () => {

@@ -61,6 +61,7 @@ export const generousLimits: Settings['limits'] = {
   signInPerAddressMinute: 100_000,
   signUpPerAddressHour: 100_000,
   mailsPerAddressHour: 100_000,
+  mailsPerCompanyDay: 100_000,
   mailTokensPerAddress: 100_000,
   verifyPerAddressMinute: 100_000,
   verifyPerAddressDay: 100_000,

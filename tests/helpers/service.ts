@@ -43,6 +43,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
         LIMIT_PUBLIC_PER_ADDRESS_MINUTE: '1000000',
         LIMIT_SIGN_UP_PER_ADDRESS_HOUR: '1000000',
         LIMIT_MAILS_PER_ADDRESS_HOUR: '1000000',
+        LIMIT_MAILS_PER_COMPANY_DAY: '1000000',
         LOG_LEVEL: 'warn',
         ...settings
       }

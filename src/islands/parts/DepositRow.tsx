@@ -11,6 +11,7 @@ import {
   timeLeft
 } from '../../core/format.ts'
 import type { SealState } from '../../core/seal.ts'
+import { shownName } from '../../core/text.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import type { QueuedDeposit } from '../../stores/deposit-acts.ts'
 import { type DepositState, isInterruptible } from '../../stores/deposit-states.ts'
@@ -39,8 +40,9 @@ interface DepositRowProps {
 /** Drawn anew when its own state changes only: the list around it changes ten times a second. */
 export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
   const state = useStore(deposit.$state, { ssr: 'initial' })
-  const words = wordsOf(state, t, locale, deposit.name)
-  const { name, size } = deposit
+  const words = wordsOf(state, t, locale, shownName(deposit.name))
+  const { size } = deposit
+  const name = shownName(deposit.name)
   const isDone = state.status === 'done'
   const label = isDone
     ? t('deposit.sealed', { name })
@@ -131,7 +133,7 @@ function Verb({ name, run, deposit, t }: VerbProps) {
     <button
       type="button"
       className="btn btn-sm"
-      aria-label={t('deposit.action.ofFile', { action, name: deposit.name })}
+      aria-label={t('deposit.action.ofFile', { action, name: shownName(deposit.name) })}
       onClick={event => keepFocus(event, () => run(deposit.id))}
     >
       {action}
@@ -152,7 +154,7 @@ function ChooseAgain({ deposit, t }: { deposit: QueuedDeposit; t: T }) {
         <input
           type="file"
           className="sr-only"
-          aria-label={t('deposit.action.ofFile', { action, name: deposit.name })}
+          aria-label={t('deposit.action.ofFile', { action, name: shownName(deposit.name) })}
           onChange={event => {
             const [file] = event.currentTarget.files ?? []
             event.currentTarget.value = ''

@@ -1,10 +1,11 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { SealState } from '../../core/seal.ts'
+import { shownName } from '../../core/text.ts'
 import type { T } from '../../i18n/index.ts'
 
 export function nameOf({ kind, name, items }: ProcessedRequest, t: T): string {
   if (kind === 'verify') return t('history.check', { count: items?.asked ?? 1 })
-  return name ?? t('history.document')
+  return name === undefined ? t('history.document') : shownName(name)
 }
 
 export function stateWord({ kind, state, verdict, match }: ProcessedRequest, t: T): string {

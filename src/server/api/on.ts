@@ -207,6 +207,7 @@ function isTooLarge(text: string): boolean {
     else if (char === '[' || char === '{') {
       if (++depth > maxDepth || ++values > maxValues) return true
     } else if (char === ']' || char === '}') depth--
+    else if (char === ',' && ++values > maxValues) return true
   }
   return false
 }

@@ -39,6 +39,7 @@ export interface Limits {
   signInPerAddressMinute: number
   signUpPerAddressHour: number
   mailsPerAddressHour: number
+  mailsPerCompanyDay: number
   mailTokensPerAddress: number
   verifyPerAddressMinute: number
   verifyPerAddressDay: number

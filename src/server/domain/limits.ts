@@ -33,6 +33,12 @@ const rules = {
   /** Mails asked for, from one address and for one e-mail, known or not. */
   mail_address: told(rule(limits => limits.mailsPerAddressHour, hour)),
   mail_email: rule(() => 3, hour),
+  /** Resets asked for one e-mail from one network: nobody else keeps the owner from asking. */
+  reset_email: rule(() => 3, hour),
+  /** Mails that strangers ask one company for; a part is kept for networks that ask the first time that day. */
+  mail_company_day: rule(limits => shared(limits.mailsPerCompanyDay), day),
+  mail_newcomers_day: rule(limits => kept(limits.mailsPerCompanyDay), day),
+  mail_seen_day: rule(() => Number.MAX_SAFE_INTEGER, day),
   /** Mailed links tried from one address. */
   mail_token_address: rule(limits => limits.mailTokensPerAddress, 15 * minute),
   /** Failed logins of one e-mail, known or not, from one address. */
@@ -49,7 +55,8 @@ const rules = {
     rule(limits => limits.verifyPerAddressMinute, minute, 'lookup_limited')
   ),
   verify_address_day: told(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
-  verify_company_day: rule(limits => limits.verifyPerCompanyDay, day, 'lookup_limited'),
+  verify_company_day: rule(limits => shared(limits.verifyPerCompanyDay), day, 'lookup_limited'),
+  verify_newcomers_day: rule(limits => kept(limits.verifyPerCompanyDay), day, 'lookup_limited'),
   verify_user_minute: told(rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')),
   /** Calls of strangers that bring a body, for all companies together: counted before the body is read. */
   public_address: told(rule(limits => limits.publicPerAddressMinute, minute)),
@@ -108,13 +115,36 @@ async function consumeTier(
   }
 }
 
+/**
+ * Counts `points` of a company's budget for strangers. A part of it is kept for networks that come for
+ * the first time that day, so that a holder of many networks cannot use up all of it.
+ */
+export async function consumeShared(
+  deps: Pick<Deps, 'keys' | 'settings'>,
+  what: 'mail' | 'verify',
+  { company_id, isFirst }: { company_id: string; isFirst: boolean },
+  points = 1
+): Promise<void> {
+  try {
+    await consume(deps, `${what}_company_day`, [company_id], points)
+  } catch (refusal) {
+    if (!isFirst) throw refusal
+    await consume(deps, `${what}_newcomers_day`, [company_id], points)
+  }
+}
+
 /** Counts a mail that somebody asks for: the same for every e-mail, whoever is known. */
 export async function consumeMails(
   deps: Pick<Deps, 'keys' | 'settings'>,
-  { tenant, email, address }: { tenant: Tenant; email: string; address: string }
+  { tenant, email, address }: { tenant: Tenant; email: string; address: string },
+  kind: 'reset' | 'other' = 'other'
 ): Promise<void> {
-  await consume(deps, 'mail_address', [tenant.company_id, { address }])
-  await consume(deps, 'mail_email', [tenant.company_id, email])
+  const { company_id } = tenant
+  await consume(deps, 'mail_address', [company_id, { address }])
+  if (kind === 'reset') await consume(deps, 'reset_email', [company_id, email, { address }])
+  else await consume(deps, 'mail_email', [company_id, email])
+  const { isFirst } = await consume(deps, 'mail_seen_day', [company_id, { address }])
+  await consumeShared(deps, 'mail', { company_id, isFirst })
 }
 
 /** Runs what a mailed link opens; a try that is refused counts against its address. */
@@ -175,6 +205,15 @@ function tiersOf(counted: Counted): string[][] {
 
 function limitOf(limits: Limits, name: LimitName, tier: number): number {
   return rules[name].points(limits) * (tierFactors[tier] ?? 1)
+}
+
+/** A quarter of a company's budget is kept for newcomers. */
+function kept(points: number): number {
+  return Math.floor(points / 4)
+}
+
+function shared(points: number): number {
+  return points - kept(points)
 }
 
 /** Counters live as long as the settings they enforce: one set a process, a fresh one for each test. */

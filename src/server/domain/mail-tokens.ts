@@ -43,6 +43,24 @@ export async function createMailToken(
   return token
 }
 
+/** Whether a token that still opens something was made within the last `withinMs`. */
+export async function hasFreshToken(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  { company_id, purpose, subject, withinMs }: Omit<Bound, 'email'> & { withinMs: number }
+): Promise<boolean> {
+  const found = await tx
+    .selectFrom('mail_token')
+    .where('company_id', '=', company_id)
+    .where('subject', '=', subject)
+    .where('purpose', '=', purpose)
+    .where('used_at', 'is', null)
+    .where('created_at', '>', new Date(deps.clock().getTime() - withinMs))
+    .select('hash')
+    .executeTakeFirst()
+  return found !== undefined
+}
+
 /** Whom a token names, without using it up; refused where it opens nothing any more. */
 export async function readMailToken(
   tx: Tx,

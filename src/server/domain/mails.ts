@@ -4,7 +4,7 @@ import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { findTenant, originOf } from './domains.ts'
 import { newId } from './ids.ts'
-import { createMailToken, type MailPurpose } from './mail-tokens.ts'
+import { createMailToken, hasFreshToken, type MailPurpose } from './mail-tokens.ts'
 
 /** What happened. `signup` and `reset` are decided when they are sent: who is known, gets another letter. */
 export type MailKind =
@@ -65,6 +65,8 @@ export async function queueMail(
 /** Nobody else tries a mail meanwhile. */
 const leaseMs = 120_000
 const delaySeconds = [10, 30, 60, 120, 300, 600, 900]
+/** Whoever asks for a reset again so soon has the link already. */
+const justMailedMs = 5 * 60_000
 /** A mail that no server takes for so long is given up. */
 const keptMs = 3 * 86_400_000
 
@@ -262,6 +264,15 @@ async function addressOfPerson(
   if (!person) return undefined
   if (person.isInvited) return activation(tx, deps, mail, person)
   if (mail.kind === 'activate' || !person.hasKey) return undefined
+  // a try that failed made a token too, and is to be sent again
+  const { company_id, attempts } = mail
+  const mailed = {
+    company_id,
+    purpose: 'reset',
+    subject: person.id,
+    withinMs: justMailedMs
+  } as const
+  if (attempts === 1 && (await hasFreshToken(tx, deps, mailed))) return undefined
   const token = await tokenFor(tx, deps, mail, 'reset', person)
   const { email: to, locale } = person
   return { kind: 'reset', to, locale, page: 'reset-password', token }

@@ -14,7 +14,7 @@ export async function requestReset(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'wakes'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string }
 ): Promise<void> {
-  await consumeMails(deps, { tenant, email, address })
+  await consumeMails(deps, { tenant, email, address }, 'reset')
   await inCompany(deps.db, tenant.company_id, tx =>
     queueMail(tx, deps, { tenant, kind: 'reset', email })
   )

@@ -9,7 +9,7 @@ import { keyVersion, openCompanyKeys } from './company-keys.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { gather } from './gather.ts'
 import { newId } from './ids.ts'
-import { consume } from './limits.ts'
+import { consume, consumeShared } from './limits.ts'
 import { tagOf } from './records.ts'
 import { publish } from './requests.ts'
 import type { Person } from './sessions.ts'
@@ -71,8 +71,9 @@ async function spend(deps: Deps, { tenant, person, address, items }: VerifyInput
     return
   }
   await consume(deps, 'verify_address_minute', [tenant.company_id, { address }], points)
-  await consume(deps, 'verify_address_day', [tenant.company_id, { address }], points)
-  await consume(deps, 'verify_company_day', [tenant.company_id], points)
+  const { company_id } = tenant
+  const { isFirst } = await consume(deps, 'verify_address_day', [company_id, { address }], points)
+  await consumeShared(deps, 'verify', { company_id, isFirst }, points)
 }
 
 /**

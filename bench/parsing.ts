@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { takesBody } from '../src/contract/endpoint.ts'
+import { endpoints } from '../src/contract/index.ts'
+import { heavyBodies, pathOf } from '../tests/helpers/heavy-bodies.ts'
+import { host, type Insider, openInsider } from './insider.ts'
+import { startService } from './processes.ts'
+import type { Options, Row } from './table.ts'
+
+/** Just below what a call takes. */
+const bytes = 255 * 1024
+/** Of one call, whoever makes it: nobody else is served meanwhile. */
+const aimMs = 50
+
+/**
+ * How long one call holds the event loop at worst: every endpoint of the contract that takes a body gets
+ * the heaviest ones that its schema lets through to the parser, by the real app in this process. The least
+ * of several runs counts, because the machine has other work too.
+ */
+export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
+  await using service = await startService()
+  await using insider = await openInsider(service)
+  const token = await administrator(insider)
+  const worst = { ms: 0, what: '' }
+  for (const [name, endpoint] of Object.entries(endpoints)) {
+    if (!takesBody(endpoint)) continue
+    const known = name === 'updateDomain' ? { id: await domainId(insider) } : {}
+    const url = `http://api.${host}${pathOf(endpoint, known)}`
+    const bodies = heavyBodies(endpoint, known, bytes)
+    const call = (body: string) =>
+      insider.fetch(
+        new Request(url, {
+          method: endpoint.method,
+          headers: {
+            'content-type': 'application/json',
+            'idempotency-key': randomUUID(),
+            authorization: `Bearer ${token}`
+          },
+          body
+        })
+      )
+    for (const { what, text } of bodies.slice(0, quick ? 20 : undefined)) {
+      signal.throwIfAborted()
+      let least = Number.POSITIVE_INFINITY
+      for (let run = 0; run < runs && least > worst.ms; run++) {
+        least = Math.min(least, await heldBy(() => call(text)))
+      }
+      if (least > worst.ms) Object.assign(worst, { ms: least, what: `${name}, ${what}` })
+    }
+    say(`${name}: ${bodies.length} bodies, worst so far ${worst.ms.toFixed(0)} ms`)
+  }
+  const note = `the worst is ${worst.what}`
+  return [
+    {
+      what: 'one call holds the event loop',
+      ours: worst.ms,
+      unit: 'ms',
+      aim: { atMost: aimMs },
+      note
+    }
+  ]
+}
+
+/**
+ * The longest time for which nothing else could run while `call` did, in milliseconds: what this thread
+ * took of its core, because other work of the machine holds it up as well.
+ */
+async function heldBy(call: () => Response | Promise<Response>): Promise<number> {
+  let longest = 0
+  let last = spentMs()
+  let isOver = false
+  const look = () => {
+    const now = spentMs()
+    longest = Math.max(longest, now - last)
+    last = now
+    if (!isOver) setImmediate(look)
+  }
+  setImmediate(look)
+  const answer = await call()
+  await answer.arrayBuffer()
+  isOver = true
+  look()
+  return longest
+}
+
+function spentMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}
+
+async function administrator({ addPeople, owner }: Insider): Promise<string> {
+  const [person] = await addPeople(1)
+  if (!person) throw new Error('nobody was added')
+  await owner.query(`update "user" set permissions = '{admin}' where id = $1`, [person.id])
+  return person.token
+}
+
+async function domainId({ owner }: Insider): Promise<string> {
+  const { rows } = await owner.query('select id from domain where host = $1', [host])
+  return rows[0].id
+}
