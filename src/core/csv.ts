@@ -9,10 +9,11 @@ export const csvMark = '\uFEFF'
  * `['=1+1', 'a "b"', undefined]` → `'=1+1,"a ""b""",` and a line end
  */
 export function csvRecord(cells: readonly (string | number | undefined)[]): string {
-  return `${cells.map(cellOf).join(',')}\r\n`
+  return `${cells.map(csvCell).join(',')}\r\n`
 }
 
-function cellOf(value: string | number | undefined): string {
+/** One cell, quoted where it has to be. */
+export function csvCell(value: string | number | undefined): string {
   if (value === undefined) return ''
   const text = String(value)
   const inert = formula.test(text) ? `'${text}` : text

@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini'
 import { AppError } from '../contract/errors.ts'
 import type { getExport as endpoint } from '../contract/exports.ts'
+import { $checkedNames } from './checked-names.ts'
 import { api, onSignOut } from './sessions.ts'
 
 export interface ExportOptions {
@@ -37,6 +38,11 @@ export async function getExport({ signal, onProgress }: ExportOptions): Promise<
     requests.push(...last.requests)
     onProgress(requests.length)
   }
-  const whole: Export = { ...first, requests, complete: true }
+  const names = $checkedNames.get()
+  const named = requests.map(request => {
+    const checked = names.get(request.id)
+    return checked ? { ...request, checked_names: checked } : request
+  })
+  const whole: Export = { ...first, requests: named, complete: true }
   return new Blob([JSON.stringify(whole, null, 2)], { type: 'application/json' })
 }

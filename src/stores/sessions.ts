@@ -12,6 +12,8 @@ export type Session = { status: 'out' } | { status: 'in'; token: string; exp: nu
 
 export const $session = atom<Session>({ status: 'out' })
 
+/** Names of checked files, behind the id of whose they are; `checked-names.ts` reads and writes them. */
+export const checkedNamesKey = 'vidimus:checked'
 const cookieName = '__Host-vidimus'
 /** Browsers refuse a longer cookie without a word. */
 const maxCookieBytes = 4096
@@ -167,6 +169,9 @@ export async function signOutEverywhere(): Promise<void> {
 export async function beginSession(token: string): Promise<void> {
   if ($session.get().status === 'in') depart('ended')
   keep(token)
+  const { readStored, store } = environment()
+  const isSame = readStored(checkedNamesKey)?.startsWith(`${subjectOf(token)}\n`)
+  if (!isSame) store(checkedNamesKey, undefined)
   tellTabs('changed')
   await arrive('signed-in')
 }
@@ -249,6 +254,7 @@ function leave(departure: Departure): void {
 /** Drops the session here; names and fingerprints of the person's files stay in no browser. */
 export async function forgetSession(): Promise<void> {
   leave('signed-out')
+  environment().store(checkedNamesKey, undefined)
   try {
     const { forgetUploads } = await import('./upload-memory.ts')
     await forgetUploads()

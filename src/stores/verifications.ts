@@ -6,6 +6,7 @@ import { retryDelay } from '../core/backoff.ts'
 import { type NamedFingerprint, parseFingerprints } from '../core/fingerprint.ts'
 import { shownName } from '../core/text.ts'
 import { readPayload } from '../core/token.ts'
+import { rememberNames } from './checked-names.ts'
 import { environment } from './environment.ts'
 import { $session, api, onSignIn, onSignOut, sessionToken } from './sessions.ts'
 
@@ -277,7 +278,9 @@ function pause(error: AppError, ms: number): Promise<void> {
 async function ask(group: readonly Question[]): Promise<AppError | undefined> {
   for (const { id } of group) change(id, { state: { step: 'asking' } })
   try {
-    const { items } = await api('verify', { items: group.map(({ sha256 }) => ({ sha256 })) })
+    const asked = group.map(({ sha256 }) => ({ sha256 }))
+    const { items, request_id } = await api('verify', { items: asked })
+    if (request_id) rememberNames(request_id, namesOf(group))
     for (const { id, sha256 } of group) {
       const answer = items.find(item => item.sha256 === sha256)
       if (answer) settle(id, answer)
@@ -290,6 +293,11 @@ async function ask(group: readonly Question[]): Promise<AppError | undefined> {
     }
     return asAppError(cause, 'A check failed')
   }
+}
+
+function namesOf(group: readonly Question[]): string[] {
+  const names = new Map($checks.get().map(({ id, name }) => [id, name]))
+  return group.flatMap(({ id }) => names.get(id) ?? [])
 }
 
 function settle(id: number, answer: Answer): void {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDeposit } from '../../src/contract/deposits.ts'
 import { getRequest, listRequests, type ProcessedRequest } from '../../src/contract/requests.ts'
@@ -126,6 +127,9 @@ test('exports what the filter leaves, newest first, inert in spreadsheets', asyn
   expect(head?.split(',')).toContain('reduced_from_bytes')
   expect(check).toMatch(/,verify,.*,2,0,2$/)
   expect(named).toContain(',Été.pdf,Documents,')
+  const column = head?.split(',').indexOf('sha256') ?? -1
+  expect(named?.split(',')[column]).toBe(createHash('sha256').update(bytes).digest('hex'))
+  expect(check?.split(',')[column]).toBe('')
   expect(formula).toContain(`,"'=cmd|""x"",y.pdf",Documents,`)
   expect(end).toBe('')
   const filtered = await exported(eve, '?kind=deposit&q=ete')

@@ -1,9 +1,11 @@
+import { useStore } from '@nanostores/react'
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { Deposit } from '../../contract/deposits.ts'
 import { AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes, formatInstant } from '../../core/format.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { $checkedNames } from '../../stores/checked-names.ts'
 import { loadDetails } from '../../stores/request-details.ts'
 import { can } from '../../stores/users.ts'
 import { CopyButton } from './CopyButton.tsx'
@@ -145,6 +147,7 @@ interface FactsProps {
 
 function Facts({ request, deposit, category, locale, t }: FactsProps) {
   const { kind, items, reduced_from, size, media_type, leaf_hash, deposit_id } = request
+  const names = useStore($checkedNames, { ssr: 'initial' }).get(request.id) ?? []
   const word = (name: string) => t(`history.details.${name}`)
   const code = (name: string, value: string | undefined) =>
     value && (
@@ -173,6 +176,16 @@ function Facts({ request, deposit, category, locale, t }: FactsProps) {
           <Fact label={word('counts')}>
             {t('history.details.asked', { count: items.asked })},{' '}
             {t('history.counts', { found: items.authentic, missing: items.not_found })}
+          </Fact>
+        )}
+        {names.length > 1 && (
+          <Fact label={word('checked')}>
+            {names.map((name, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
+              <span key={at} className="wrap-anywhere">
+                {name}
+              </span>
+            ))}
           </Fact>
         )}
         {code(reduced_from ? 'originalReduced' : 'original', deposit?.original)}

@@ -2,8 +2,15 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { SealState } from '../../core/seal.ts'
 import { shownName } from '../../core/text.ts'
 import type { T } from '../../i18n/index.ts'
+import { $checkedNames } from '../../stores/checked-names.ts'
 
-export function nameOf({ kind, name, items }: ProcessedRequest, t: T): string {
+/** Checks are called by the names that this browser remembers of them. */
+export function nameOf({ id, kind, name, items }: ProcessedRequest, t: T): string {
+  const [first, ...others] = $checkedNames.get().get(id) ?? []
+  if (kind === 'verify' && first !== undefined) {
+    if (others.length === 0) return t('history.checkNamed', { name: first })
+    return t('history.checkNamedOthers', { name: first, count: others.length })
+  }
   if (kind === 'verify') return t('history.check', { count: items?.asked ?? 1 })
   return name === undefined ? t('history.document') : shownName(name)
 }

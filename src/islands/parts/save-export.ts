@@ -1,15 +1,28 @@
+import { withNames } from '../../core/history-csv.ts'
+import { $checkedNames } from '../../stores/checked-names.ts'
 import { type ExportOptions, getExport } from '../../stores/exports.ts'
 import { fetchExport } from '../../stores/request-export.ts'
 import type { RequestFilter } from '../../stores/request-filter.ts'
 
-/** Hands the CSV of the history to the browser's own download, under a name and the day. */
+/**
+ * Hands the CSV of the history to the browser's own download, under a name and the day. The names of
+ * checked files are put in here, because only this browser knows them.
+ */
 export async function saveExport(filter: RequestFilter, name: string): Promise<void> {
-  save(await fetchExport(filter), name, 'csv')
+  const content = await fetchExport(filter)
+  const names = $checkedNames.get()
+  const isBare = names.size === 0
+  save(isBare ? content : new Blob([withNames(await textOf(content), names)], content), name, 'csv')
 }
 
 /** The same for the person's own data, as JSON. */
 export async function saveOwnData(options: ExportOptions, name: string): Promise<void> {
   save(await getExport(options), name, 'json')
+}
+
+/** With the mark at its beginning, which `Blob.text()` takes away. */
+async function textOf(content: Blob): Promise<string> {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await content.arrayBuffer())
 }
 
 function save(content: Blob, name: string, extension: string): void {

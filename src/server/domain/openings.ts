@@ -53,20 +53,44 @@ const insertOpening = prepare((db, { company_id, record_id, sealed }: SealedOpen
 export async function readOpenings(
   tx: Tx,
   deps: Pick<Deps, 'keys'>,
-  input: { company_id: CompanyId; record_id: string }
+  { company_id, record_id }: { company_id: CompanyId; record_id: string }
 ): Promise<Openings> {
-  const { data } = await companyKeys(tx, deps, input.company_id)
-  const row = await tx
+  const found = await readAllOpenings(tx, deps, { company_id, record_ids: [record_id] })
+  const openings = found.get(record_id)
+  if (!openings) throw new Error(`record ${record_id} has no openings`)
+  return openings
+}
+
+/** The openings of many records by their ids; a record without any is left out. */
+export async function readAllOpenings(
+  tx: Tx,
+  deps: Pick<Deps, 'keys'>,
+  { company_id, record_ids }: { company_id: CompanyId; record_ids: readonly string[] }
+): Promise<Map<string, Openings>> {
+  const { data } = await companyKeys(tx, deps, company_id)
+  const rows = await tx
     .selectFrom('deposit_opening')
-    .where('company_id', '=', input.company_id)
-    .where('record_id', '=', input.record_id)
-    .select('sealed')
-    .executeTakeFirstOrThrow()
-  const decipher = createDecipheriv('aes-256-gcm', data, row.sealed.subarray(0, nonceBytes))
-  decipher.setAAD(aadOf(input.company_id, input.record_id))
-  decipher.setAuthTag(row.sealed.subarray(-tagBytes))
+    .where('company_id', '=', company_id)
+    .where('record_id', 'in', [...record_ids])
+    .select(['record_id', 'sealed'])
+    .execute()
+  return new Map(
+    rows.map(({ record_id, sealed }) => [
+      record_id,
+      unseal(data, { company_id, record_id, sealed })
+    ])
+  )
+}
+
+function unseal(
+  data: CompanyKeys['data'],
+  { company_id, record_id, sealed }: SealedOpening
+): Openings {
+  const decipher = createDecipheriv('aes-256-gcm', data, sealed.subarray(0, nonceBytes))
+  decipher.setAAD(aadOf(company_id, record_id))
+  decipher.setAuthTag(sealed.subarray(-tagBytes))
   const text = Buffer.concat([
-    decipher.update(row.sealed.subarray(nonceBytes, -tagBytes)),
+    decipher.update(sealed.subarray(nonceBytes, -tagBytes)),
     decipher.final()
   ]).toString('utf8')
   return JSON.parse(text) as Openings // as: written by sealOpenings and authenticated

@@ -2,10 +2,12 @@ import { sql } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
 import { ProcessedRequest } from '../../contract/requests.ts'
 import { csvMark, csvRecord } from '../../core/csv.ts'
+import { parseDigest, toHex } from '../../core/evidence/bytes.ts'
 import { fold, searchWords } from '../../core/search.ts'
 import { prepare } from '../db/prepared.ts'
 import { inCompany, inCompanyOnce, type Tx, type Wish } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
+import { readAllOpenings } from './openings.ts'
 
 /** Events older than this are gone; a reader that asks for one reloads its list. */
 const eventDays = 90
@@ -244,7 +246,7 @@ const exportPage = 200
  * transaction is held for long. What is created meanwhile is left for the next export.
  */
 export async function* exportRequests(
-  deps: Pick<Deps, 'db'>,
+  deps: Pick<Deps, 'db' | 'keys'>,
   { locale, caller, ...filter }: ExportInput
 ): AsyncGenerator<string, void, void> {
   const names = new Map<string, string>()
@@ -253,7 +255,8 @@ export async function* exportRequests(
     const requests = await readRequests(tx, { ...filter, cursor, limit: exportPage })
     if (requests.length === 0 && cursor === undefined) await requireCategory(tx, filter)
     await nameCategories(tx, filter.company_id, requests, names, locale)
-    return requests
+    const digests = await readDigests(tx, deps, filter.company_id, requests)
+    return requests.map(request => ({ ...request, ...digests.get(request.deposit_id ?? '') }))
   }
   do {
     const page = await inCompany(deps.db, filter.company_id, read, { isHeavy: true, caller })
@@ -264,10 +267,12 @@ export async function* exportRequests(
   } while (cursor !== undefined)
 }
 
+type ExportedRequest = ProcessedRequest & Partial<Digests>
+
 /** Columns of the export: the members of a request, flat, under their own names. */
 const columns: Record<
   string,
-  (request: ProcessedRequest, categories: Map<string, string>) => string | number | undefined
+  (request: ExportedRequest, categories: Map<string, string>) => string | number | undefined
 > = {
   id: request => request.id,
   kind: request => request.kind,
@@ -282,6 +287,8 @@ const columns: Record<
   media_type: request => request.media_type,
   store: request => (request.kind === 'deposit' ? (request.store ?? 'file') : undefined),
   deposit_id: request => request.deposit_id,
+  sha256: request => request.sha256,
+  stored_sha256: request => request.stored_sha256,
   leaf_hash: request => request.leaf_hash,
   rung: request => request.rung,
   verdict: request => request.verdict,
@@ -289,6 +296,30 @@ const columns: Record<
   asked: request => request.items?.asked,
   authentic: request => request.items?.authentic,
   not_found: request => request.items?.not_found
+}
+
+/** Fingerprints of a deposit as hex: of the file as it was chosen, and of a reduced copy that is kept. */
+interface Digests {
+  sha256: string
+  stored_sha256: string | undefined
+}
+
+async function readDigests(
+  tx: Tx,
+  deps: Pick<Deps, 'keys'>,
+  company_id: CompanyId,
+  requests: readonly ProcessedRequest[]
+): Promise<Map<string, Digests>> {
+  const record_ids = requests.flatMap(({ deposit_id }) => deposit_id ?? [])
+  if (record_ids.length === 0) return new Map()
+  const found = await readAllOpenings(tx, deps, { company_id, record_ids })
+  const hexOf = (digest: string | undefined) => (digest ? toHex(parseDigest(digest)) : undefined)
+  const digests = new Map<string, Digests>()
+  for (const [id, { fields }] of found) {
+    const [sha256, stored] = [hexOf(fields['orig']?.value), hexOf(fields['stored']?.value)]
+    if (sha256) digests.set(id, { sha256, stored_sha256: stored === sha256 ? undefined : stored })
+  }
+  return digests
 }
 
 async function nameCategories(

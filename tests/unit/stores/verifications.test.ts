@@ -204,6 +204,30 @@ test('does not ask about a check that was stopped', async () => {
   expect(tab.calls.map(({ body }) => itemCount(body))).toEqual([1])
 })
 
+test('keeps names of checked files in this browser, for their owner and until sign-out', async () => {
+  const { store, sessions, browser, tab, signInAs } = await open({ isSignedIn: true })
+  const { $checkedNames } = await import('../../../src/stores/checked-names.ts')
+  await store.checkFiles([fileOf('1', 'one.pdf'), fileOf('2', 'two.pdf')])
+  expect([...$checkedNames.get().values()]).toEqual([['one.pdf', 'two.pdf']])
+  expect(JSON.stringify(tab.calls)).not.toContain('one.pdf')
+  expect([...browser.storage.values()].join()).toContain('one.pdf')
+
+  // the session ends by itself: the same person finds them again, another one does not
+  sessions.heed(new AppError('unauthenticated', 'test'), sessions.sessionToken())
+  expect($checkedNames.get().size).toBe(0)
+  signInAs('ada')
+  tab.wake()
+  expect($checkedNames.get().size).toBe(1)
+  await sessions.beginSession(makeToken({ sub: 'eve', exp: start / 1000 + 3600 }))
+  expect($checkedNames.get().size).toBe(0)
+  expect([...browser.storage.values()].join()).not.toContain('one.pdf')
+
+  await store.checkFiles([fileOf('3', 'three.pdf')])
+  expect([...browser.storage.values()].join()).toContain('three.pdf')
+  await sessions.signOut()
+  expect([...browser.storage.values()].join()).not.toContain('three.pdf')
+})
+
 test('forgets the visit at sign-out', async () => {
   const { store, sessions } = await open({ isSignedIn: true })
   await store.checkFiles([fileOf('mine')])
@@ -264,6 +288,7 @@ async function open({ isSignedIn = false } = {}) {
     }
     const { items } = await request.json()
     return Response.json({
+      ...(request.headers.has('authorization') ? { request_id: crypto.randomUUID() } : {}),
       items: items.map(({ sha256 }: { sha256: string }) => ({
         sha256,
         verdict: 'not_found',

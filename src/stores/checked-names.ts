@@ -1,0 +1,56 @@
+import { atom } from 'nanostores'
+import { readPayload } from '../core/token.ts'
+import { environment } from './environment.ts'
+import { checkedNamesKey, onSignIn, onSignOut, sessionToken } from './sessions.ts'
+
+type Names = readonly string[]
+
+/**
+ * Names of the files that the person has checked in this browser, by the id of the request. They are
+ * never sent; signing out forgets them.
+ */
+export const $checkedNames = atom<ReadonlyMap<string, Names>>(new Map())
+
+/** The oldest are forgotten beyond this, because a browser stores a few megabytes. */
+const maxNames = 5000
+
+onSignIn(() => $checkedNames.set(readNames()))
+onSignOut(() => $checkedNames.set(new Map()))
+
+export function rememberNames(request: string, names: Names): void {
+  const person = personOf()
+  if (person === undefined || names.length === 0) return
+  // read anew, because other tabs write there too
+  const kept = [...readNames(), [request, names] as const]
+  let count = kept.reduce((sum, [, each]) => sum + each.length, 0)
+  while (count > maxNames && kept.length > 1) count -= kept.shift()?.[1].length ?? 0
+  environment().store(checkedNamesKey, `${person}\n${JSON.stringify(kept)}`)
+  $checkedNames.set(new Map(kept))
+}
+
+function readNames(): ReadonlyMap<string, Names> {
+  const person = personOf()
+  const text = environment().readStored(checkedNamesKey)
+  if (person === undefined || !text?.startsWith(`${person}\n`)) return new Map()
+  try {
+    const read: unknown = JSON.parse(text.slice(person.length + 1))
+    return new Map(Array.isArray(read) ? read.filter(isEntry) : [])
+  } catch {
+    return new Map()
+  }
+}
+
+function isEntry(value: unknown): value is [string, string[]] {
+  if (!Array.isArray(value) || value.length !== 2) return false
+  const [request, names] = value
+  return typeof request === 'string' && Array.isArray(names) && names.every(isText)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function personOf(): string | undefined {
+  const person = readPayload(sessionToken() ?? '')?.['sub']
+  return typeof person === 'string' ? person : undefined
+}
