@@ -16,9 +16,17 @@ export interface Field {
   rules: FieldError[]
 }
 
+/** The forms that one body may have, of which it has one. */
+export function alternativesOf(schema: JsonSchema): JsonSchema[] {
+  const members = schema.anyOf?.filter(({ type }) => type !== 'null') ?? []
+  return members.length > 1 ? members : [schema]
+}
+
 /** What people read of a schema, one row a field. */
 export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): Field[] {
-  const isNullable = schema.anyOf?.some(({ type }) => type === 'null') ?? false
+  const isNullable = [schema, ...(schema.anyOf ?? [])].some(({ type }) =>
+    [type].flat().includes('null')
+  )
   const [first, ...others] = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [schema]
   if (!first) return []
   // of a union every member's fields, and each may be absent
@@ -29,7 +37,7 @@ export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): F
   return [
     {
       name: prefix.replace(/^\./, ''),
-      type: first.format ?? first.type ?? typeof first.const,
+      type: first.format ?? typeOf(first) ?? typeof first.const,
       ...(shared === undefined ? {} : { shared }),
       ...(first.pattern === undefined ? {} : { pattern: first.pattern }),
       isOptional,
@@ -38,6 +46,11 @@ export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): F
       rules: rulesOf(first)
     }
   ]
+}
+
+/** `['number', 'null']` → `'number'`: that it may be null is said beside it. */
+function typeOf({ type }: JsonSchema): string | undefined {
+  return [type].flat().find(each => each !== 'null')
 }
 
 function fieldsWithin(

@@ -11,7 +11,7 @@ import { Answer } from './verifications.ts'
 /** The part of JSON Schema 2020-12 that zod writes for the contract. */
 export interface JsonSchema {
   $ref?: string
-  type?: string
+  type?: string | string[]
   properties?: Record<string, JsonSchema>
   required?: string[]
   items?: JsonSchema

@@ -1,6 +1,7 @@
 import { DisabledReason } from './disabled.ts'
 import { type Endpoint, pathParameters, type Stream, takesBody } from './endpoint.ts'
 import { commonErrors, type ErrorCode, errorCodes } from './errors.ts'
+import { exampleOf } from './examples.ts'
 import { endpoints, streams } from './index.ts'
 import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
 import { maxListedCategories } from './limits.ts'
@@ -108,8 +109,8 @@ export function openApi({ title, server, sentenceOf }: OpenApiOptions): Record<s
   const paths: Record<string, Record<string, object>> = {}
   const schemas: Record<string, JsonSchema | object> = { Problem: problemSchema }
   for (const [name, route] of Object.entries(routes)) {
-    const { schema: answer, parts } = answerOf(route)
-    Object.assign(schemas, parts)
+    const answer = answerOf(route)
+    Object.assign(schemas, answer.parts)
     const methods = paths[route.path] ?? {}
     methods[route.method.toLowerCase()] = operation(name, route, answer, sentenceOf(name))
     paths[route.path] = methods
@@ -148,7 +149,12 @@ function answerOf(
   return outputSchema(answer)
 }
 
-function operation(name: string, route: Route, answer: JsonSchema | undefined, summary: string) {
+function operation(
+  name: string,
+  route: Route,
+  answer: ReturnType<typeof answerOf>,
+  summary: string
+) {
   const isPublic = route.access === 'public'
   const body = requestBody(name, route)
   return {
@@ -205,7 +211,7 @@ function requestBody(name: string, route: Route): object | undefined {
   return { required: true, content: { 'application/json': { schema } } }
 }
 
-function success(name: string, route: Route, schema: JsonSchema | undefined): object {
+function success(name: string, route: Route, told: ReturnType<typeof answerOf>): object {
   const facts = streamFacts[name]
   const statuses = statusesOf(name, route)
   const headers = [...(facts?.answerHeaders ?? [])]
@@ -213,13 +219,15 @@ function success(name: string, route: Route, schema: JsonSchema | undefined): ob
   if (route.kind === 'endpoint' && route.paged) headers.push('Link')
   const type = route.kind === 'endpoint' ? 'application/json' : facts?.answers
   const isEmpty = type === undefined || statuses[0] === 204
-  const content = isEmpty ? {} : { content: { [type]: media(type, schema) } }
+  const content = isEmpty ? {} : { content: { [type]: media(type, told) } }
   const answer = { description: 'Done', ...withHeaders(headers), ...content }
   return Object.fromEntries(statuses.map(status => [status, answer]))
 }
 
-function media(type: string, schema: JsonSchema | undefined): object {
-  if (!type.startsWith('text/')) return schema ? { schema } : {}
+function media(type: string, { schema, parts }: ReturnType<typeof answerOf>): object {
+  if (!type.startsWith('text/')) {
+    return schema ? { schema, example: exampleOf(schema, parts) } : {}
+  }
   // one event's `data`; OpenAPI 3.1 has no word for a sequence of them
   return { schema: { type: 'string' }, ...(schema ? { 'x-event-data': schema } : {}) }
 }

@@ -24,7 +24,7 @@ import {
 interface Operation {
   operationId: string
   summary: string
-  responses: Record<string, { content?: Record<string, { schema?: object }> }>
+  responses: Record<string, { content?: Record<string, { schema?: object; example?: unknown }> }>
 }
 type Paths = Record<string, Record<string, Operation>>
 
@@ -136,6 +136,21 @@ test.each(names)('%s answers what its description says, good and bad', async nam
   expectDescribed(name, answer)
 })
 
+test('has an example of each answer in JSON, which its own schema allows', () => {
+  const described = names.flatMap(name =>
+    Object.entries(operationOf(name).responses)
+      .filter(([status]) => Number(status) < 400)
+      .map(([status, { content = {} }]) => ({ name, status, media: content['application/json'] }))
+  )
+  const inJson = described.filter(({ media }) => media?.schema !== undefined)
+  expect(inJson.length).toBeGreaterThan(25)
+  for (const { name, status, media } of inJson) {
+    const validate = ajv.compile({ $ref: `api#/${pointerTo(name, status, 'application/json')}` })
+    const place = `${name} ${status}: samples in src/contract/examples.ts`
+    expect(validate(media?.example), `${place} ${JSON.stringify(validate.errors)}`).toBe(true)
+  }
+})
+
 test('is the same for the same contract', () => {
   const options = { title: 'A', server: 'http://a', sentenceOf: (name: string) => name }
   expect(openApi(options)).toEqual(openApi(options))
@@ -164,6 +179,12 @@ function expectDescribed(name: string, { status, headers, body }: RawResponse): 
   if (isBytes && status < 400) return
   expect(Object.keys(content), `${name} ${status}`).toContain(type)
   if (type.startsWith('text/')) return
+  const validate = ajv.compile({ $ref: `api#/${pointerTo(name, status, type)}` })
+  expect(validate(JSON.parse(body.toString())), JSON.stringify(validate.errors)).toBe(true)
+}
+
+/** Where the document has the schema of an answer. */
+function pointerTo(name: string, status: number | string, type: string): string {
   const { path, method } = routeOf(name)
   const pointer = [
     'paths',
@@ -175,6 +196,5 @@ function expectDescribed(name: string, { status, headers, body }: RawResponse): 
     type
   ]
   const place = pointer.map(part => part.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')
-  const validate = ajv.compile({ $ref: `api#/${encodeURI(place)}/schema` })
-  expect(validate(JSON.parse(body.toString())), JSON.stringify(validate.errors)).toBe(true)
+  return `${encodeURI(place)}/schema`
 }

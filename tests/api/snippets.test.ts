@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import http, { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -18,10 +18,12 @@ let app: TestApp
 let ada: TestPerson
 let proxy: Server
 let folder: string
+let port: number
 beforeAll(async () => {
   app = await makeApp()
   ada = await app.signUp()
-  proxy = await startProxy(await app.listen())
+  port = await app.listen()
+  proxy = await startProxy(port)
   folder = await mkdtemp(join(tmpdir(), 'vidimus-snippets-'))
 })
 afterAll(async () => {
@@ -33,7 +35,14 @@ afterAll(async () => {
 
 test('are all run by a test below', async () => {
   const files = await readdir(snippets)
-  expect(files.sort()).toEqual(['deposit.sh', 'verify.py', 'verify.sh', 'verify.ts'])
+  expect(files.sort()).toEqual([
+    'deposit.sh',
+    'localhost.py',
+    'localhost.ts',
+    'verify.py',
+    'verify.sh',
+    'verify.ts'
+  ])
 })
 
 test.skipIf(isMissing('curl', 'sha256sum'))('verify.sh tells a known file', () =>
@@ -43,6 +52,17 @@ test.skipIf(isMissing('curl', 'sha256sum'))('verify.sh tells a known file', () =
 test.skipIf(isMissing('python3'))('verify.py tells a known file', () => expectVerified('verify.py'))
 
 test('verify.ts tells a known file', () => expectVerified('verify.ts'))
+
+test('the program in TypeScript runs where the resolver knows no *.localhost', () =>
+  expectVerified('verify.ts', runHere))
+
+test.skipIf(isMissing('python3'))('so does the one in Python', () =>
+  expectVerified('verify.py', runHere)
+)
+
+test.skipIf(isMissing('curl', 'sha256sum'))('and the one with curl', () =>
+  expectVerified('verify.sh', runHere)
+)
 
 test.skipIf(isMissing('curl'))('deposit.sh puts a file on record', async () => {
   const bytes = randomBytes(5000)
@@ -66,34 +86,41 @@ test.skipIf(isMissing('curl'))('a refused snippet fails and says why', async () 
   expect(JSON.parse(output)).toMatchObject({ code: 'unauthenticated' })
 })
 
-async function expectVerified(name: string): Promise<void> {
+async function expectVerified(name: string, runner = run): Promise<void> {
   const bytes = randomBytes(3000)
   const path = join(folder, `${name}.pdf`)
   await writeFile(path, bytes)
-  const before = await run(name, path)
+  const before = await runner(name, path)
   expect(JSON.parse(before.output).items).toMatchObject([{ verdict: 'not_found' }])
   await app.deposit(ada, bytes)
-  const { output, code } = await run(name, path)
+  const { output, code } = await runner(name, path)
   expect(code, output).toBe(0)
   expect(verify.output.parse(JSON.parse(output)).items).toMatchObject([
     { verdict: 'authentic', company: 'Acme', findings: [{ match: 'original' }] }
   ])
 }
 
-/** Runs a snippet as a reader would; `*.localhost` need not resolve, so a proxy stands between. */
+/** Runs a snippet as a reader of a real host would: a proxy leads its name to this machine. */
 function run(name: string, file: string, env: Record<string, string> = {}) {
   const { port } = proxy.address() as AddressInfo // as: it listens on TCP
-  const at = `http://127.0.0.1:${port}`
-  const program = programs[name.slice(name.lastIndexOf('.'))] ?? ''
-  const child = spawn(program, [join(snippets, name), file], {
-    env: {
-      PATH: process.env.PATH,
-      LC_ALL: 'C.UTF-8',
-      API: api,
-      http_proxy: at,
-      NODE_USE_ENV_PROXY: '1',
-      ...env
-    }
+  const at = { http_proxy: `http://127.0.0.1:${port}`, NODE_USE_ENV_PROXY: '1' }
+  return runFile(join(snippets, name), file, { API: api, ...at, ...env })
+}
+
+/** Runs a snippet as /docs of a host under localhost shows it, with no proxy and no resolver but the machine's. */
+async function runHere(name: string, file: string) {
+  const extension = name.slice(name.lastIndexOf('.'))
+  const parts = extension === '.sh' ? [name] : [`localhost${extension}`, name]
+  const texts = await Promise.all(parts.map(part => readFile(join(snippets, part), 'utf8')))
+  const whole = join(folder, `here-${name}`)
+  await writeFile(whole, texts.join(''))
+  return runFile(whole, file, { API: `${api}:${port}` })
+}
+
+function runFile(path: string, file: string, env: Record<string, string>) {
+  const program = programs[path.slice(path.lastIndexOf('.'))] ?? ''
+  const child = spawn(program, [path, file], {
+    env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', ...env }
   })
   const output: Buffer[] = []
   child.stdout.on('data', chunk => output.push(chunk))
