@@ -27,7 +27,8 @@ export function whileSignedIn(
         if (bytes >= checkedBytes || now - checkedAt >= checkedMs) {
           bytes = 0
           checkedAt = now
-          if (!(await isSignedIn(deps, person))) {
+          // a database that is busy ends no download: it is asked again
+          if (!(await isSignedIn(deps, person).catch(() => true))) {
             await reader.cancel()
             throw new Error('the session has ended')
           }

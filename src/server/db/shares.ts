@@ -7,6 +7,8 @@ export interface Wish {
   isHeavy?: boolean
   /** Who waits for the answer; with them the wish goes. */
   caller?: Leaver | undefined
+  /** How long it may wait, where the usual time would break off what is half done. */
+  waitMs?: number | undefined
 }
 
 /** A caller that may go before it is answered: an HTTP response. */
@@ -70,7 +72,8 @@ export class Shares {
   }
 
   /** A share at once where one is free, and otherwise a promise that throws when the wait is over or its caller has gone. */
-  take(sharer: Sharer, { isHeavy = false, caller }: Wish = {}): Share | Promise<Share> {
+  take(sharer: Sharer, wish: Wish = {}): Share | Promise<Share> {
+    const { isHeavy = false } = wish
     const account = this.#accountOf(sharer)
     const place = new Place(this, sharer, account, isHeavy)
     const queue = queueOf(account, isHeavy)
@@ -78,7 +81,7 @@ export class Shares {
       this.#give(place)
       return place
     }
-    return this.#wait(place, queue, caller)
+    return this.#wait(place, queue, wish)
   }
 
   /** For `Place` alone. */
@@ -117,7 +120,8 @@ export class Shares {
     account.heldHeavy++
   }
 
-  #wait(place: Place, queue: Waiting[], caller: Leaver | undefined): Promise<Share> {
+  #wait(place: Place, queue: Waiting[], wish: Wish): Promise<Share> {
+    const { caller, waitMs = this.#options.waitMs } = wish
     return new Promise((resolve, reject) => {
       const stop = () => {
         clearTimeout(timer)
@@ -138,7 +142,7 @@ export class Shares {
           resolve(place)
         }
       }
-      const timer = setTimeout(() => give(new WaitedTooLong()), this.#options.waitMs)
+      const timer = setTimeout(() => give(new WaitedTooLong()), waitMs)
       this.#waiting++
       queue.push(waiting)
       if (caller?.destroyed) leave()

@@ -240,6 +240,8 @@ interface ExportInput extends Filter, Pick<Wish, 'caller'> {
 
 /** Few enough that the calls of others, which wait while a page is written, do not feel it. */
 const exportPage = 200
+/** An export that has begun would rather wait than break off. */
+const nextPageMs = 120_000
 
 /**
  * A person's requests as CSV, page by page as the reader takes them, so that neither memory nor a
@@ -259,7 +261,11 @@ export async function* exportRequests(
     return requests.map(request => ({ ...request, ...digests.get(request.deposit_id ?? '') }))
   }
   do {
-    const page = await inCompany(deps.db, filter.company_id, read, { isHeavy: true, caller })
+    const page = await inCompany(deps.db, filter.company_id, read, {
+      isHeavy: true,
+      caller,
+      ...(cursor === undefined ? {} : { waitMs: nextPageMs })
+    })
     const head = cursor === undefined ? csvMark + csvRecord(Object.keys(columns)) : ''
     const cells = page.map(request => Object.values(columns).map(cell => cell(request, names)))
     yield head + cells.map(csvRecord).join('')

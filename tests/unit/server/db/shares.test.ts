@@ -69,9 +69,19 @@ test('a caller that goes leaves the line, and is served no more', async () => {
 
 test('whoever waits too long is refused as where the database is busy', async () => {
   const shares = new Shares({ ...options, waitMs: 1 })
-  for (let n = 0; n < 4; n++) expect(shares.take('acme')).not.toBeInstanceOf(Promise)
+  const held: Share[] = []
+  for (let n = 0; n < 4; n++) {
+    const share = shares.take('acme')
+    if (!(share instanceof Promise)) held.push(share)
+  }
+  expect(held).toHaveLength(4)
   await expect(shares.take('acme')).rejects.toMatchObject({ code: '53300' })
   expect(shares.waiting).toBe(0)
+  const patient = shares.take('acme', { waitMs: 60_000 })
+  const tooLong = shares.take('acme')
+  await expect(tooLong).rejects.toMatchObject({ code: '53300' })
+  held[0]?.giveBack()
+  expect(await patient).toBeDefined()
 })
 
 /** Asks for shares and notes in which order they are given. */
