@@ -4,12 +4,14 @@ import { HostName } from '../src/contract/domains.ts'
 import { CompanyName } from '../src/contract/setup.ts'
 import { readConfig } from '../src/server/config.ts'
 import { removeCompany } from '../src/server/domain/companies.ts'
-import { createDemo, demoAccount, demoHost, fillDemo, findDemo } from '../src/server/domain/demo.ts'
+import { createDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo.ts'
+import { demoAccount } from '../src/server/domain/demo-account.ts'
 import type { Deps } from '../src/server/domain/deps.ts'
 import { originOf } from '../src/server/domain/domains.ts'
 import { type HeldUpload, listHeld, retryHeld } from '../src/server/domain/held-uploads.ts'
 import { listCompanies, seedInstallation } from '../src/server/domain/installation.ts'
 import { createSetupCode } from '../src/server/domain/setup.ts'
+import { listWaiting } from '../src/server/domain/signups.ts'
 import { rotateTokenKey } from '../src/server/keys.ts'
 import { createLog } from '../src/server/log.ts'
 import { openDeps } from '../src/server/open-deps.ts'
@@ -48,6 +50,10 @@ const commands: Record<string, Command> = {
   'setup-code': {
     summary: 'print a link that makes the first operator',
     run: () => inDeps(setupCode)
+  },
+  waiting: {
+    summary: 'list who signed up and waits to be let in, each with a new link',
+    run: () => inDeps(waiting)
   },
   'keys rotate token': {
     summary: 'make the key that signs sessions from ten minutes on',
@@ -189,13 +195,29 @@ async function init({ domain, name }: Record<string, string | undefined>): Promi
 async function setupCode(deps: Deps): Promise<Answer> {
   const made = await createSetupCode(deps)
   if (made)
-    return { facts: { ...made }, text: `Open this link to become the operator:\n${made.link}` }
+    return {
+      facts: { ...made },
+      text: `Open this link within 24 hours to become the operator:\n${made.link}`
+    }
   const companies = await listCompanies(deps)
   throw new Refusal(
     companies.length === 0
       ? 'There is no installation yet: run npm start, or vidimus init.'
       : 'The installation has an operator, and setup is over.'
   )
+}
+
+async function waiting(deps: Deps): Promise<Answer> {
+  const people = await listWaiting(deps)
+  const lines = people.map(
+    ({ email, username, company, since, link }) =>
+      `${email} (${username}, ${company}), since ${since.toISOString()}\n  ${link}`
+  )
+  const text =
+    people.length === 0
+      ? 'Nobody is waiting.'
+      : `${lines.join('\n')}\nPass each link on to its person. It works once and for 24 hours, in the browser of the sign-up or with a password.`
+  return { facts: { waiting: people }, text }
 }
 
 async function rotate(deps: Deps): Promise<Answer> {
@@ -252,11 +274,10 @@ async function seedDemo(deps: Deps): Promise<Answer> {
     throw new Refusal('Another process is making the demonstration.')
   }
   const address = originOf(deps, demoHost)
-  const account = deps.settings.loopback ? demoAccount : undefined
-  const signIn = account ? `\nSign in as ${account.email}, password: ${account.password}` : ''
+  const { email, password } = demoAccount
   return {
-    facts: { address, ...(account ? { account } : {}) },
-    text: `The demonstration is at ${address}${signIn}`
+    facts: { address, account: demoAccount },
+    text: `The demonstration is at ${address}\nOn a developer's machine, sign in as ${email}, password: ${password}`
   }
 }
 

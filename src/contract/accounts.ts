@@ -1,25 +1,45 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 import { longest, pattern } from './text.ts'
-import { Email, Username } from './users.ts'
+import { Delivery, Email, Username } from './users.ts'
 
 /** What a mailed link carries in its fragment: 32 random bytes in base64url. */
 const MailToken = z
   .string()
   .check(pattern(/^[\w-]{42}[AEIMQUYcgkosw048]$/, 'the 43 characters of a mailed link'))
 
+/** Absent from the answers of an older API, which a newer page may still meet. */
+const Promised = z.object({ delivery: z.optional(Delivery) })
+
 const PublicKeyJwt = z.string().check(longest(4096))
 
+export const LinkPurpose = z.enum(['verify', 'activate', 'reset', 'email'])
+export type LinkPurpose = z.infer<typeof LinkPurpose>
+
+/** Says whether a mailed link still opens something, without using it up; `username` is an invitation's. */
+export const readLink = endpoint({
+  method: 'POST',
+  path: '/user/link',
+  access: 'public',
+  pending: true,
+  input: z.strictObject({ token: MailToken, purpose: LinkPurpose }),
+  output: z.object({ username: z.optional(z.string()) }),
+  errors: ['mail_token_invalid', 'mail_token_used']
+})
+
 /**
- * Confirms the e-mail of a sign-up: where it was made with its pending session alone, elsewhere with a
- * `public_key_jwt` of purpose `verify`, whose key then becomes the account's.
+ * Confirms the e-mail of a sign-up. Where the sign-up was made its pending session is enough. Elsewhere a
+ * `public_key_jwt` of purpose `verify` and a username come along; they replace what the sign-up chose.
  */
 export const verifyEmail = endpoint({
   method: 'POST',
   path: '/user/verify',
   access: 'public',
   pending: true,
-  input: z.strictObject({ token: MailToken, public_key_jwt: z.optional(PublicKeyJwt) }),
+  input: z.union([
+    z.strictObject({ token: MailToken }),
+    z.strictObject({ token: MailToken, public_key_jwt: PublicKeyJwt, username: Username })
+  ]),
   output: z.void(),
   errors: [
     'mail_token_invalid',
@@ -38,7 +58,7 @@ export const sendVerification = endpoint({
   pending: true,
   status: 202,
   input: z.strictObject({}),
-  output: z.object({})
+  output: Promised
 })
 
 /** An invited person chooses name and password. The `public_key_jwt` is of purpose `activate`. */
@@ -63,7 +83,7 @@ export const requestReset = endpoint({
   access: 'public',
   status: 202,
   input: z.strictObject({ email: Email }),
-  output: z.object({})
+  output: Promised
 })
 
 /** A new password by mail. The `public_key_jwt` is of purpose `reset`; every session ends. */
@@ -91,7 +111,7 @@ export const changeEmail = endpoint({
     challenge_response: z.string().check(longest(1024)),
     public_key_jwt: PublicKeyJwt
   }),
-  output: z.object({}),
+  output: Promised,
   errors: ['challenge_invalid', 'key_invalid', 'password_wrong']
 })
 

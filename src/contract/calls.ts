@@ -3,6 +3,7 @@ import {
   changeEmail,
   confirmEmail,
   deleteUser,
+  readLink,
   requestReset,
   resetKey,
   sendVerification,
@@ -13,7 +14,7 @@ import { createContentLink, createDeposit, getDeposit } from './deposits.ts'
 import { getExport } from './exports.ts'
 import { getRequest, listRequests } from './requests.ts'
 import { endSession, getChallenge, listSessions, logIn, logOut } from './sessions.ts'
-import { createOperator, getSetup } from './setup.ts'
+import { createOperator, getDemo, getSetup } from './setup.ts'
 import { changeKey, createUser, getUser, updateUser } from './users.ts'
 import { verify } from './verifications.ts'
 
@@ -23,6 +24,7 @@ export const calls = {
   updateUser,
   createUser,
   changeKey,
+  readLink,
   verifyEmail,
   sendVerification,
   activateUser,
@@ -45,5 +47,6 @@ export const calls = {
   getRequest,
   verify,
   getSetup,
+  getDemo,
   createOperator
 }

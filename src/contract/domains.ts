@@ -74,7 +74,7 @@ export const updateDomain = endpoint({
     contact: z.optional(z.nullable(Line))
   }),
   output: DomainConfig,
-  errors: ['changed_meanwhile', 'svg_refused']
+  errors: ['changed_meanwhile', 'svg_refused', 'default_group_private']
 })
 
 /** Mounted last: its path would swallow every other one-segment path. */

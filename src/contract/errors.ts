@@ -38,6 +38,7 @@ export const errorCodes = {
   signup_closed: 403,
   email_taken: 409,
   setup_code_wrong: 403,
+  setup_code_expired: 410,
   challenge_invalid: 422,
   key_invalid: 422,
   login_failed: 401,
@@ -79,6 +80,9 @@ export const errorCodes = {
   // downloads
   link_invalid: 403,
   range_unsatisfiable: 416,
+
+  // what strangers who sign up would get to see
+  default_group_private: 409,
 
   // what somebody else has changed since the caller read it
   changed_meanwhile: 412,

@@ -1,15 +1,16 @@
 import * as z from 'zod/mini'
 import { DisabledReason } from './disabled.ts'
 import { endpoint } from './endpoint.ts'
+import { Invited } from './users.ts'
 
-/** Mails an invited person their link again. `link` is there where no mail server sends it. */
+/** Mails an invited person their link again. */
 export const resendInvitation = endpoint({
   method: 'POST',
   path: '/user/{id}/invite',
   access: 'admin',
   status: 202,
   input: z.strictObject({ id: z.uuid() }),
-  output: z.object({ id: z.uuid(), link: z.optional(z.string()) }),
+  output: Invited,
   errors: ['already_active']
 })
 

@@ -40,6 +40,13 @@ export const Usage = z.object({
 })
 export type Usage = z.infer<typeof Usage>
 
+/**
+ * How the link of a message reaches a person: by mail; as a file in the outbox of a developer's machine; or
+ * through an administrator, where no mail server is set.
+ */
+export const Delivery = z.enum(['mail', 'outbox', 'administrator'])
+export type Delivery = z.infer<typeof Delivery>
+
 export const UserInfo = z.object({
   id: z.uuid(),
   email: z.string(),
@@ -54,6 +61,8 @@ export const UserInfo = z.object({
   usage: z.optional(Usage),
   /** The e-mail is not confirmed yet: nothing works but this. */
   pending: z.optional(z.boolean()),
+  /** How the link that confirms it arrives; of a pending person only. */
+  delivery: z.optional(Delivery),
   /** A fresh token, when the one of the call is near its end. */
   access_token: z.optional(z.string())
 })
@@ -96,9 +105,16 @@ const Invitation = z.strictObject({
 })
 
 /**
- * A sign-up, which proves a key; or an invitation by an administrator, which has none. `link` is the
- * invitation's where no mail server sends it.
+ * `link` is the invitation's where no mail server sends it. An address gets at most 3 invitations an hour
+ * and a company sends at most 5,000 a day: one beyond that is kept and mailed at `queued_until`.
  */
+export const Invited = z.object({
+  id: z.uuid(),
+  link: z.optional(z.string()),
+  queued_until: z.optional(z.iso.datetime())
+})
+
+/** A sign-up, which proves a key; or an invitation by an administrator, which has none. */
 export const createUser = endpoint({
   method: 'POST',
   path: '/user',
@@ -106,7 +122,7 @@ export const createUser = endpoint({
   status: 201,
   idempotency: 'honoured',
   input: z.union([SignUp, Invitation]),
-  output: z.object({ id: z.uuid(), link: z.optional(z.string()) }),
+  output: Invited,
   errors: [
     'signup_closed',
     'email_taken',

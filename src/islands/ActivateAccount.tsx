@@ -3,7 +3,7 @@ import type { AppError } from '../contract/errors.ts'
 import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
 import { activate } from '../stores/mail-links.ts'
 import { goOn } from './parts/account-form.ts'
-import { LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
+import { goneOf, LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
 import { useMailLink } from './parts/mail-link.ts'
 import { NewKey } from './parts/NewKey.tsx'
 
@@ -17,14 +17,15 @@ interface ActivateAccountProps {
 /** An invited person chooses name and password. */
 export function ActivateAccount({ locale, words, company }: ActivateAccountProps) {
   const t = translator(locale, words)
-  const link = useMailLink()
-  const [outcome, setOutcome] = useState<'used' | 'over'>()
+  const link = useMailLink('activate')
+  const [heeded, setOutcome] = useState<'used' | 'over'>()
   const heed = (error: AppError) => {
     setOutcome(outcomeOf(error))
     return outcomeOf(error) !== undefined
   }
 
   if (link === 'loading') return <div className="sheet" data-state="loading" />
+  const outcome = heeded ?? goneOf(link)
   if (link === 'none' || outcome) {
     return (
       <LinkOutcome text={t(outcome ? `links.activate.${outcome}` : 'links.noLink')}>
@@ -44,6 +45,7 @@ export function ActivateAccount({ locale, words, company }: ActivateAccountProps
         email={link.email}
         submit={t('links.activate.submit')}
         asksForName
+        username={link.username}
         send={async chosen => {
           await activate(link, { ...chosen, locale })
           await goOn(t('account.signUp.done'))

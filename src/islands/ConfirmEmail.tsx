@@ -6,7 +6,7 @@ import { confirmEmail, type MailLink } from '../stores/mail-links.ts'
 import { $session } from '../stores/sessions.ts'
 import { AccountError } from './parts/AccountError.tsx'
 import { useReadiness } from './parts/account-form.ts'
-import { LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
+import { goneOf, LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
 import { useMailLink } from './parts/mail-link.ts'
 import { WorkButton } from './parts/WorkButton.tsx'
 
@@ -19,7 +19,7 @@ interface ConfirmEmailProps {
 /** The new e-mail of somebody who is signed in here. */
 export function ConfirmEmail({ locale, words }: ConfirmEmailProps) {
   const t = translator(locale, words)
-  const link = useMailLink()
+  const link = useMailLink('email')
   const { isReady } = useReadiness()
   const session = useStore($session, { ssr: 'initial' })
   const [state, setState] = useState<'ready' | 'working' | 'done' | 'used' | 'over' | AppError>(
@@ -48,9 +48,10 @@ export function ConfirmEmail({ locale, words }: ConfirmEmailProps) {
       </LinkOutcome>
     )
   }
-  if (state === 'done' || state === 'used' || state === 'over') {
+  const outcome = state === 'done' || state === 'used' || state === 'over' ? state : goneOf(link)
+  if (outcome) {
     return (
-      <LinkOutcome text={t(`links.confirmEmail.${state}`, { email: link.email })}>
+      <LinkOutcome text={t(`links.confirmEmail.${outcome}`, { email: link.email })}>
         <a className="btn btn-primary" href={localizedPath(locale, '/me')}>
           {t('links.goOn')}
         </a>

@@ -1,11 +1,12 @@
 import { type FormEvent, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../contract/errors.ts'
+import type { Delivery } from '../contract/users.ts'
 import { type Locale, type T, translator, type Words } from '../i18n/index.ts'
 import { type MailLink, requestReset, resetPassword } from '../stores/mail-links.ts'
 import { AccountError } from './parts/AccountError.tsx'
 import { EmailField } from './parts/AccountFields.tsx'
 import { emailRule, goOn, prefill, useReadiness } from './parts/account-form.ts'
-import { LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
+import { goneOf, LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
 import { useMailLink } from './parts/mail-link.ts'
 import { NewKey } from './parts/NewKey.tsx'
 import { useForm } from './parts/use-form.ts'
@@ -21,24 +22,36 @@ interface ResetPasswordProps {
 /** Without a link it asks where to send one; with one it takes the new password. */
 export function ResetPassword({ locale, words, company }: ResetPasswordProps) {
   const t = translator(locale, words)
-  const link = useMailLink()
-  const [outcome, setOutcome] = useState<'used' | 'over'>()
+  const link = useMailLink('reset')
+  const [heeded, setOutcome] = useState<'used' | 'over'>()
   const heed = (error: AppError) => {
     setOutcome(outcomeOf(error))
     return outcomeOf(error) !== undefined
   }
   if (link === 'loading') return <div className="sheet" data-state="loading" />
+  const outcome = heeded ?? goneOf(link)
   if (link === 'none' || outcome) {
     const note = t(outcome ? `links.reset.${outcome}` : 'links.reset.ask')
-    return <Ask locale={locale} t={t} note={note} />
+    return <Ask {...{ locale, t, note }} email={link === 'none' ? undefined : link.email} />
   }
   return <Choose {...{ locale, t, company, link, heed }} />
 }
 
-function Ask({ locale, t, note }: { locale: Locale; t: T; note: string }) {
+interface AskProps {
+  locale: Locale
+  t: T
+  note: string
+  /** Of the link that opens nothing any more. */
+  email: string | undefined
+}
+
+function Ask({ locale, t, note, email: known }: AskProps) {
   const { isReady } = useReadiness()
   const form = useForm({ email: emailRule })
-  const [state, setState] = useState<'idle' | 'working' | { sentTo: string } | AppError>('idle')
+  const [state, setState] = useState<
+    'idle' | 'working' | { sentTo: string; delivery: Delivery } | AppError
+  >('idle')
+  const [typed, setTyped] = useState(known)
   const { ref } = form.props
 
   useEffect(() => prefill(ref.current, ['email']), [ref])
@@ -50,8 +63,9 @@ function Ask({ locale, t, note }: { locale: Locale; t: T; note: string }) {
     setState('working')
     const { email = '' } = values
     try {
-      await requestReset(email)
-      setState({ sentTo: email.trim() })
+      const delivery = await requestReset(email)
+      setTyped(email.trim())
+      setState({ sentTo: email.trim(), delivery })
     } catch (cause) {
       setState(asAppError(cause, 'Asking for a link failed'))
     }
@@ -59,8 +73,8 @@ function Ask({ locale, t, note }: { locale: Locale; t: T; note: string }) {
 
   if (typeof state === 'object' && 'sentTo' in state) {
     return (
-      <LinkOutcome text={t('links.reset.sent', { email: state.sentTo })}>
-        <p className="text-ink-soft">{t('links.reset.sentNote')}</p>
+      <LinkOutcome text={t(`links.reset.sent.${state.delivery}`, { email: state.sentTo })}>
+        <p className="text-ink-soft">{t(`links.reset.sentNote.${state.delivery}`)}</p>
         <button type="button" className="btn btn-outline" onClick={() => setState('idle')}>
           {t('links.reset.other')}
         </button>
@@ -71,7 +85,7 @@ function Ask({ locale, t, note }: { locale: Locale; t: T; note: string }) {
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
       <p role="status">{note}</p>
-      <EmailField t={t} form={form} use="username" />
+      <EmailField t={t} form={form} use="username" initial={typed} />
       {failure && <AccountError error={failure} locale={locale} t={t} />}
       <WorkButton
         label={t('links.reset.submit')}

@@ -11,7 +11,8 @@ import { ErrorNote } from './parts/ErrorNote.tsx'
 import { Field } from './parts/Field.tsx'
 import { ManyFaults, NewPasswordFields, UsernameField } from './parts/NewAccountFields.tsx'
 import { newPasswordRules, weaknessErrors } from './parts/new-password.ts'
-import { useForm } from './parts/use-form.ts'
+import { keepDraft, takeDraft } from './parts/page-drafts.ts'
+import { useForm, type Values } from './parts/use-form.ts'
 
 interface SetupProps {
   locale: Locale
@@ -25,16 +26,21 @@ export function Setup({ locale, words }: SetupProps) {
   const setup = useStore($setup, { ssr: 'initial' })
   const [code, setCode] = useState('')
   const [outcome, setOutcome] = useState<'none' | 'done' | 'demo-stays'>('none')
+  const [demo, setDemo] = useState<string>()
 
   useEffect(() => {
-    setCode(location.hash.slice(1))
+    const opened = location.hash.slice(1) || String(takeDraft('code') ?? '')
+    setCode(opened)
     history.replaceState(history.state, '', location.pathname + location.search)
     // the links that carry the fragment on have read it before
     dispatchEvent(new HashChangeEvent('hashchange'))
     void loadSetup()
+    return keepDraft('code', () => opened)
   }, [])
 
-  if (outcome !== 'none') return <Done locale={locale} t={t} stays={outcome === 'demo-stays'} />
+  if (outcome !== 'none') {
+    return <Done locale={locale} t={t} stays={outcome === 'demo-stays'} demo={demo} />
+  }
   switch (setup.status) {
     case 'loading':
       return (
@@ -59,9 +65,11 @@ export function Setup({ locale, words }: SetupProps) {
         </div>
       )
     case 'open': {
-      const finish = (demo: 'keep' | 'remove', left: 'none' | 'kept' | 'removed') =>
-        setOutcome(demo === 'remove' && left === 'kept' ? 'demo-stays' : 'done')
       const { company, demo } = setup
+      const finish = (wish: 'keep' | 'remove', left: 'none' | 'kept' | 'removed') => {
+        setOutcome(wish === 'remove' && left === 'kept' ? 'demo-stays' : 'done')
+        setDemo(left === 'kept' ? demo?.address : undefined)
+      }
       return <Form {...{ locale, t, code, company, demo, finish }} />
     }
   }
@@ -90,18 +98,23 @@ function Form({ locale, t, code, company, demo, finish }: FormProps) {
   })
   const [isWorking, setWorking] = useState(false)
   const [failure, setFailure] = useState<AppError>()
-  const asksForCode = code === '' || failure?.code === 'setup_code_wrong'
+  const isRefused = failure?.code === 'setup_code_wrong' || failure?.code === 'setup_code_expired'
+  const asksForCode = code === '' || isRefused
+
+  const weakness = ({ email = '', username = '', password = '', company: name = '' }: Values) =>
+    weaknessErrors('password', password, { email, username, company: name })
 
   const send = async (event: FormEvent) => {
     event.preventDefault()
+    if (isWorking) return
     const values = form.submit()
-    if (!values || isWorking) return
+    if (!values) return void form.add(weakness(form.read()))
     setWorking(true)
     setFailure(undefined)
     const { email = '', username = '', password = '', company: name = '' } = values
     const wish = values['demo'] === 'remove' ? 'remove' : 'keep'
     try {
-      const weak = await weaknessErrors('password', password, { email, username, company: name })
+      const weak = await weakness(values)
       if (weak) {
         form.refuse(values, weak)
         setWorking(false)
@@ -179,8 +192,8 @@ const initCommand = ['npm run vidimus -- init', '--domain docs.example.com', '--
 
 /** Which names lead to the company, and what they need so that other people reach it. */
 function Address({ t }: { t: T }) {
-  const { host, hostname } = location
-  const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost')
+  const { host } = location
+  const isLocal = isLocalHost()
   return (
     <div className="flex flex-col gap-1.5">
       <p className="label-text">{t('setup.address')}</p>
@@ -200,6 +213,11 @@ function Address({ t }: { t: T }) {
       )}
     </div>
   )
+}
+
+function isLocalHost(): boolean {
+  const { hostname } = location
+  return hostname === 'localhost' || hostname.endsWith('.localhost')
 }
 
 function DemoChoice({ t, demo: { address, account } }: { t: T; demo: Demo }) {
@@ -250,7 +268,16 @@ function Over({ locale, t }: { locale: Locale; t: T }) {
   )
 }
 
-function Done({ locale, t, stays }: { locale: Locale; t: T; stays: boolean }) {
+interface DoneProps {
+  locale: Locale
+  t: T
+  /** The demonstration could not be removed. */
+  stays: boolean
+  /** Its address, where it was kept. */
+  demo: string | undefined
+}
+
+function Done({ locale, t, stays, demo }: DoneProps) {
   // the bar shows who is signed in now
   useEffect(() => void document.dispatchEvent(new Event('vidimus:changed')), [])
   return (
@@ -263,10 +290,27 @@ function Done({ locale, t, stays }: { locale: Locale; t: T; stays: boolean }) {
           {t('setup.demoStays')}
         </p>
       )}
-      {/* a whole load: the company's new name stands in the page's frame */}
-      <a className="btn btn-primary self-start" href={localizedPath(locale, '/')} data-astro-reload>
-        {t('setup.go')}
-      </a>
+      <p>{t('setup.next')}</p>
+      {/* whole loads: the company's new name stands in the page's frame */}
+      <div className="flex flex-wrap gap-4">
+        <a className="btn btn-primary" href={localizedPath(locale, '/deposit')} data-astro-reload>
+          {t('setup.deposit')}
+        </a>
+        <a className="btn btn-outline" href={localizedPath(locale, '/')} data-astro-reload>
+          {t('setup.go')}
+        </a>
+      </div>
+      {demo && !stays && (
+        <p className="wrap-anywhere text-ink-soft text-sm">
+          {t('setup.nextDemo')}{' '}
+          <a className="link link-secondary" href={demo} target="_blank" rel="noreferrer">
+            {demo}
+          </a>
+        </p>
+      )}
+      <p className="text-ink-soft text-sm">
+        {t(isLocalHost() ? 'setup.nextLocal' : 'setup.nextPublic')}
+      </p>
     </section>
   )
 }

@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, type MouseEvent, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../contract/errors.ts'
 import { required } from '../core/validators.ts'
 import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
@@ -13,6 +13,7 @@ import {
   useCarried,
   useReadiness
 } from './parts/account-form.ts'
+import { DemoAccount } from './parts/DemoAccount.tsx'
 import { PasswordField } from './parts/PasswordField.tsx'
 import { useForm } from './parts/use-form.ts'
 
@@ -22,9 +23,11 @@ interface SignInProps {
   words: Words
   /** Whether people may sign up by themselves. */
   isPublic: boolean
+  /** The host is the demonstration's. */
+  isDemo: boolean
 }
 
-export function SignIn({ locale, words, isPublic }: SignInProps) {
+export function SignIn({ locale, words, isPublic, isDemo }: SignInProps) {
   const t = translator(locale, words)
   const { isReady, obstacle } = useReadiness()
   const carried = useCarried()
@@ -36,6 +39,12 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
   const hasEnded = new URLSearchParams(carried).get('reason') === 'ended'
 
   useEffect(() => prefill(ref.current, ['email']), [ref])
+
+  /** The page of the reset starts with what was typed here. */
+  const withEmail = ({ currentTarget }: MouseEvent<HTMLAnchorElement>) => {
+    const { email = '' } = form.read()
+    currentTarget.search = email && new URLSearchParams({ email }).toString()
+  }
 
   const send = async (event: FormEvent) => {
     event.preventDefault()
@@ -62,6 +71,7 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
           {t('errors.unauthenticated')}
         </p>
       )}
+      {isDemo && <DemoAccount t={t} />}
       <EmailField t={t} form={form} use="username" />
       <PasswordField
         t={t}
@@ -79,7 +89,11 @@ export function SignIn({ locale, words, isPublic }: SignInProps) {
         obstacle={obstacle}
       />
       <p className="text-sm">
-        <a className="link link-secondary" href={localizedPath(locale, '/reset-password')}>
+        <a
+          className="link link-secondary"
+          href={localizedPath(locale, '/reset-password')}
+          onClick={withEmail}
+        >
           {t('links.reset.forgot')}
         </a>
       </p>

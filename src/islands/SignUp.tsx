@@ -14,7 +14,7 @@ import {
 } from './parts/account-form.ts'
 import { ManyFaults, NewPasswordFields, UsernameField } from './parts/NewAccountFields.tsx'
 import { newPasswordRules, weaknessErrors } from './parts/new-password.ts'
-import { useForm } from './parts/use-form.ts'
+import { useForm, type Values } from './parts/use-form.ts'
 
 interface SignUpProps {
   locale: Locale
@@ -48,15 +48,19 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
 
   useEffect(() => prefill(ref.current, ['email', 'username']), [ref])
 
+  const weakness = ({ email = '', username = '', password = '' }: Values) =>
+    weaknessErrors('password', password, { email, username, company })
+
   const send = async (event: FormEvent) => {
     event.preventDefault()
+    if (isWorking) return
     const values = form.submit()
-    if (!values || isWorking) return
+    if (!values) return void form.add(weakness(form.read()))
     setWorking(true)
     setFailure(undefined)
     const { email = '', username = '', password = '' } = values
     try {
-      const weak = await weaknessErrors('password', password, { email, username, company })
+      const weak = await weakness(values)
       if (weak) {
         form.refuse(values, weak)
         setWorking(false)

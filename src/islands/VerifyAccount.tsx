@@ -1,19 +1,15 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../contract/errors.ts'
+import type { UserInfo } from '../contract/users.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
-import {
-  confirmSignUp,
-  confirmWithPassword,
-  type MailLink,
-  sendVerification
-} from '../stores/mail-links.ts'
+import { confirmSignUp, confirmWithPassword, sendVerification } from '../stores/mail-links.ts'
 import { signOut } from '../stores/sessions.ts'
 import { $user, refresh } from '../stores/users.ts'
 import { AccountError } from './parts/AccountError.tsx'
 import { goOn, useReadiness } from './parts/account-form.ts'
-import { LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
-import { useMailLink } from './parts/mail-link.ts'
+import { goneOf, LinkOutcome, outcomeOf } from './parts/LinkOutcome.tsx'
+import { type OpenedLink, useMailLink } from './parts/mail-link.ts'
 import { NewKey } from './parts/NewKey.tsx'
 import { WorkButton } from './parts/WorkButton.tsx'
 
@@ -27,11 +23,11 @@ interface VerifyAccountProps {
 /** With the link of the mail it confirms; without one it waits for the mail to be opened. */
 export function VerifyAccount({ locale, words, company }: VerifyAccountProps) {
   const t = translator(locale, words)
-  const link = useMailLink()
+  const link = useMailLink('verify')
   const user = useStore($user, { ssr: 'initial' })
   if (link === 'loading') return <div className="sheet" data-state="loading" />
   if (link !== 'none') return <Confirm {...{ locale, t, company, link }} />
-  if (user?.pending) return <Waiting locale={locale} t={t} email={user.email} />
+  if (user?.pending) return <Waiting {...{ locale, t, company, user }} />
   return (
     <LinkOutcome text={t(user ? 'links.verify.done' : 'links.noLink')}>
       <a className="btn btn-primary" href={localizedPath(locale, user ? '/' : '/sign-in')}>
@@ -45,7 +41,7 @@ interface ConfirmProps {
   locale: Locale
   t: T
   company: string
-  link: MailLink
+  link: OpenedLink
 }
 
 /** Never by itself: programs that look through mails open links, too. */
@@ -53,7 +49,7 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
   const { isReady } = useReadiness()
   const [state, setState] = useState<
     'ready' | 'working' | 'elsewhere' | 'used' | 'over' | AppError
-  >('ready')
+  >(goneOf(link) ?? 'ready')
   const heed = (error: AppError) => {
     const outcome = outcomeOf(error)
     if (outcome) setState(outcome)
@@ -92,8 +88,9 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
           {...{ locale, t, company, heed }}
           email={link.email}
           submit={t('links.verify.submitPassword')}
-          send={async ({ password }) => {
-            await confirmWithPassword(link, password)
+          asksForName
+          send={async chosen => {
+            await confirmWithPassword(link, chosen)
             await goOn(t('links.verify.done'))
           }}
         />
@@ -117,8 +114,15 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
 const pauseSeconds = 60
 const askEveryMs = 5000
 
+interface WaitingProps {
+  locale: Locale
+  t: T
+  company: string
+  user: UserInfo
+}
+
 /** Goes on by itself once the link was opened, in this browser or another. */
-function Waiting({ locale, t, email }: { locale: Locale; t: T; email: string }) {
+function Waiting({ locale, t, company, user: { email, delivery = 'mail' } }: WaitingProps) {
   const [left, setLeft] = useState(pauseSeconds)
   const [state, setState] = useState<'idle' | 'working' | 'sent' | AppError>('idle')
 
@@ -155,21 +159,23 @@ function Waiting({ locale, t, email }: { locale: Locale; t: T; email: string }) 
   const again = left > 0 ? t('links.verify.againIn', { count: left }) : t('links.verify.again')
   return (
     <section className="sheet flex flex-col items-start gap-4" data-state="waiting">
-      <h2 className="section-title">{t('links.verify.waitTitle')}</h2>
-      <p className="wrap-anywhere">{t('links.verify.wait', { email })}</p>
-      <p className="text-ink-soft">{t('links.verify.waitNote')}</p>
+      <h2 className="section-title">{t(`links.verify.waitTitle.${delivery}`)}</h2>
+      <p className="wrap-anywhere">{t(`links.verify.wait.${delivery}`, { email, company })}</p>
+      <p className="text-ink-soft">{t(`links.verify.waitNote.${delivery}`)}</p>
       {typeof state === 'object' && <AccountError error={state} locale={locale} t={t} />}
-      <button
-        type="button"
-        // the seconds are there to be read
-        className="btn btn-outline aria-disabled:text-ink-soft"
-        aria-disabled={left > 0 || state === 'working'}
-        onClick={() => void send()}
-      >
-        {again}
-      </button>
+      {delivery !== 'administrator' && (
+        <button
+          type="button"
+          // the seconds are there to be read
+          className="btn btn-outline aria-disabled:text-ink-soft"
+          aria-disabled={left > 0 || state === 'working'}
+          onClick={() => void send()}
+        >
+          {again}
+        </button>
+      )}
       <p role="status" className="wrap-anywhere text-sm empty:hidden">
-        {state === 'sent' ? t('links.verify.sent', { email }) : ''}
+        {state === 'sent' ? t(`links.verify.sent.${delivery}`, { email }) : ''}
       </p>
       <button
         type="button"

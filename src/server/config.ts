@@ -32,6 +32,7 @@ const settings = {
       .check(z.refine(text => canonicalEmail(text) !== undefined, 'it is one plain e-mail address'))
   ),
   DATA_DIR: z._default(z.string().check(z.minLength(1)), './data'),
+  DEV: z._default(flag, false),
   DEMO: z._default(flag, true),
   LOG_LEVEL: z._default(
     z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
@@ -73,6 +74,10 @@ export interface Config {
   /** Scheme and port that people see, which a proxy may change. */
   scheme: 'http' | 'https'
   publicPort: number | undefined
+  /** `PUBLIC_URL` is set: the service is meant for other people. */
+  hasPublicUrl: boolean
+  /** The operator declares this machine a developer's. */
+  dev: boolean
   /** The server that takes our mails, and whom they come from; `undefined`: they go to a folder. */
   smtp: { url: string; from: string } | undefined
   /** Absolute. */
@@ -134,6 +139,8 @@ export function readConfig(environment: Record<string, string | undefined> = pro
     host: value.HOST,
     managementPort: value.MANAGEMENT_PORT,
     ...seen,
+    hasPublicUrl: value.PUBLIC_URL !== undefined,
+    dev: value.DEV,
     smtp:
       value.SMTP_URL === undefined || value.MAIL_FROM === undefined
         ? undefined

@@ -41,6 +41,7 @@ export function createListener(halves: Halves): Server {
       let taken: { answer: Response; text: string } | undefined
       const answer = await app.fetch(request, {
         remoteAddress: addressOf(message),
+        peer: message.socket.remoteAddress,
         host: hostOf(message),
         caller: outgoing as ServerResponse, // as: likewise
         takeStream(given) {

@@ -6,7 +6,8 @@ import { apiHeadersFor, createApp } from './app.ts'
 import { readBuild } from './build.ts'
 import { readConfig } from './config.ts'
 import { watchConnections } from './connections.ts'
-import { createDemo, demoAccount, findDemo } from './domain/demo.ts'
+import { createDemo, findDemo } from './domain/demo.ts'
+import { demoAccount } from './domain/demo-account.ts'
 import { openTenants, originOf } from './domain/domains.ts'
 import { seedInstallation } from './domain/installation.ts'
 import { localhostNames } from './domain/seed-themes.ts'
@@ -163,7 +164,7 @@ async function start(): Promise<void> {
     setupLink: (await createSetupCode(deps))?.link,
     demo: demo && {
       address: originOf(deps, demo.host),
-      account: deps.settings.loopback ? demoAccount : undefined
+      account: config.dev || !config.hasPublicUrl ? demoAccount : undefined
     },
     dataDir: config.dataDir,
     outbox: config.smtp ? undefined : join(config.dataDir, 'outbox')

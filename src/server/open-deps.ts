@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
-import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import { openBlobs } from './blobs.ts'
 import type { Config } from './config.ts'
@@ -64,7 +63,8 @@ export async function openDeps(
     settings: {
       scheme: config.scheme,
       port: config.publicPort,
-      loopback: isLoopback(config.host),
+      dev: config.dev,
+      hasPublicUrl: config.hasPublicUrl,
       mailServer: config.smtp !== undefined,
       maxUploadBytes: config.maxUploadBytes,
       limits: config.limits
@@ -99,8 +99,4 @@ export async function openDeps(
     )
     return { socketDir, database: 'vidimus' }
   }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }

@@ -1,9 +1,11 @@
-import { isLocale, type Locale, translator } from '../i18n/index.ts'
-import { buildOf, onClick, pageWords } from './page.ts'
+import { defaultLocale, isLocale, type Locale, localizedPath, translator } from '../i18n/index.ts'
+import { dropDrafts } from '../stores/drafts.ts'
+import { buildOf, onClick, onPage, pageWords } from './page.ts'
 import { toast } from './toasts.ts'
 
 /** Without this module the links still lead to the other language's home page. */
 export function startLanguages(): void {
+  onPage(() => dropDrafts(localizedPath(defaultLocale, location.pathname)))
   onClick('a[data-locale]', (link, event) => {
     const { locale } = link.dataset
     if (!isLocale(locale) || event.metaKey || event.ctrlKey || event.shiftKey) return
@@ -21,6 +23,8 @@ async function change(locale: Locale): Promise<void> {
   const buildId = buildOf(document)?.split(' ')[0] ?? ''
   try {
     const { address, words, isSaved } = await changeLanguage(locale, { buildId, save: saveFor })
+    // half-filled forms keep what they hold
+    document.dispatchEvent(new Event('vidimus:language'))
     await navigate(address)
     // in the language of the page that has come
     if (!isSaved) toast(translator(locale, words)('shell.languageUnsaved'))

@@ -1,3 +1,4 @@
+import type { Delivery } from '../contract/users.ts'
 import type { Credentials } from './accounts.ts'
 import { environment } from './environment.ts'
 import { api, forgetSession } from './sessions.ts'
@@ -8,11 +9,15 @@ export async function changePassword(input: Credentials & { next: string }): Pro
   await api('changeKey', proofs)
 }
 
-/** The key depends on the e-mail, so the same password makes another one for the new address. */
-export async function changeEmail(input: Credentials & { next: string }): Promise<void> {
+/**
+ * Returns how the link arrives that confirms the new address. The key depends on the e-mail, so the same
+ * password makes another one.
+ */
+export async function changeEmail(input: Credentials & { next: string }): Promise<Delivery> {
   const { email, password, next } = input
   const proofs = await proveBoth({ email, password }, { email: next, password }, 'email')
-  await api('changeEmail', { email: next, ...proofs })
+  const { delivery } = await api('changeEmail', { email: next, ...proofs })
+  return delivery ?? 'mail'
 }
 
 /** Erases the account; nobody is signed in any more. */

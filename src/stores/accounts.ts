@@ -22,6 +22,16 @@ export async function signIn({ email, password }: Credentials): Promise<void> {
   }
 }
 
+/** The published account of a demonstration; `undefined` where it is none, or where it does not work. */
+export async function findDemoAccount(): Promise<Credentials | undefined> {
+  try {
+    return (await api('getDemo', {})).account
+  } catch {
+    // signing in goes without it
+    return undefined
+  }
+}
+
 /** Registers the key of e-mail and password, then signs in with it. */
 export async function signUp(
   input: Credentials & { username: string; locale: Locale }

@@ -1,3 +1,5 @@
+import type { LinkPurpose } from '../contract/accounts.ts'
+import type { Delivery } from '../contract/users.ts'
 import { canonicalEmail } from '../core/email.ts'
 import type { Locale } from '../i18n/index.ts'
 import { signInWithNewKey } from './accounts.ts'
@@ -18,16 +20,27 @@ export function readMailLink(hash: string): MailLink | undefined {
   return token && email !== undefined ? { token, email } : undefined
 }
 
+/** Whether a link still opens something, and the name of an invitation. Rejects as its use would. */
+export function readLink(
+  { token }: MailLink,
+  purpose: LinkPurpose
+): Promise<{ username?: string | undefined }> {
+  return api('readLink', { token, purpose })
+}
+
 /** Confirms the sign-up of this browser; `proof_required` where it was made in another one. */
 export async function confirmSignUp({ token }: MailLink): Promise<void> {
   await api('verifyEmail', { token })
   await refresh()
 }
 
-/** The same anywhere else: the password becomes the account's, and signs in. */
-export async function confirmWithPassword(link: MailLink, password: string): Promise<void> {
+/** The same anywhere else: name and password become the account's, and sign in. */
+export async function confirmWithPassword(
+  link: MailLink,
+  { username, password }: { username: string; password: string }
+): Promise<void> {
   await signInWithNewKey({ ...link, password, purpose: 'verify' }, public_key_jwt =>
-    api('verifyEmail', { token: link.token, public_key_jwt })
+    api('verifyEmail', { token: link.token, public_key_jwt, username })
   )
 }
 
@@ -48,8 +61,10 @@ export async function resetPassword(link: MailLink, password: string): Promise<v
   )
 }
 
-export async function requestReset(email: string): Promise<void> {
-  await api('requestReset', { email })
+/** Returns how the link arrives, which is the same for every e-mail. */
+export async function requestReset(email: string): Promise<Delivery> {
+  const { delivery } = await api('requestReset', { email })
+  return delivery ?? 'mail'
 }
 
 export async function sendVerification(): Promise<void> {

@@ -29,6 +29,7 @@ test('says what it can do, and of each command how it is called', { timeout: slo
   expect(names).toEqual([
     'init',
     'setup-code',
+    'waiting',
     'keys rotate token',
     'deposit held',
     'deposit retry',
@@ -81,6 +82,8 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
   const code = await vidimus('setup-code')
   expect(code.out).toMatch(/^https:\/\/docs\.example\.org\/en\/setup#[\w-]{22}$/m)
 
+  expect((await vidimus('waiting')).out).toBe('Nobody is waiting.\n')
+  expect(JSON.parse((await vidimus('waiting', '--json')).out)).toEqual({ waiting: [] })
   expect(JSON.parse((await vidimus('deposit', 'held', '--json')).out)).toEqual({ held: [] })
   expect(await vidimus('deposit', 'retry')).toMatchObject({
     status: 1,

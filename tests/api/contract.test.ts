@@ -119,12 +119,14 @@ describe('the routes', () => {
       'createOperator',
       'createUser',
       'getChallenge',
+      'getDemo',
       'getDocs',
       'getDomainConfig',
       'getHealth',
       'getOpenApi',
       'getSetup',
       'logIn',
+      'readLink',
       'reportPolicy',
       'requestReset',
       'resetKey',
@@ -135,6 +137,7 @@ describe('the routes', () => {
     expect(pending.map(([name]) => name).sort()).toEqual([
       'getUser',
       'logOut',
+      'readLink',
       'sendVerification',
       'updateUser',
       'verifyEmail'
@@ -288,6 +291,13 @@ describe('the error codes', () => {
     },
     'verifyEmail challenge_invalid': () => late('verifyEmail'),
     'verifyEmail key_invalid': () => withBadKey('verifyEmail'),
+    'readLink mail_token_invalid': () =>
+      ask('readLink', { token: anyToken(), purpose: 'reset' }, {}),
+    'readLink mail_token_used': async () => {
+      const input = await inputOf('resetKey')
+      await ask('resetKey', input, {})
+      return ask('readLink', { token: input['token'], purpose: 'reset' }, {})
+    },
     'activateUser mail_token_invalid': () => withAnyToken('activateUser'),
     'activateUser mail_token_used': () => twice('activateUser'),
     'activateUser challenge_invalid': () => late('activateUser'),
@@ -388,6 +398,11 @@ describe('the error codes', () => {
     },
     'createOperator setup_code_wrong': async () =>
       ask('createOperator', { ...(await operatorInput()), code: 'wrong' }, {}),
+    'createOperator setup_code_expired': async () => {
+      const { code, ...person } = await operatorInput()
+      await app.owner.query(`update setup_code set created_at = created_at - interval '25 hours'`)
+      return ask('createOperator', { ...person, code }, {})
+    },
     'createOperator email_taken': async () => {
       const input = await operatorInput()
       await signUp('acme.localhost', { email: String(input['email']) })
@@ -404,6 +419,18 @@ describe('the error codes', () => {
       const id = await domainOf(app.owner, 'acme.localhost')
       const logo = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
       return ask('updateDomain', { id, logo })
+    },
+    'updateDomain default_group_private': async () => {
+      const id = await domainOf(app.owner, 'acme.localhost')
+      await app.owner.query(`update domain set public = false where host = 'acme.localhost'`)
+      await app.owner.query(`update category set visibility = 'private' where company_id = $1`, [
+        app.companies['acme.localhost']
+      ])
+      const refused = await ask('updateDomain', { id, public: true })
+      await app.owner.query(
+        `update category set visibility = 'public'; update domain set public = true`
+      )
+      return refused
     },
     'updateDomain changed_meanwhile': async () => {
       const id = await domainOf(app.owner, 'acme.localhost')

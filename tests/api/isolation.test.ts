@@ -177,6 +177,11 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
   // rows of every table; the mail is not due before the tests are over
   await mailToken(app, 'verify', await makeSignUp(app))
   await makeEmailChange(app, late)
+  await app.owner.query(
+    `insert into invitation (company_id, id, recipient, due_at)
+     values ($1, gen_random_uuid(), '\\x00', now())`,
+    [app.companies['acme.localhost']]
+  )
   await app.mailed()
   await app.owner.query(
     `insert into mail (company_id, id, kind, email, locale, host, created_at, next_at)
@@ -504,7 +509,7 @@ describe('the catalogue', () => {
     expect(tenant.filter(name => !joined.has(name))).toEqual([])
   })
 
-  test('has three functions that look across companies, one that deletes a demonstration, and no view', async () => {
+  test('has four functions that look across companies, one that deletes a demonstration, and no view', async () => {
     const definers = await query(
       `select proname as name, proowner::regrole::text as owner, proconfig as config,
               has_function_privilege('public', oid, 'execute') as everybody
@@ -512,6 +517,7 @@ describe('the catalogue', () => {
     )
     const pinned = { config: ['search_path=pg_catalog, pg_temp'], everybody: false }
     expect(definers).toEqual([
+      { name: 'has_own_domain', owner: 'vidimus_resolver', ...pinned },
       { name: 'list_companies', owner: 'vidimus_resolver', ...pinned },
       { name: 'list_hosts', owner: 'vidimus_resolver', ...pinned },
       { name: 'remove_demo', owner: 'vidimus_resolver', ...pinned },

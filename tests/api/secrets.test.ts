@@ -124,7 +124,7 @@ async function followLinks(app: TestApp, plant: Plant): Promise<Link[]> {
   const people = { verify: waiting, activate: invited, reset: forgetful }
   type Proven = { token: string; public_key_jwt: string }
   const calls = {
-    verify: (proven: Proven) => app.call(host, verifyEmail, proven),
+    verify: (proven: Proven) => app.call(host, verifyEmail, { ...proven, username: 'Ada' }),
     activate: (proven: Proven) => app.call(host, activateUser, { ...proven, username: 'Ada' }),
     reset: (proven: Proven) => app.call(host, resetKey, proven)
   }

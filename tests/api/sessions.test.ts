@@ -587,9 +587,9 @@ async function disable({ email }: Account): Promise<string> {
 /** A sign-up that its mail still has to confirm. */
 async function waiting(): Promise<Account> {
   const { settings } = service.deps
-  settings.loopback = false
+  settings.mailServer = true
   const account = await service.signUp()
-  settings.loopback = true
+  settings.mailServer = false
   expect(await rowsOf('signup', account)).toBe(1)
   return account
 }

@@ -125,7 +125,8 @@ export async function makeApp(
     settings: {
       scheme: 'http',
       port: undefined,
-      loopback: true,
+      dev: true,
+      hasPublicUrl: false,
       mailServer: false,
       maxUploadBytes: 5_000_000_000,
       limits: { ...generousLimits },

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import type { LinkPurpose } from '../../src/contract/accounts.ts'
 import { getChallenge } from '../../src/contract/sessions.ts'
 import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/public-key-proof.ts'
 import { companyId, inCompany } from '../../src/server/db/scope.ts'
 import { provenKey, sealedKey } from '../../src/server/domain/key-proofs.ts'
-import { createMailToken, type MailPurpose } from '../../src/server/domain/mail-tokens.ts'
+import { createMailToken } from '../../src/server/domain/mail-tokens.ts'
 import { addUser } from '../../src/server/domain/new-users.ts'
 import { insertSignUp } from '../../src/server/domain/signups.ts'
 import type { TestApp } from './app.ts'
@@ -50,7 +51,7 @@ export async function makePerson(app: TestApp, isInvited = false): Promise<Maile
 /** What the link of a mail to somebody at acme would carry. */
 export async function mailToken(
   app: TestApp,
-  purpose: MailPurpose,
+  purpose: LinkPurpose,
   { id: subject, email }: Pick<Mailed, 'id' | 'email'>
 ): Promise<string> {
   const company_id = companyId(app.companies[host] ?? '')

@@ -79,6 +79,7 @@ export const rows: Record<string, Row> = {
   updateUser: { input: () => ({ username: 'Ada King', locale: 'en' }) },
   createUser: { input: signUpInput },
   changeKey: { input: changeKeyInput, proves: 'challenge_invalid' },
+  readLink: { input: readLinkInput },
   verifyEmail: { input: verifyEmailInput },
   sendVerification: {},
   activateUser: { input: activateUserInput },
@@ -131,6 +132,7 @@ export const rows: Record<string, Row> = {
   verify: { input: () => ({ items: [{ sha256: uploadDigest }] }) },
   getHealth: {},
   getSetup: { input: reopenSetup },
+  getDemo: { input: () => ({}) },
   createOperator: { input: operatorInput },
   getOpenApi: {},
   getDocs: { status: 302 },
@@ -322,10 +324,15 @@ async function changeKeyInput(app: TestApp, { host, email, keys }: TestPerson): 
   }
 }
 
+async function readLinkInput(app: TestApp): Promise<object> {
+  return { token: await mailToken(app, 'verify', await makeSignUp(app)), purpose: 'verify' }
+}
+
 async function verifyEmailInput(app: TestApp): Promise<object> {
   const waiting = await makeSignUp(app)
   const token = await mailToken(app, 'verify', waiting)
-  return { token, public_key_jwt: await proofFor(app, 'verify', { ...waiting, token }) }
+  const public_key_jwt = await proofFor(app, 'verify', { ...waiting, token })
+  return { token, public_key_jwt, username: 'Ada' }
 }
 
 async function activateUserInput(app: TestApp): Promise<object> {

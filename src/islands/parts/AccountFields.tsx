@@ -23,14 +23,21 @@ export function Obstacle({ t, obstacle }: { t: T } & Pick<Readiness, 'obstacle'>
   )
 }
 
-/** `use` tells password managers whether it is the name of an account that exists. */
-export function EmailField({ t, form, use }: AccountFieldProps & { use: 'email' | 'username' }) {
+interface EmailFieldProps extends AccountFieldProps {
+  /** Tells password managers whether it is the name of an account that exists. */
+  use: 'email' | 'username'
+  /** What the field holds at first. */
+  initial?: string | undefined
+}
+
+export function EmailField({ t, form, use, initial }: EmailFieldProps) {
   return (
     <Field
       label={t('account.email')}
       name="email"
       type="email"
       autoComplete={use}
+      initial={initial}
       error={fieldSentence(form.errors, 'email', t)}
     />
   )

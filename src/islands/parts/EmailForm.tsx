@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
-import type { UserInfo } from '../../contract/users.ts'
+import type { Delivery, UserInfo } from '../../contract/users.ts'
 import { required } from '../../core/validators.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { changeEmail } from '../../stores/account-changes.ts'
@@ -20,7 +20,9 @@ interface EmailFormProps {
 /** Asks for another e-mail; nothing changes before the new address has confirmed. */
 export function EmailForm({ user, locale, t }: EmailFormProps) {
   const form = useForm({ email: emailRule, emailPassword: required })
-  const [state, setState] = useState<'idle' | 'working' | { sentTo: string } | AppError>('idle')
+  const [state, setState] = useState<
+    'idle' | 'working' | { sentTo: string; delivery: Delivery } | AppError
+  >('idle')
 
   const send = async (event: FormEvent) => {
     event.preventDefault()
@@ -29,9 +31,9 @@ export function EmailForm({ user, locale, t }: EmailFormProps) {
     setState('working')
     const { email: next = '', emailPassword: password = '' } = values
     try {
-      await changeEmail({ email: user.email, password, next })
+      const delivery = await changeEmail({ email: user.email, password, next })
       form.clear()
-      setState({ sentTo: next.trim() })
+      setState({ sentTo: next.trim(), delivery })
     } catch (cause) {
       const error = asAppError(cause, 'Changing the e-mail failed')
       if (error.fields) form.refuse(values, error.fields)
@@ -41,7 +43,7 @@ export function EmailForm({ user, locale, t }: EmailFormProps) {
   }
 
   const failure = state instanceof Error ? state : undefined
-  const sentTo = typeof state === 'object' && 'sentTo' in state ? state.sentTo : undefined
+  const sent = typeof state === 'object' && 'sentTo' in state ? state : undefined
   return (
     <section className="sheet flex flex-col gap-4" aria-labelledby="change-email">
       <div>
@@ -69,7 +71,7 @@ export function EmailForm({ user, locale, t }: EmailFormProps) {
         <WorkButton label={t('me.email.submit')} isWorking={state === 'working'} />
         <p role="status" className="wrap-anywhere text-sm empty:hidden">
           {state === 'working' ? t('account.securing') : ''}
-          {sentTo === undefined ? '' : t('me.email.sent', { email: sentTo })}
+          {sent ? t(`me.email.sent.${sent.delivery}`, { email: sent.sentTo }) : ''}
         </p>
       </form>
     </section>

@@ -17,7 +17,7 @@ interface FieldProps extends Events {
   spellCheck?: boolean
   mono?: boolean
   /** What the field holds at first. */
-  initial?: string
+  initial?: string | undefined
   /** Stands at the end of the field: a show toggle. */
   action?: ReactNode
   /** Below the field, beside hint and error: what the product says of the value. */

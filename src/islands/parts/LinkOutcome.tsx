@@ -1,10 +1,16 @@
 import type { ReactNode } from 'react'
 import type { AppError } from '../../contract/errors.ts'
+import type { OpenedLink } from './mail-link.ts'
 
 /** What became of a link that opens nothing any more; `undefined` for every other failure. */
 export function outcomeOf(error: AppError): 'used' | 'over' | undefined {
   if (error.code === 'mail_token_used') return 'used'
   return error.code === 'mail_token_invalid' ? 'over' : undefined
+}
+
+/** What has become of an opened link that opens nothing any more. */
+export function goneOf(link: OpenedLink | 'none'): 'used' | 'over' | undefined {
+  return link === 'none' || link.state === 'open' ? undefined : link.state
 }
 
 interface LinkOutcomeProps {

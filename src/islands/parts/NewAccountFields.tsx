@@ -16,11 +16,16 @@ export function ManyFaults({ t, form }: AccountFieldProps) {
   )
 }
 
-export function UsernameField({ t, form }: AccountFieldProps) {
+export function UsernameField({
+  t,
+  form,
+  initial
+}: AccountFieldProps & { initial?: string | undefined }) {
   return (
     <Field
       label={t('account.username')}
       name="username"
+      initial={initial}
       autoComplete="name"
       spellCheck={false}
       hint={t('account.usernameHint')}

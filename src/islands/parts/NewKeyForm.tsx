@@ -6,7 +6,7 @@ import { Obstacle, Submit } from './AccountFields.tsx'
 import { useReadiness, usernameRule } from './account-form.ts'
 import { NewPasswordFields, UsernameField } from './NewAccountFields.tsx'
 import { newPasswordRules, weaknessErrors } from './new-password.ts'
-import { useForm } from './use-form.ts'
+import { useForm, type Values } from './use-form.ts'
 
 interface NewKeyFormProps {
   locale: Locale
@@ -16,6 +16,8 @@ interface NewKeyFormProps {
   company: string
   submit: string
   asksForName?: boolean
+  /** What stands in the field of the name at first. */
+  username?: string | undefined
   /** Answers `true` where it has dealt with the failure itself. */
   heed: (error: AppError) => boolean
   send: (chosen: { username: string; password: string }) => Promise<void>
@@ -24,6 +26,8 @@ interface NewKeyFormProps {
 /** A password twice, and a username where there is none yet. */
 export function NewKeyForm(props: NewKeyFormProps) {
   const { locale, t, email, company, submit, asksForName = false, heed, send } = props
+  const weakness = ({ username = '', password = '' }: Values) =>
+    weaknessErrors('password', password, { email, username, company })
   const { isReady, obstacle } = useReadiness()
   const form = useForm({
     ...(asksForName ? { username: usernameRule } : {}),
@@ -33,12 +37,13 @@ export function NewKeyForm(props: NewKeyFormProps) {
 
   const go = async (event: FormEvent) => {
     event.preventDefault()
+    if (state === 'working') return
     const values = form.submit()
-    if (!values || state === 'working') return
+    if (!values) return void form.add(weakness(form.read()))
     setState('working')
     const { username = '', password = '' } = values
     try {
-      const weak = await weaknessErrors('password', password, { email, username, company })
+      const weak = await weakness(values)
       if (weak) {
         form.refuse(values, weak)
         setState('idle')
@@ -67,7 +72,7 @@ export function NewKeyForm(props: NewKeyFormProps) {
         tabIndex={-1}
         aria-hidden="true"
       />
-      {asksForName && <UsernameField t={t} form={form} />}
+      {asksForName && <UsernameField t={t} form={form} initial={props.username} />}
       <NewPasswordFields
         t={t}
         form={form}

@@ -30,8 +30,9 @@ export function PasswordForm({ user, locale, t }: PasswordFormProps) {
 
   const send = async (event: FormEvent) => {
     event.preventDefault()
+    if (state === 'working') return
     const values = form.submit()
-    if (!values || state === 'working') return
+    if (!values) return void form.add(weaknessErrors('next', form.read()['next'] ?? '', chooser))
     setState('working')
     const { password = '', next = '' } = values
     try {

@@ -1,14 +1,29 @@
 import { useEffect, useState } from 'react'
-import { type MailLink, readMailLink } from '../../stores/mail-links.ts'
+import type { LinkPurpose } from '../../contract/accounts.ts'
+import { asAppError } from '../../contract/errors.ts'
+import { type MailLink, readLink, readMailLink } from '../../stores/mail-links.ts'
+import { outcomeOf } from './LinkOutcome.tsx'
+import { keepDraft, takeDraft } from './page-drafts.ts'
+
+export interface OpenedLink extends MailLink {
+  /** Whether it still opens something. */
+  state: 'open' | 'used' | 'over'
+  /** The name of an invitation. */
+  username?: string | undefined
+}
 
 /**
  * The link that led here, taken out of the address at once: what stands there is copied into other links
- * and into the history. `'none'` for a visit without one, `'loading'` until that is known.
+ * and into the history. `'none'` for a visit without one, `'loading'` until it is known what the link opens.
  */
-export function useMailLink(): MailLink | 'none' | 'loading' {
-  const [link, setLink] = useState<MailLink | 'none' | 'loading'>('loading')
+export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loading' {
+  const [link, setLink] = useState<OpenedLink | 'none' | 'loading'>('loading')
   useEffect(() => {
-    setLink(readMailLink(location.hash) ?? 'none')
+    const kept = takeDraft('link') as MailLink | undefined // as: kept below
+    const found = readMailLink(location.hash) ?? kept
+    if (found) void check(found, purpose).then(setLink)
+    else setLink('none')
+    const stopKeeping = keepDraft('link', () => found)
     // put into the address before this ran, a link has left the router without its state
     const state = history.state ?? { index: 0, scrollX: 0, scrollY: 0 }
     history.replaceState(state, '', location.pathname + location.search)
@@ -20,7 +35,19 @@ export function useMailLink(): MailLink | 'none' | 'loading' {
       if (location.hash !== '') location.reload()
     }
     addEventListener('hashchange', start)
-    return () => removeEventListener('hashchange', start)
-  }, [])
+    return () => {
+      stopKeeping()
+      removeEventListener('hashchange', start)
+    }
+  }, [purpose])
   return link
+}
+
+/** A link that cannot be asked about counts as open: using it says what is wrong. */
+async function check(link: MailLink, purpose: LinkPurpose): Promise<OpenedLink> {
+  try {
+    return { ...link, state: 'open', ...(await readLink(link, purpose)) }
+  } catch (cause) {
+    return { ...link, state: outcomeOf(asAppError(cause, 'Reading the link failed')) ?? 'open' }
+  }
 }

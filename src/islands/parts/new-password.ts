@@ -15,12 +15,13 @@ export function newPasswordRules(
   }
 }
 
-/** What only the judge in its worker can say of it. */
+/** What only the judge in its worker can say of a password that breaks no other rule. */
 export async function weaknessErrors(
   name: string,
   password: string,
   chooser: Chooser
 ): Promise<FieldErrors | undefined> {
+  if (!password || newPasswordFault(password)) return undefined
   const strength = await strengthOf(password, chooser)
   return strength < minStrength ? { [name]: { rule: 'weak' } } : undefined
 }

@@ -1,12 +1,21 @@
-import { type MouseEvent, type SyntheticEvent, useRef, useState } from 'react'
+import {
+  type MouseEvent,
+  type SyntheticEvent,
+  useEffect,
+  useEffectEvent,
+  useRef,
+  useState
+} from 'react'
 import type { FieldErrors } from '../../contract/errors.ts'
 import { faultsOf, type Validator } from '../../core/validators.ts'
+import { keepDraft, takeDraft } from './page-drafts.ts'
 
 export type Values = Record<string, string>
 
 /**
  * A native form whose inputs keep their own values. A field is checked when it is left, from then on
- * at every change; submitting checks all and leads to the first that is wrong.
+ * at every change; submitting checks all and leads to the first that is wrong. What was typed stays when
+ * the page changes its language.
  */
 export function useForm(rules: Readonly<Record<string, Validator>>) {
   const form = useRef<HTMLFormElement>(null)
@@ -21,6 +30,13 @@ export function useForm(rules: Readonly<Record<string, Validator>>) {
     for (const [name, value] of new FormData(form.current)) values[name] = String(value)
     return values
   }
+
+  const holdDraft = useEffectEvent(() => {
+    const name = `form ${Object.keys(rules).join(' ')}`
+    fill(form.current, takeDraft(name))
+    return keepDraft(name, read)
+  })
+  useEffect(() => holdDraft(), [])
 
   const showSeen = () => {
     const values = read()
@@ -54,6 +70,15 @@ export function useForm(rules: Readonly<Record<string, Validator>>) {
     refuse(values: Values, found: FieldErrors): void {
       refused.current = { values, found }
       show(found)
+    },
+    /** Adds what the judge of passwords found in the values that were sent, where other fields are wrong too. */
+    async add(judging: Promise<FieldErrors | undefined>): Promise<void> {
+      const values = read()
+      // sending the form again asks again, and says what failed
+      const found = await judging.catch(() => undefined)
+      if (!found) return
+      refused.current = { values, found }
+      showSeen()
     },
     focus,
     /** Empties all fields, and what was said of them. */
@@ -91,5 +116,16 @@ export function useForm(rules: Readonly<Record<string, Validator>>) {
         if (isPressed && event.button === 0) event.preventDefault()
       }
     }
+  }
+}
+
+/** Puts values back as if they were typed again. */
+function fill(form: HTMLFormElement | null, values: unknown): void {
+  for (const [name, value] of Object.entries(Object(values))) {
+    const field = form?.elements.namedItem(name)
+    if (field instanceof RadioNodeList) field.value = String(value)
+    if (!(field instanceof HTMLInputElement) || field.readOnly) continue
+    field.value = String(value)
+    field.dispatchEvent(new Event('input', { bubbles: true }))
   }
 }

@@ -3,36 +3,44 @@ import {
   changeEmail,
   confirmEmail,
   deleteUser,
+  readLink,
   requestReset,
   resetKey,
   sendVerification,
   verifyEmail
 } from '../../contract/accounts.ts'
+import type { Delivery } from '../../contract/users.ts'
 import * as deletions from '../domain/deletions.ts'
+import { deliveryOf } from '../domain/developer-machine.ts'
 import * as emailChanges from '../domain/email-changes.ts'
 import { countingTokens } from '../domain/limits.ts'
+import * as mailTokens from '../domain/mail-tokens.ts'
 import * as members from '../domain/members.ts'
 import * as resets from '../domain/resets.ts'
 import * as signUps from '../domain/signups.ts'
-import { type Api, type ApiContext, person } from './context.ts'
+import { type Api, type ApiContext, companyOf, isFromDeveloper, person } from './context.ts'
 import { on } from './on.ts'
 import { canonical } from './users.ts'
 
 export function mountAccounts(app: Api): void {
-  on(app, verifyEmail, ({ token, public_key_jwt }, c) =>
+  on(app, readLink, (input, c) =>
+    counted(c, () => mailTokens.readLink(c.get('deps'), { company_id: companyOf(c), ...input }))
+  )
+
+  on(app, verifyEmail, ({ token, ...chosen }, c) =>
     counted(c, () =>
       signUps.verifySignUp(c.get('deps'), {
         tenant: c.get('tenant'),
         person: c.get('person'),
         token,
-        public_key_jwt
+        chosen: 'public_key_jwt' in chosen ? chosen : undefined
       })
     )
   )
 
   on(app, sendVerification, async (_input, c) => {
     await signUps.sendVerification(c.get('deps'), { ...here(c), person: person(c) })
-    return {}
+    return promised(c)
   })
 
   on(app, activateUser, (input, c) =>
@@ -41,7 +49,7 @@ export function mountAccounts(app: Api): void {
 
   on(app, requestReset, async ({ email }, c) => {
     await resets.requestReset(c.get('deps'), { ...here(c), email: canonical(email) })
-    return {}
+    return promised(c)
   })
 
   on(app, resetKey, (input, c) =>
@@ -51,7 +59,7 @@ export function mountAccounts(app: Api): void {
   on(app, changeEmail, async ({ email, ...proofs }, c) => {
     const asked = { ...here(c), person: person(c), email: canonical(email) }
     await emailChanges.changeEmail(c.get('deps'), { ...asked, ...proofs })
-    return {}
+    return promised(c)
   })
 
   on(app, confirmEmail, ({ token }, c) =>
@@ -71,7 +79,12 @@ function here(c: ApiContext) {
   return { tenant: c.get('tenant'), address: c.get('address') }
 }
 
+/** How the link that was asked for arrives: the same for every e-mail. */
+function promised(c: ApiContext): { delivery: Delivery } {
+  return { delivery: deliveryOf(c.get('deps').settings, isFromDeveloper(c)) }
+}
+
 /** Tries of mailed links count by address, unless they are right. */
-function counted(c: ApiContext, run: () => Promise<void>): Promise<void> {
+function counted<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
   return countingTokens(c.get('deps'), here(c), run)
 }

@@ -1,5 +1,6 @@
 import type { Context, Hono } from 'hono'
 import type { CompanyId, Deps, Leaver, Tenant } from '../domain/deps.ts'
+import { isDeveloperMachine } from '../domain/developer-machine.ts'
 import type { EventStream } from '../domain/event-streams.ts'
 import type { Person } from '../domain/sessions.ts'
 import type { Visit } from './visits.ts'
@@ -25,6 +26,8 @@ export interface Variables {
 /** What the listener knows of the connection; a call within the process has none of it. */
 interface Bindings {
   remoteAddress?: string
+  /** Other end of the connection itself, which may be a proxy. */
+  peer?: string | undefined
   host?: string | undefined
   /** Ends with its `close`. */
   caller?: Leaver
@@ -43,6 +46,12 @@ export function person(c: ApiContext): Person {
   const found = c.get('person')
   if (!found) throw new Error('a public endpoint asked for its person')
   return found
+}
+
+/** Whether the call comes from a browser on a developer's machine. */
+export function isFromDeveloper(c: ApiContext): boolean {
+  const headers = c.req.raw.headers.keys()
+  return isDeveloperMachine(c.get('deps').settings, c.get('tenant'), { peer: c.env?.peer, headers })
 }
 
 export function companyOf(c: ApiContext): CompanyId {

@@ -2,7 +2,7 @@ import { endSession, getChallenge, listSessions, logIn, logOut } from '../../con
 import * as challenges from '../domain/challenges.ts'
 import * as logins from '../domain/logins.ts'
 import * as sessions from '../domain/sessions.ts'
-import { type Api, person } from './context.ts'
+import { type Api, isFromDeveloper, person } from './context.ts'
 import { on } from './on.ts'
 import { canonical } from './users.ts'
 
@@ -23,7 +23,8 @@ export function mountSessions(app: Api): void {
       challenge_response,
       device,
       address: c.get('address'),
-      agent: c.req.header('user-agent') ?? ''
+      agent: c.req.header('user-agent') ?? '',
+      isDeveloper: isFromDeveloper(c)
     })
   )
 

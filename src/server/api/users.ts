@@ -6,7 +6,7 @@ import type { Person } from '../domain/sessions.ts'
 import * as userKeys from '../domain/user-keys.ts'
 import * as users from '../domain/users.ts'
 import { allowed, idempotencyKey } from './admission.ts'
-import { type Api, type ApiContext, person } from './context.ts'
+import { type Api, type ApiContext, isFromDeveloper, person } from './context.ts'
 import { on } from './on.ts'
 
 export function mountUsers(app: Api): void {
@@ -23,7 +23,8 @@ export function mountUsers(app: Api): void {
             ...asked,
             username: input.username,
             public_key_jwt: input.public_key_jwt,
-            address: c.get('address')
+            address: c.get('address'),
+            isDeveloper: isFromDeveloper(c)
           })
         : await members.inviteUser(c.get('deps'), {
             ...asked,
@@ -35,11 +36,20 @@ export function mountUsers(app: Api): void {
   })
 
   on(app, getUser, (_input, c) =>
-    users.getUser(c.get('deps'), { tenant: c.get('tenant'), person: person(c) })
+    users.getUser(c.get('deps'), {
+      tenant: c.get('tenant'),
+      person: person(c),
+      isDeveloper: isFromDeveloper(c)
+    })
   )
 
   on(app, updateUser, (changes, c) =>
-    users.updateUser(c.get('deps'), { tenant: c.get('tenant'), person: person(c), ...changes })
+    users.updateUser(c.get('deps'), {
+      tenant: c.get('tenant'),
+      person: person(c),
+      isDeveloper: isFromDeveloper(c),
+      ...changes
+    })
   )
 
   on(app, changeKey, (proofs, c) =>

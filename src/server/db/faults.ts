@@ -3,6 +3,7 @@ import { appRole } from './place.ts'
 
 /** The only functions that may look across companies, and the one that may delete one. */
 const definerFunctions = [
+  'public.has_own_domain()',
   'public.list_companies()',
   'public.list_hosts()',
   'public.remove_demo(uuid)',

@@ -55,7 +55,9 @@ export interface Database {
     kek_id: string
     created_at: Date
     expires_at: Date
+    host: Generated<string | null>
   }
+  invitation: { company_id: string; id: string; recipient: Buffer; due_at: Date }
   email_change: {
     company_id: string
     user_id: string

@@ -1,12 +1,8 @@
-import { argon2 } from 'node:crypto'
-import { promisify } from 'node:util'
 import type * as z from 'zod/mini'
 import type { createDeposit as createDepositCall } from '../../contract/deposits.ts'
-import { deriveKey } from '../../core/kdf.ts'
-import type { PublicKeyJwk } from '../../core/public-key-jwt.ts'
-import { publicJwk } from '../../core/public-key-proof.ts'
 import { inCompany } from '../db/scope.ts'
 import { createCompany } from './companies.ts'
+import { demoAccount, demoKey } from './demo-account.ts'
 import {
   type DemoCheck,
   type DemoDocument,
@@ -32,14 +28,6 @@ import {
 } from './uploads.ts'
 import { verify } from './verifications.ts'
 
-/**
- * Whose documents the demonstration shows. The password is public, so it opens nothing unless the
- * server listens on this machine alone.
- */
-export const demoAccount = {
-  email: 'claire.marchand@example.com',
-  password: 'a seal of green wax'
-}
 const demoUsername = 'Claire Marchand'
 
 export const demoHost = 'demo.localhost'
@@ -147,7 +135,6 @@ async function openStage(deps: Deps, demo: Demo): Promise<Stage> {
   const { company_id } = demo
   const tenant = await findTenant(deps, demo.host)
   if (!tenant) throw new Error('the demonstration has no host')
-  const jwk = deps.settings.loopback ? await demoKey() : undefined
   return inCompany(deps.db, company_id, async tx => {
     const category = await tx
       .selectFrom('category')
@@ -172,7 +159,7 @@ async function openStage(deps: Deps, demo: Demo): Promise<Stage> {
           email: demoAccount.email,
           username: demoUsername,
           locale: undefined,
-          key: jwk && { kdf: 'a1', jwk }
+          key: { kdf: 'a1', jwk: demoKey }
         }
       ))
     if (user_id === undefined) throw new Error('the demonstration has no person')
@@ -285,23 +272,6 @@ async function playCheck(deps: Deps, stage: Stage, { names }: DemoCheck): Promis
   const never = { session_id: id, token_expires: farAway, session_expires: farAway }
   const person = { id, company_id, pending: false, permissions: [], outdated: false, ...never }
   await verify(deps, { tenant, person, address: '', items })
-}
-
-/** The key that a browser derives from the demonstration's e-mail and password. */
-async function demoKey(): Promise<PublicKeyJwk> {
-  const { email, password } = demoAccount
-  const derived = await deriveKey('a1', email, password, async input =>
-    promisify(argon2)('argon2id', {
-      message: input.password,
-      nonce: input.salt,
-      parallelism: input.lanes,
-      tagLength: input.bytes,
-      memory: input.memoryKib,
-      passes: input.passes
-    })
-  )
-  derived.d.fill(0)
-  return publicJwk(derived)
 }
 
 /** Whether this process may go on with it. */

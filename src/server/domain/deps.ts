@@ -25,8 +25,10 @@ export interface Settings {
   /** Scheme and port under which people reach the hosts: `{ scheme: 'http', port: 4321 }`; port absent when usual. */
   scheme: 'http' | 'https'
   port: number | undefined
-  /** The server listens on loopback. */
-  loopback: boolean
+  /** The operator declares this machine a developer's. */
+  dev: boolean
+  /** A public address is set, so this is no developer's machine unless `dev` says so. */
+  hasPublicUrl: boolean
   /** Mails reach people; otherwise they lie in a folder, and their links in the log. */
   mailServer: boolean
   /** Largest file taken, bytes. */
@@ -57,6 +59,8 @@ export interface Tenant {
   company_id: CompanyId
   host: string
   config: DomainConfig
+  /** The installation serves a verified domain outside `*.localhost`. */
+  hasOwnDomain: boolean
   /** Set while the company is suspended. */
   disabled: { reason: string; since: string } | undefined
 }

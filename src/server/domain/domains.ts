@@ -8,7 +8,8 @@ import {
   Theme
 } from '../../contract/domains.ts'
 import { AppError } from '../../contract/errors.ts'
-import { companyId, inCompany, inPlatform } from '../db/scope.ts'
+import { companyId, inCompany, inPlatform, type Tx } from '../db/scope.ts'
+import { keepingDefaultGroupPublic } from './default-groups.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { canonicalTheme } from './svg.ts'
 
@@ -25,7 +26,7 @@ export interface Tenants {
  * Knows the hosts of all companies by name, and looks each up in the database once a second at most, or
  * when this process changes one. A host of nobody costs no look-up, and all names of a wildcard one.
  */
-export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'wakes'>): Tenants {
+export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'wakes' | 'settings'>): Tenants {
   const hosts = fresh(deps, (_all: 'all') => listHosts(deps))
   const domains = fresh(deps, (domain: string) => findTenant(deps, domain))
   const forget = () => {
@@ -38,6 +39,8 @@ export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'wakes'>): Tenants
     async resolve(host) {
       const domain = domainOf(host, await hosts.get('all'))
       const tenant = domain === undefined ? undefined : await domains.get(domain)
+      // a developer's host is gone once the installation has a domain of its own
+      if (tenant?.hasOwnDomain && isLocalhost(host) && !deps.settings.dev) return undefined
       return tenant && domain !== host ? { ...tenant, host } : tenant
     },
     [Symbol.dispose]() {
@@ -85,10 +88,24 @@ async function listHosts(deps: Pick<Deps, 'db'>): Promise<Set<string>> {
 
 type Changes = Omit<z.output<typeof endpoint.input>, 'id'>
 
+interface DomainChange {
+  company_id: CompanyId
+  id: string
+  changes: Changes
+  version: number | undefined
+}
+
 /** Changes what people see of a domain, on their next page here and in the other processes. */
 export async function updateDomain(
   deps: Pick<Deps, 'db' | 'wakes'>,
-  input: { company_id: CompanyId; id: string; changes: Changes; version: number | undefined }
+  input: DomainChange
+): Promise<DomainConfig> {
+  return keepingDefaultGroupPublic(() => applyChange(deps, input))
+}
+
+async function applyChange(
+  deps: Pick<Deps, 'db' | 'wakes'>,
+  input: DomainChange
 ): Promise<DomainConfig> {
   const { company_id, id, changes, version } = input
   return inCompany(deps.db, company_id, async tx => {
@@ -133,6 +150,7 @@ interface HostRow extends Omit<DomainRow, 'id'> {
   company_name: string
   company_disabled: { reason: string; since: string } | null
   company_demo: boolean
+  has_own_domain: boolean
 }
 
 interface DomainRow {
@@ -152,7 +170,8 @@ export async function findTenant(
   host: string
 ): Promise<Tenant | undefined> {
   const row = await inPlatform(deps.db, async tx => {
-    const found = await sql<HostRow>`select * from resolve_host(${host})`.execute(tx)
+    const found = await sql<HostRow>`
+      select *, has_own_domain() from resolve_host(${host})`.execute(tx)
     return found.rows[0]
   })
   if (!row) return undefined
@@ -164,6 +183,7 @@ export async function findTenant(
     company_id: companyId(row.company_id),
     host,
     config,
+    hasOwnDomain: row.has_own_domain,
     disabled: row.company_disabled ?? undefined
   }
 }
@@ -172,6 +192,20 @@ export async function findTenant(
 export function originOf({ settings }: Pick<Deps, 'settings'>, host: string): string {
   const { scheme, port } = settings
   return `${scheme}://${host}${port === undefined ? '' : `:${port}`}`
+}
+
+/** The host of a company's first domain that is no wildcard. */
+export async function primaryHost(tx: Tx): Promise<string> {
+  const { host } = await tx
+    .selectFrom('domain')
+    .select('host')
+    .where('company_id', '=', tx.companyId)
+    .where('verified_at', 'is not', null)
+    .where('host', 'not like', '*%')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirstOrThrow()
+  return host
 }
 
 function configOf(row: DomainRow, company: { name: string; demo: boolean }): DomainConfig {
@@ -191,6 +225,6 @@ function configOf(row: DomainRow, company: { name: string; demo: boolean }): Dom
 }
 
 /** Whether `name` is served from this machine by a browser's own rules. */
-export function isLocalhost(name: string): boolean {
+function isLocalhost(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }

@@ -43,6 +43,13 @@ export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]
   return result.rows.map(({ id }) => companyId(id))
 }
 
+/** Of the default group of a new installation: strangers who sign up join it. */
+const defaultLimits = {
+  max_requests: 100_000,
+  max_requests_interval: 'P30D',
+  max_storage: 100_000_000_000
+} as const
+
 /**
  * Makes the installation's own company in an empty database. Returns whether this process made it: of
  * several that start together one does.
@@ -63,7 +70,7 @@ export async function seedInstallation(
         { host, name: names.name, title: names.title, public: isPublic, theme: localhostTheme }
       ],
       locale: 'en',
-      limits: { max_requests: null, max_requests_interval: null, max_storage: null }
+      limits: defaultLimits
     })
     return true
   } catch (error) {

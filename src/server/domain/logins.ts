@@ -6,10 +6,11 @@ import { prepare } from '../db/prepared.ts'
 import type { DisabledMark } from '../db/schema.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import { readChallenge, spendChallenge } from './challenges.ts'
+import { demoKey } from './demo-account.ts'
 import type { CompanyId, Deps, Keys, Tenant } from './deps.ts'
 import { createDevice, isDeviceOf } from './devices.ts'
 import { type Counted, consume, type LimitName, refund } from './limits.ts'
-import { type SealedKey, sealPublicKey, verifiesSealed } from './public-keys.ts'
+import { type SealedKey, sealPublicKey, verifiesJwk, verifiesSealed } from './public-keys.ts'
 import { accountDisabled, createSession } from './sessions.ts'
 import { issueToken, tokenEnd } from './tokens.ts'
 
@@ -23,6 +24,8 @@ interface LogIn {
   address: string
   /** The browser's `User-Agent`. */
   agent: string
+  /** The call comes from a developer's machine. */
+  isDeveloper: boolean
 }
 
 /** One session for one answered challenge. Every failure looks the same, whoever exists. */
@@ -36,7 +39,7 @@ export async function logIn(
   const response = splitResponse(input.challenge_response)
   const challenge =
     response && readChallenge(deps, { ...response, tenant, email, purpose: 'login' })
-  if (!response || !challenge) throw loginFailed(deps, input)
+  if (!response || !challenge || isPublished(input, response)) throw loginFailed(deps, input)
   // a refusal ends its transaction by a rollback, which waits for no disk: a commit waits where a person's
   // key was held, and time would tell who is there
   const tried = await inCompany(deps.db, company_id, async tx => {
@@ -70,6 +73,15 @@ export async function logIn(
     expires: tokenEnd(created_at, expires_at)
   })
   return { access_token, device: createDevice(deps, company_id, user_id) }
+}
+
+/** Everybody knows the password of the demonstration's account, so its key is for developers alone. */
+function isPublished(
+  { tenant, isDeveloper }: LogIn,
+  { challenge, signature }: { challenge: string; signature: Uint8Array }
+): boolean {
+  if (isDeveloper || !tenant.config.demo) return false
+  return verifiesJwk(demoKey, Buffer.from(challenge), signature)
 }
 
 /** A person, or a sign-up that waits for its e-mail to be confirmed. */

@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
+import type { LinkPurpose } from '../../contract/accounts.ts'
 import { AppError } from '../../contract/errors.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
-
-export type MailPurpose = 'verify' | 'activate' | 'reset' | 'email'
 
 const minute = 60_000
 const hour = 60 * minute
 
 /** How long a mailed link opens something. */
-const lives: Record<MailPurpose, number> = {
+const lives: Record<LinkPurpose, number> = {
   verify: 24 * hour,
   activate: 72 * hour,
   reset: 10 * minute,
@@ -19,7 +18,7 @@ const lives: Record<MailPurpose, number> = {
 
 interface Bound {
   company_id: CompanyId
-  purpose: MailPurpose
+  purpose: LinkPurpose
   /** A sign-up for `verify`, else a person. */
   subject: string
   email: string
@@ -61,6 +60,17 @@ export async function hasFreshToken(
   return found !== undefined
 }
 
+/** `/en/reset-password` → the address that carries a token in its fragment, which no server sees and no log holds. */
+export function mailLink(
+  origin: string,
+  path: string,
+  { token, email }: { token: string; email: string }
+): string {
+  const url = new URL(path, origin)
+  url.hash = new URLSearchParams({ t: token, email }).toString()
+  return url.href
+}
+
 /** Whom a token names, without using it up; refused where it opens nothing any more. */
 export async function readMailToken(
   tx: Tx,
@@ -72,11 +82,31 @@ export async function readMailToken(
     .where('company_id', '=', company_id)
     .where('hash', '=', hashOf(token))
     .where('purpose', '=', purpose)
-    .select(['subject', 'email', 'used_at', 'expires_at'])
+    .select(['subject', 'email', 'key_id', 'used_at', 'expires_at'])
     .executeTakeFirst()
   if (row?.used_at) throw used()
   if (!row || row.expires_at <= deps.clock()) throw invalid()
+  if (row.key_id !== (await presentKey(tx, company_id, row.subject))) throw invalid()
   return { subject: row.subject, email: row.email }
+}
+
+/** What a page needs to know of its link: whether it still opens something, and the name of an invitation. */
+export async function readLink(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { company_id, purpose, token }: { company_id: CompanyId; purpose: LinkPurpose; token: string }
+): Promise<{ username?: string }> {
+  return inCompany(deps.db, company_id, async tx => {
+    const { subject } = await readMailToken(tx, deps, { company_id, purpose, token })
+    // the name of a sign-up may be a stranger's choice, so only an invitation's is passed on
+    if (purpose !== 'activate') return {}
+    const user = await tx
+      .selectFrom('user')
+      .where('company_id', '=', company_id)
+      .where('id', '=', subject)
+      .select('username')
+      .executeTakeFirst()
+    return user ?? {}
+  })
 }
 
 /**

@@ -1,10 +1,11 @@
+import type { LinkPurpose } from '../../contract/accounts.ts'
 import type { Colours } from '../../contract/domains.ts'
 import { type Locale, Locale as LocaleSchema } from '../../contract/domains.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { findTenant, originOf } from './domains.ts'
 import { newId } from './ids.ts'
-import { createMailToken, hasFreshToken, type MailPurpose } from './mail-tokens.ts'
+import { createMailToken, hasFreshToken, mailLink } from './mail-tokens.ts'
 
 /** What happened. `signup` and `reset` are decided when they are sent: who is known, gets another letter. */
 export type MailKind =
@@ -35,16 +36,17 @@ interface Queued {
   locale?: string | undefined
   /** The sign-up or person it is about. */
   subject?: string | undefined
+  /** When it is sent; now where absent. */
+  due?: Date
 }
 
 /** Promises a mail in the transaction of what it tells of. */
 export async function queueMail(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'wakes'>,
-  { tenant, kind, email, locale = 'und', subject }: Queued
+  { tenant, kind, email, locale = 'und', subject, due = deps.clock() }: Queued
 ): Promise<void> {
   const { company_id, host } = tenant
-  const now = deps.clock()
   await tx
     .insertInto('mail')
     .values({
@@ -55,8 +57,8 @@ export async function queueMail(
       locale,
       host,
       subject: subject ?? null,
-      created_at: now,
-      next_at: now
+      created_at: due,
+      next_at: due
     })
     .execute()
   tx.afterCommit(() => deps.wakes.mails.send(company_id))
@@ -176,9 +178,9 @@ async function prepare(
   const { kind, to, page, token } = address
   const chosen = LocaleSchema.safeParse(mail.locale === 'und' ? address.locale : mail.locale)
   const locale = chosen.success ? chosen.data : config.locale
-  const url = new URL(`/${locale}/${page}`, originOf(deps, tenant.host))
-  // in the fragment, which no server sees and no log holds
-  if (token !== undefined) url.hash = new URLSearchParams({ t: token, email: to }).toString()
+  const [origin, path] = [originOf(deps, tenant.host), `/${locale}/${page}`]
+  const link =
+    token === undefined ? `${origin}${path}` : mailLink(origin, path, { token, email: to })
   return {
     id: mail.id,
     kind,
@@ -190,7 +192,7 @@ async function prepare(
       colors: config.theme.colors,
       contact: config.contact
     },
-    link: url.href
+    link
   }
 }
 
@@ -345,7 +347,7 @@ function tokenFor(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
   { company_id }: Mail,
-  purpose: MailPurpose,
+  purpose: LinkPurpose,
   { id: subject, email }: { id: string; email: string }
 ): Promise<string> {
   return createMailToken(tx, deps, { company_id, purpose, subject, email })

@@ -5,8 +5,9 @@ import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
 import { originOf } from './domains.ts'
 import { once } from './idempotency.ts'
+import { scheduleInvitation } from './invitations.ts'
 import { provenKey, replaceKey, sealedKey, spendProof } from './key-proofs.ts'
-import { createMailToken, readMailToken, spendMailToken } from './mail-tokens.ts'
+import { createMailToken, mailLink, readMailToken, spendMailToken } from './mail-tokens.ts'
 import { queueMail } from './mails.ts'
 import { addUser } from './new-users.ts'
 import { endSessions, type Person } from './sessions.ts'
@@ -23,10 +24,12 @@ interface Invitation {
   idempotencyKey: string | undefined
 }
 
-/** What an administrator passes on where no mail server does. */
 interface Invited {
   id: string
+  /** What an administrator passes on where no mail server does. */
   link?: string
+  /** When the mail goes out, where a limit delays it. */
+  queued_until?: string
 }
 
 /** Makes a person who still has to choose a password, and mails them the link for it. */
@@ -59,7 +62,7 @@ export async function inviteUser(
 
 /** Mails the link once more. */
 export async function resendInvitation(
-  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'wakes'>,
   { tenant, person, id }: { tenant: Tenant; person: Person; id: string }
 ): Promise<Invited> {
   const { company_id } = tenant
@@ -200,17 +203,20 @@ async function hasKey(tx: Tx, company_id: CompanyId, user_id: string): Promise<b
   return key !== undefined
 }
 
-/** Where nobody is mailed, the link is the administrator's to pass on. */
+/** Queues the mail. Where no mail server is set, the link is the administrator's to pass on. */
 async function mailInvitation(
   tx: Tx,
-  deps: Pick<Deps, 'clock' | 'random' | 'settings' | 'wakes'>,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'wakes'>,
   tenant: Tenant,
   id: string
-): Promise<Pick<Invited, 'link'>> {
+): Promise<Omit<Invited, 'id'>> {
   const { company_id, host, config } = tenant
   const { email, locale } = await lockPerson(tx, company_id, id)
-  await queueMail(tx, deps, { tenant, kind: 'activate', email, locale, subject: id })
-  if (deps.settings.mailServer) return {}
+  const { due, isNew } = await scheduleInvitation(tx, deps, email)
+  if (isNew)
+    await queueMail(tx, deps, { tenant, kind: 'activate', email, locale, subject: id, due })
+  const queued = due > deps.clock() ? { queued_until: due.toISOString() } : {}
+  if (deps.settings.mailServer) return queued
   const token = await createMailToken(tx, deps, {
     company_id,
     purpose: 'activate',
@@ -218,9 +224,8 @@ async function mailInvitation(
     email
   })
   const language = locale === 'und' ? config.locale : locale
-  const url = new URL(`/${language}/activate-account`, originOf(deps, host))
-  url.hash = new URLSearchParams({ t: token, email }).toString()
-  return { link: url.href }
+  const link = mailLink(originOf(deps, host), `/${language}/activate-account`, { token, email })
+  return { ...queued, link }
 }
 
 function alreadyActive(): AppError {

@@ -5,9 +5,10 @@ import { AppError } from '../../contract/errors.ts'
 import type { getSetup as getSetupCall } from '../../contract/setup.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import { removeCompany } from './companies.ts'
-import { demoAccount, findDemo } from './demo.ts'
+import { findDemo } from './demo.ts'
+import { demoAccount } from './demo-account.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
-import { originOf } from './domains.ts'
+import { originOf, primaryHost } from './domains.ts'
 import { listCompanies } from './installation.ts'
 import { provenKey } from './key-proofs.ts'
 import { consume, refund } from './limits.ts'
@@ -15,6 +16,7 @@ import { insertUser } from './users.ts'
 
 /** Codes that hold at the same time: one of each process that starts, and of the command line. */
 const maxCodes = 5
+const codeMs = 24 * 3_600_000
 
 /**
  * A new code that lets the first operator in, with the link that carries it. `undefined` once there is
@@ -35,28 +37,20 @@ export async function createSetupCode(
     await sql`
       delete from setup_code where hash not in
         (select hash from setup_code order by created_at desc limit ${maxCodes})`.execute(tx)
-    const domain = await tx
-      .selectFrom('domain')
-      .select('host')
-      .where('company_id', '=', company_id)
-      .where('verified_at', 'is not', null)
-      .where('host', 'not like', '*%')
-      .orderBy('id')
-      .limit(1)
-      .executeTakeFirstOrThrow()
-    return { code, link: `${originOf(deps, domain.host)}/en/setup#${code}` }
+    return { code, link: `${originOf(deps, await primaryHost(tx))}/en/setup#${code}` }
   })
 }
 
 /** What a setup starts from; `not_found` once there is an operator, and on other companies' hosts. */
 export async function getSetup(
   deps: Pick<Deps, 'db' | 'settings'>,
-  tenant: Tenant
+  tenant: Tenant,
+  isDeveloper: boolean
 ): Promise<z.input<(typeof getSetupCall)['output']>> {
   const company_id = await requireOwnCompany(deps, tenant)
   if (await inCompany(deps.db, company_id, tx => hasOperator(tx, company_id))) throw alreadyDone()
   const demo = await findDemo(deps)
-  const account = deps.settings.loopback ? { account: demoAccount } : {}
+  const account = isDeveloper ? { account: demoAccount } : {}
   return {
     company: tenant.config.company,
     ...(demo ? { demo: { address: originOf(deps, demo.host), ...account } } : {})
@@ -88,11 +82,13 @@ export async function createOperator(
   const { id } = await inCompany(deps.db, company_id, async tx => {
     // Also the lock: of two calls the second waits here and then finds no code, but an operator. Any
     // failure below puts the codes back.
-    const codes = await tx.deleteFrom('setup_code').returning('hash').execute()
+    const codes = await tx.deleteFrom('setup_code').returning(['hash', 'created_at']).execute()
     if (await hasOperator(tx, company_id)) throw alreadyDone()
     const hash = hashOf(code)
-    if (!codes.some(each => each.hash.equals(hash))) {
-      throw new AppError('setup_code_wrong', 'The code is none of those that hold')
+    const found = codes.find(each => each.hash.equals(hash))
+    if (!found) throw new AppError('setup_code_wrong', 'The code is none of those that hold')
+    if (deps.clock().getTime() - found.created_at.getTime() > codeMs) {
+      throw new AppError('setup_code_expired', 'The code is older than 24 hours')
     }
     await refund(deps, 'setup_address', attempt)
     const person = { tenant, email, username, public_key_jwt, locale }

@@ -1,18 +1,24 @@
+import { Locale } from '../../contract/domains.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { PublicKeyPayload } from '../../core/public-key-jwt.ts'
 import { mailTokenHash } from '../../core/public-key-proof.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from './deps.ts'
+import { originOf, primaryHost } from './domains.ts'
 import { newId } from './ids.ts'
+import { listCompanies } from './installation.ts'
 import { provenKey, sealedKey, spendProof } from './key-proofs.ts'
 import { consumeMails } from './limits.ts'
-import { readMailToken, spendMailToken } from './mail-tokens.ts'
+import { createMailToken, mailLink, readMailToken, spendMailToken } from './mail-tokens.ts'
 import { queueMail } from './mails.ts'
 import { addUser } from './new-users.ts'
 import { endSessions, openSessions, type Person } from './sessions.ts'
 
-/** How long a sign-up waits for its e-mail to be confirmed. */
-const waitingMs = 24 * 3_600_000
+const dayMs = 24 * 3_600_000
+/** How long a sign-up waits for the link of its mail to be opened. */
+const mailedMs = dayMs
+/** How long it waits for an administrator, where no mail server is set. */
+const unmailedMs = 30 * dayMs
 
 interface NewSignUp {
   tenant: Tenant
@@ -25,7 +31,7 @@ interface NewSignUp {
 /** Keeps a sign-up until its mail is answered. Looks at nobody, so it tells nothing about who is known. */
 export async function insertSignUp(
   tx: Tx,
-  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'log' | 'wakes'>,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
   { tenant, email, username, locale }: NewSignUp,
   proof: PublicKeyPayload
 ): Promise<{ id: string }> {
@@ -33,11 +39,13 @@ export async function insertSignUp(
   await spendProof(tx, deps, tenant, proof)
   const id = newId(deps)
   const created_at = deps.clock()
+  const waitingMs = deps.settings.mailServer ? mailedMs : unmailedMs
   await tx
     .insertInto('signup')
     .values({
       company_id,
       id,
+      host: tenant.host,
       email,
       username,
       locale: locale ?? 'und',
@@ -78,17 +86,18 @@ interface Confirmation {
   /** Who is signed in where the link was opened. */
   person: Person | undefined
   token: string
-  public_key_jwt: string | undefined
+  /** What is chosen where the link is opened; absent where the sign-up was made. */
+  chosen: { public_key_jwt: string; username: string } | undefined
 }
 
 /**
  * Makes a person of a sign-up. The mail alone is not enough: whoever signed up with somebody else's
  * e-mail would get an account that its owner confirms. So the link is opened where the sign-up was made,
- * or it comes with a password, whose key then replaces the one of the sign-up.
+ * or it comes with a password and a name. Nothing of what the sign-up chose is then kept.
  */
 export async function verifySignUp(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'wakes'>,
-  { tenant, person, token, public_key_jwt }: Confirmation
+  { tenant, person, token, chosen }: Confirmation
 ): Promise<void> {
   const { company_id } = tenant
   const purpose = 'verify'
@@ -104,25 +113,97 @@ export async function verifySignUp(
       .forUpdate()
       .executeTakeFirst()
     const isHere = person?.pending === true && person.id === subject
-    if (!isHere && public_key_jwt === undefined) {
+    if (!isHere && !chosen) {
       throw new AppError('proof_required', 'The link was opened without the session of its sign-up')
     }
     const th = mailTokenHash(token)
-    const proof = public_key_jwt && provenKey({ tenant, email, purpose, public_key_jwt, th })
+    const proof = chosen && provenKey({ tenant, email, purpose, ...chosen, th })
     if (proof) await spendProof(tx, deps, tenant, proof)
     await spendMailToken(tx, deps, { ...asked, subject })
     if (!signup) throw over()
-    const { username, locale, ...kept } = signup
-    const key = proof ? sealedKey(deps, { company_id, user_id: subject }, proof) : kept
-    const user = { company_id, id: subject, email, username, key }
-    const chosen = locale === 'en' || locale === 'fr' ? locale : undefined
-    if (!(await addUser(tx, deps, { ...user, locale: chosen }))) throw over()
+    const { username, locale, ...key } = signup
+    const ownLocale = Locale.safeParse(locale).data
+    const made = proof
+      ? {
+          username: chosen.username,
+          locale: undefined,
+          key: sealedKey(deps, { company_id, user_id: subject }, proof)
+        }
+      : { username, locale: ownLocale, key }
+    if (!(await addUser(tx, deps, { company_id, id: subject, email, ...made }))) throw over()
     if (proof) await endSessions(tx, deps, { company_id, user_id: subject })
     else await openSessions(tx, deps, { company_id, user_id: subject })
     await dropSignUps(tx, deps, company_id, email)
     return subject
   })
   deps.log.info({ audit: 'signup', company: company_id, user: id }, 'signed up')
+}
+
+export interface WaitingSignUp {
+  email: string
+  username: string
+  company: string
+  since: Date
+  until: Date
+  /** Confirms it once, in the session of the sign-up or together with a password. */
+  link: string
+}
+
+/** Who waits to be let into any company of the installation, each with a link that is made for this call. */
+export async function listWaiting(
+  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
+): Promise<WaitingSignUp[]> {
+  const waiting: WaitingSignUp[] = []
+  for (const company_id of await listCompanies(deps)) {
+    waiting.push(...(await inCompany(deps.db, company_id, tx => waitingIn(tx, deps))))
+  }
+  return waiting
+}
+
+async function waitingIn(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random' | 'settings'>
+): Promise<WaitingSignUp[]> {
+  const company_id = tx.companyId
+  const rows = await tx
+    .selectFrom('signup')
+    .innerJoin('company', 'company.id', 'signup.company_id')
+    // whoever has an account cannot be let in a second time
+    .leftJoin('user', join =>
+      join
+        .onRef('user.company_id', '=', 'signup.company_id')
+        .onRef('user.email', '=', 'signup.email')
+    )
+    .where('signup.company_id', '=', company_id)
+    .where('signup.expires_at', '>', deps.clock())
+    .where('user.id', 'is', null)
+    .orderBy('signup.created_at')
+    .orderBy('signup.id')
+    .select([
+      'signup.id',
+      'signup.host',
+      'signup.email',
+      'signup.username',
+      'signup.locale',
+      'signup.created_at',
+      'signup.expires_at',
+      'company.name'
+    ])
+    .execute()
+  const waiting: WaitingSignUp[] = []
+  for (const { id, host, email, username, locale, created_at, expires_at, name } of rows) {
+    const token = await createMailToken(tx, deps, {
+      company_id,
+      purpose: 'verify',
+      subject: id,
+      email
+    })
+    const language = locale === 'fr' ? 'fr' : 'en'
+    const place = host ?? (await primaryHost(tx))
+    const link = mailLink(originOf(deps, place), `/${language}/verify-account`, { token, email })
+    waiting.push({ email, username, company: name, since: created_at, until: expires_at, link })
+  }
+  return waiting
 }
 
 /** Forgets sign-ups nobody has confirmed in time. */

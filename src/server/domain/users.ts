@@ -4,7 +4,7 @@ import { initials } from '../../core/format.ts'
 import type { PublicKeyPayload } from '../../core/public-key-jwt.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import type { Deps, Tenant } from './deps.ts'
-import { isLocalhost } from './domains.ts'
+import { deliveryOf } from './developer-machine.ts'
 import { once } from './idempotency.ts'
 import { provenKey, spendProof } from './key-proofs.ts'
 import { consume, consumeMails } from './limits.ts'
@@ -24,65 +24,69 @@ interface NewPerson {
 
 interface SignUp extends NewPerson {
   address: string
+  /** The call comes from a developer's machine. */
+  isDeveloper: boolean
   idempotencyKey: string | undefined
 }
 
 /**
- * Signs a person up. On a developer's own machine they are active at once; everywhere else the sign-up
- * waits for its mail to be answered, and tells nobody whether the e-mail was known.
+ * Signs a person up. On a developer's machine without a mail server they are active at once; everywhere
+ * else the sign-up waits until its link is opened, and does not reveal whether the e-mail was known.
  */
 export async function createUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
   input: SignUp
 ): Promise<{ body: { id: string }; replayed: boolean }> {
-  const { tenant, email, idempotencyKey, address } = input
-  const admission = admissionOf(deps, tenant)
-  if (admission === 'closed') throw new AppError('signup_closed', 'This host takes no sign-ups')
+  const { tenant, email, idempotencyKey, address, isDeveloper } = input
+  if (!tenant.config.public) throw new AppError('signup_closed', 'This host takes no sign-ups')
+  const needsConfirmation = deps.settings.mailServer || !isDeveloper
   await consume(deps, 'sign_up_address', [tenant.company_id, { address }])
-  if (admission === 'confirmed') await consumeMails(deps, { tenant, email, address })
+  if (needsConfirmation) await consumeMails(deps, { tenant, email, address })
   const proof = provenKey({ ...input, purpose: 'signup' })
   return inCompany(deps.db, tenant.company_id, async tx => {
-    const insert = admission === 'confirmed' ? insertSignUp : insertUser
+    const insert = needsConfirmation ? insertSignUp : insertUser
     const effect = () => insert(tx, deps, input, proof)
     if (idempotencyKey === undefined) return { body: await effect(), replayed: false }
-    const { tenant: _, address: __, idempotencyKey: key, ...fields } = input
+    const { tenant: _, address: __, isDeveloper: ___, idempotencyKey: key, ...fields } = input
     const act = { actor: nobody, route: 'POST /user', key: idempotencyKey, input: fields }
     return once(tx, deps, { company_id: tenant.company_id, now: deps.clock(), act }, effect)
   })
 }
 
-/** A mail that reaches nobody confirms nothing: without a mail server only localhost takes sign-ups. */
-function admissionOf(
-  { settings }: Pick<Deps, 'settings'>,
-  { host, config }: Tenant
-): 'closed' | 'confirmed' | 'at once' {
-  if (!config.public) return 'closed'
-  if (settings.mailServer) return 'confirmed'
-  if (!isLocalhost(host)) return 'closed'
-  return settings.loopback ? 'at once' : 'confirmed'
-}
-
 /** What the screens show of the caller, with a fresh token when theirs is near its end. */
 export async function getUser(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
-  { tenant, person }: { tenant: Tenant; person: Person }
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
+  { tenant, person, isDeveloper }: { tenant: Tenant; person: Person; isDeveloper: boolean }
 ): Promise<UserInfo> {
   const user = await inCompany(deps.db, person.company_id, tx => readUser(tx, deps, tenant, person))
   const access_token = await renewToken(deps, { tenant, person })
-  return { ...user, ...(access_token === undefined ? {} : { access_token }) }
+  return {
+    ...withDelivery(deps, user, isDeveloper),
+    ...(access_token === undefined ? {} : { access_token })
+  }
+}
+
+function withDelivery(
+  { settings }: Pick<Deps, 'settings'>,
+  user: UserInfo,
+  isDeveloper: boolean
+): UserInfo {
+  return user.pending ? { ...user, delivery: deliveryOf(settings, isDeveloper) } : user
 }
 
 /** Changes what is given. */
 export async function updateUser(
-  deps: Pick<Deps, 'db' | 'clock'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'settings'>,
   {
     tenant,
     person,
+    isDeveloper,
     username,
     locale
   }: {
     tenant: Tenant
     person: Person
+    isDeveloper: boolean
     username?: string | undefined
     locale?: 'en' | 'fr' | undefined
   }
@@ -99,7 +103,7 @@ export async function updateUser(
         .where('id', '=', person.id)
         .execute()
     }
-    return readUser(tx, deps, tenant, person)
+    return withDelivery(deps, await readUser(tx, deps, tenant, person), isDeveloper)
   })
 }
 

@@ -23,9 +23,10 @@ interface VerifyInput {
 }
 
 /**
- * Looks fingerprints up among the company's deposits: the `public` ones for a stranger, all of them
- * for its own people. A stranger leaves no trace; a person gets a request in the history, an item each
- * charged.
+ * Looks fingerprints up among the company's deposits: the `public` ones for everyone, the `private` ones
+ * too for members of a group that allows their category and for administrators. `receipt_only` ones need
+ * the receipt, which no fingerprint replaces. A stranger leaves no trace; a person gets a request in the
+ * history, an item each charged.
  */
 export async function verify(
   deps: Deps,
@@ -58,7 +59,7 @@ export async function verify(
     return { items: answersFrom(await publicLookUp(deps, company_id)(tags)) }
   }
   return inCompany(deps.db, company_id, async tx => {
-    const answers = answersFrom(await lookUp(tx, tags, 'any'))
+    const answers = answersFrom(await lookUp(tx, tags, person))
     return { items: answers, request_id: await remember(tx, deps, person, answers, at) }
   })
 }
@@ -95,7 +96,7 @@ function publicLookUp({ db }: Pick<Deps, 'db'>, company_id: CompanyId) {
 
 function makePublicLookUp(db: Db, company_id: CompanyId) {
   return gather(
-    (tags: Buffer[]) => inCompanyOnce(db, company_id, tx => lookUp(tx, tags, 'public')),
+    (tags: Buffer[]) => inCompanyOnce(db, company_id, tx => lookUp(tx, tags, undefined)),
     bounds
   )
 }
@@ -104,7 +105,7 @@ function makePublicLookUp(db: Db, company_id: CompanyId) {
  * The first record of each match: however often a file was deposited, the answer stays small.
  * Visibility is a condition of the one query, so a private hit and a miss take the same path.
  */
-async function lookUp(tx: Tx, tags: Buffer[], visibility: 'public' | 'any'): Promise<Finding[][]> {
+async function lookUp(tx: Tx, tags: Buffer[], person: Person | undefined): Promise<Finding[][]> {
   const rows = await tx
     .selectFrom('lookup_tag')
     .innerJoin('deposit', join =>
@@ -121,7 +122,14 @@ async function lookUp(tx: Tx, tags: Buffer[], visibility: 'public' | 'any'): Pro
     .where('lookup_tag.scheme', '=', 1)
     .where('lookup_tag.key_version', '=', keyVersion)
     .where('lookup_tag.tag', '=', sql<Buffer>`any(${tags}::bytea[])`)
-    .where(sql<boolean>`(deposit.visibility = 'public' or ${visibility === 'any'}::boolean)`)
+    .where(
+      sql<boolean>`(deposit.visibility = 'public' or deposit.visibility = 'private' and (
+        ${isAdministrator(person)}::boolean or deposit.category_id = any (array(
+          select gc.category_id
+          from group_user gu
+          join group_category gc on gc.company_id = gu.company_id and gc.group_id = gu.group_id
+          where gu.company_id = ${tx.companyId} and gu.user_id = ${person?.id ?? null}))))`
+    )
     .distinctOn(['lookup_tag.tag', 'lookup_tag.which'])
     .orderBy('lookup_tag.tag')
     .orderBy('lookup_tag.which') // 'original' before 'stored_copy'
@@ -136,6 +144,10 @@ async function lookUp(tx: Tx, tags: Buffer[], visibility: 'public' | 'any'): Pro
       leaf_hash: row.hash.toString('hex')
     }))
   )
+}
+
+function isAdministrator(person: Person | undefined): boolean {
+  return person?.permissions.some(name => name === 'admin' || name === 'operator') ?? false
 }
 
 async function remember(

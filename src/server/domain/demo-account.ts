@@ -1,0 +1,18 @@
+import type { PublicKeyJwk } from '../../core/public-key-jwt.ts'
+
+/**
+ * Whose documents the demonstration shows. The password is published, so its key signs in on a
+ * developer's machine only.
+ */
+export const demoAccount = {
+  email: 'claire.marchand@example.com',
+  password: 'a seal of green wax'
+}
+
+/** The key that a browser derives from this e-mail and password. */
+export const demoKey: PublicKeyJwk = {
+  kty: 'EC',
+  crv: 'P-256',
+  x: 'Zg4BM_QSGR1tcXV0scqdq_9aZxnfZey8ChUcPq0TLhI',
+  y: 'T_fRZ08eehc5ThNKMvoS-j3fb4YZJresEJsejiDpBis'
+}
