@@ -140,6 +140,12 @@ async function refuseCall(
   headers: Record<string, string>
 ): Promise<void> {
   const problem = problemResponse(expectedError(error), '')
-  const all = { ...headers, ...Object.fromEntries(problem.headers), connection: 'close' }
-  response.writeHead(problem.status, all).end(await problem.text())
+  const text = await problem.text()
+  const all = {
+    ...headers,
+    ...Object.fromEntries(problem.headers),
+    'content-length': Buffer.byteLength(text),
+    connection: 'close'
+  }
+  response.writeHead(problem.status, all).end(text)
 }

@@ -15,11 +15,11 @@ const long = 'x'.repeat(20_000)
 
 describe('what is refused before it is a request', () => {
   test.each([
-    ['api.acme.localhost', 'a: b\r\nno colon', 400, 'malformed_request'],
-    ['api.acme.localhost', `a: ${long}`, 431, 'headers_too_large'],
-    ['acme.localhost', 'no colon', 400, undefined],
-    ['acme.localhost', `a: ${long}`, 431, undefined]
-  ])('%s, %.12s: has the headers of all answers', async (host, header, status, code) => {
+    ['api.acme.localhost', 400, 'malformed_request', 'a: b\r\nno colon'],
+    ['api.acme.localhost', 431, 'headers_too_large', `a: ${long}`],
+    ['acme.localhost', 400, undefined, 'no colon'],
+    ['acme.localhost', 431, undefined, `a: ${long}`]
+  ])('at %s a %i has the headers of all answers', async (host, status, code, header) => {
     const answer = await send(`GET /user HTTP/1.1\r\nHost: ${host}\r\n${header}\r\n\r\n`)
     expectRefusal(answer, status, code)
   })
