@@ -10,7 +10,7 @@ import {
   verifyEmail
 } from './accounts.ts'
 import { listCategories } from './categories.ts'
-import { createContentLink, createDeposit, getDeposit } from './deposits.ts'
+import { createContentLink, createDeposit, getDeposit, getOpenUpload } from './deposits.ts'
 import { getExport } from './exports.ts'
 import { getRequest, listRequests } from './requests.ts'
 import { endSession, getChallenge, listSessions, logIn, logOut } from './sessions.ts'
@@ -43,6 +43,7 @@ export const calls = {
   createDeposit,
   createContentLink,
   getDeposit,
+  getOpenUpload,
   listRequests,
   getRequest,
   verify,

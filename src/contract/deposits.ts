@@ -74,7 +74,8 @@ export type Transform = z.infer<typeof Transform>
 /**
  * Reserves quota, creates the request and its upload. `size` is the length of the bytes that will be
  * sent. A category that takes fingerprints alone makes the deposit at once, without an upload. A file
- * that the caller has deposited before is answered with 200 and that deposit, and nothing is reserved.
+ * that the caller has deposited before is answered with 200 and that deposit, and nothing is reserved; so
+ * is one whose upload is still open in this category, with that upload.
  */
 export const createDeposit = endpoint({
   method: 'POST',
@@ -98,7 +99,12 @@ export const createDeposit = endpoint({
   }),
   output: z.union([
     z.object({ duplicate: ProcessedRequest }),
-    z.object({ request: ProcessedRequest, upload: z.optional(z.string()) })
+    z.object({
+      request: ProcessedRequest,
+      upload: z.optional(z.string()),
+      /** The upload was open already. */
+      continued: z.optional(z.literal(true))
+    })
   ]),
   errors: [
     'category_unknown',
@@ -150,6 +156,30 @@ export const putDeposit = stream({
     'idempotency_in_flight',
     'idempotency_key_reused'
   ]
+})
+
+/**
+ * What has to be sent of the caller's own deposit while its upload is open, so that any device that has the
+ * file goes on with it or cancels it.
+ */
+export const getOpenUpload = endpoint({
+  method: 'GET',
+  path: '/process/{id}/upload',
+  access: 'user',
+  input: z.strictObject({ id: z.uuid() }),
+  output: z.object({
+    /** Address of the upload. */
+    upload: z.string(),
+    name: z.string(),
+    category: z.uuid(),
+    /** Length and type of the file as chosen. */
+    size: z.number(),
+    media_type: z.string(),
+    original: Sha256,
+    /** Length and fingerprint of the bytes that are sent. */
+    bytes: z.number(),
+    stored: Sha256
+  })
 })
 
 /** A deposit as its depositor sees it. */

@@ -69,6 +69,8 @@ export interface DepositQueue {
   choose: (id: string, file: File) => void
   reopen: (id: string) => Promise<void>
   depositAgain: (id: string) => void
+  /** The deposit of this document that belongs to a request. */
+  idOf: (requestId: string) => string | undefined
   /** Takes what has ended off the list. */
   dismiss: () => void
   /** A change told by the history stream. */
@@ -345,6 +347,10 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
       if (act) await recall.reopen(act)
     },
     depositAgain: one(depositAgain),
+    idOf(requestId) {
+      for (const { id, reserved } of list) if (reserved?.request.id === requestId) return id
+      return undefined
+    },
     dismiss() {
       for (const act of list) if (hasEnded(act.$state.get())) remove(act)
       list.show()

@@ -67,6 +67,30 @@ export async function restoreDeposits(): Promise<void> {
   await queue.restore(remembered)
 }
 
+/** Puts an upload that was begun anywhere on the list, where its file is asked for. */
+export async function resumeUpload(requestId: string): Promise<void> {
+  const whose = person()
+  if (typeof whose !== 'string') return
+  await restoreDeposits()
+  if (queue.idOf(requestId) !== undefined) return
+  const { upload, category, media_type, ...open } = await api('getOpenUpload', { id: requestId })
+  listen()
+  owner = whose
+  const from = { id: requestId, request_id: requestId, address: upload, key: crypto.randomUUID() }
+  await queue.restore([
+    {
+      ...open,
+      ...from,
+      person: whose,
+      owner: '',
+      again: false,
+      type: media_type,
+      // the service has taken the file in this category
+      category: { id: category, store: 'file', media_types: null }
+    }
+  ])
+}
+
 async function reopenFile(handle: FileSystemFileHandle, ask: boolean): Promise<File | undefined> {
   try {
     // as: members that the browsers which give handles have, and the library of types has not

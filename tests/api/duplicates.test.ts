@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createDeposit } from '../../src/contract/deposits.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDeposit, getOpenUpload } from '../../src/contract/deposits.ts'
 import { listRequests } from '../../src/contract/requests.ts'
 import { getUser } from '../../src/contract/users.ts'
 import { inCompany } from '../../src/server/db/scope.ts'
@@ -44,6 +44,51 @@ test('answers a file that the same person has deposited with that deposit, and r
   expect(await declare(ada, bytes)).toEqual({ duplicate: done })
   expect((await ada.call(getUser, {})).usage_remaining).toEqual(before.usage_remaining)
   expect(await ada.call(listRequests, { limit: 200 })).toHaveLength(1)
+})
+
+describe('a file whose upload is open', () => {
+  test('goes on with that upload, and reserves nothing a second time', async () => {
+    const bytes = randomBytes(1000)
+    const first = opened(await declare(ada, bytes))
+    await app.patch(ada, first.upload, bytes.subarray(0, 400))
+    const before = await ada.call(getUser, {})
+    const answer = await declare(ada, bytes)
+    expect(answer).toMatchObject({ continued: true })
+    const second = opened(answer)
+    expect(second).toMatchObject({ upload: first.upload, request: { id: first.request.id } })
+    expect((await ada.call(getUser, {})).usage_remaining).toEqual(before.usage_remaining)
+    await app.patch(ada, second.upload, bytes.subarray(400), 400)
+    const done = await app.until(ada, first.request.id, ['done', 'failed'])
+    expect(done.state).toBe('done')
+    expect(await declare(ada, bytes)).toEqual({ duplicate: done })
+  })
+
+  test('gets an upload of its own where it is wanted again or belongs to somebody else', async () => {
+    const bytes = randomBytes(1000)
+    const first = opened(await declare(ada, bytes))
+    expect(opened(await declare(ada, bytes, { again: true })).upload).not.toBe(first.upload)
+    expect(opened(await declare(eve, bytes)).upload).not.toBe(first.upload)
+  })
+
+  test('says on any device what is to be sent, to its person and while it is open', async () => {
+    const bytes = randomBytes(1000)
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    const { request, upload } = opened(await declare(ada, bytes))
+    const asked = { id: request.id }
+    expect(await ada.call(getOpenUpload, asked)).toEqual({
+      upload,
+      name: 'again.pdf',
+      category: ada.category,
+      size: 1000,
+      media_type: 'application/pdf',
+      original: sha256,
+      bytes: 1000,
+      stored: sha256
+    })
+    await expect(eve.call(getOpenUpload, asked)).rejects.toMatchObject({ code: 'not_found' })
+    await app.patch(ada, upload, bytes)
+    await expect(ada.call(getOpenUpload, asked)).rejects.toMatchObject({ code: 'not_found' })
+  })
 })
 
 test('answers 200 for a duplicate and 201 for a deposit, also when the call is repeated', async () => {

@@ -117,6 +117,13 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
       ...none,
       missing: anId()
     },
+    'open request': {
+      own: own['open request'],
+      person: person['open request'],
+      company: company['open request'],
+      ...none,
+      missing: randomUUID()
+    },
     request: {
       own: own.request,
       person: person.request,

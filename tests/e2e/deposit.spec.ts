@@ -39,6 +39,50 @@ test('goes on after a reload where the upload stopped', async ({ page }) => {
   await expect(page.getByText(/again to continue/)).toHaveCount(0)
 })
 
+test('goes on with an upload on another device, and cancels one there', async ({
+  page,
+  browser
+}) => {
+  const size = 20_000_000
+  const path = await makeRandomFile('moving.bin', size)
+  const dropped = await makeRandomFile('dropped.bin', size)
+  await openDesk(page)
+  await throttle(await page.context().newCDPSession(page), 3_000_000)
+  await page.locator('input[type=file]').first().setInputFiles([path, dropped])
+  for (const name of ['moving.bin', 'dropped.bin']) {
+    // past the first piece, which the service then holds
+    await expect(rowOf(page, name).getByText(/Uploading, [5-9]\d%/)).toBeVisible({
+      timeout: 60_000
+    })
+  }
+  const cookies = await page.context().cookies()
+  await page.close({ runBeforeUnload: false })
+
+  const other = await browser.newContext()
+  await other.addCookies(cookies)
+  const device = await other.newPage()
+  await device.addInitScript(countSentBytes)
+  await device.goto('/en/history')
+  await device.getByRole('link', { name: 'dropped.bin', exact: true }).click()
+  await device.getByRole('button', { name: 'Cancel the upload' }).click()
+  const asked = device.getByRole('dialog', { name: /Cancel the upload of dropped\.bin\?/ })
+  await asked.getByRole('button', { name: 'Cancel the upload' }).click()
+  const details = device.getByRole('dialog', { name: 'dropped.bin' })
+  await expect(details.getByText('Cancelled', { exact: true }).first()).toBeVisible()
+  await details.getByRole('button', { name: 'Close' }).click()
+
+  await device.getByRole('link', { name: 'Continue: moving.bin' }).click()
+  const row = rowOf(device, 'moving.bin')
+  await expect(row.getByText(/Choose moving\.bin again to continue at [4-9]\d%/)).toBeVisible()
+  await row.locator('input[type=file]').setInputFiles(dropped)
+  await expect(row.getByText('This is another file.')).toBeVisible()
+  await row.locator('input[type=file]').setInputFiles(path)
+  await expect(row.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
+  const sent = await device.evaluate(() => Number(localStorage.getItem('sent-bytes')))
+  expect(sent).toBeLessThan(0.65 * size)
+  await other.close()
+})
+
 test('shows many files as they are scrolled to, and records them all', async ({ page }) => {
   const files = Array.from({ length: 30 }, (_, at) => ({
     name: `page-${at}.txt`,

@@ -26,6 +26,7 @@ export type IdKind = (typeof idKinds)[number]
 export type Thing =
   | 'record'
   | 'request'
+  | 'open request'
   | 'upload'
   | 'session'
   | 'category'
@@ -129,6 +130,7 @@ export const rows: Record<string, Row> = {
     shared: true
   },
   getRequest: { ids: { id: 'request' } },
+  getOpenUpload: { ids: { id: 'open request' } },
   verify: { input: () => ({ items: [{ sha256: uploadDigest }] }) },
   getHealth: {},
   getSetup: { input: reopenSetup },
@@ -383,16 +385,18 @@ function depositInput(): object {
   }
 }
 
-/** A recorded deposit with its ids, and one upload left open. */
+/** A recorded deposit with its ids, and two uploads left open. */
 export async function makeThings(app: TestApp, person: TestPerson, name: string) {
   const bytes = randomBytes(500)
   const done = await app.deposit(person, bytes, name)
   const { upload } = await app.reserve(person, uploadBytes, name)
+  const open = await app.reserve(person, bytes, name)
   return {
     fingerprint: createHash('sha256').update(bytes).digest('hex'),
     record: done.deposit_id ?? '',
     request: done.id,
     session: sessionOf(person.token),
+    'open request': open.request.id,
     upload: upload.slice('/uploads/'.length)
   }
 }

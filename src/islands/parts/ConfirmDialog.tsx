@@ -24,6 +24,8 @@ export function ConfirmDialog({ question, yes, no, onYes, onClose }: ConfirmDial
       className="ask"
       aria-label={question}
       onClose={event => {
+        // a dialog around this one stays open
+        event.stopPropagation()
         onClose()
         if (event.currentTarget.returnValue === 'yes') onYes()
       }}

@@ -1,12 +1,20 @@
 import { useStore } from '@nanostores/react'
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
+import { type AppError, asAppError } from '../../contract/errors.ts'
 import { formatPercent } from '../../core/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import type { DepositCategory } from '../../stores/deposit-acts.ts'
 import { maxQueued } from '../../stores/deposit-queue.ts'
-import { $depositSummary, $deposits, addFiles, restoreDeposits } from '../../stores/deposits.ts'
+import {
+  $depositSummary,
+  $deposits,
+  addFiles,
+  restoreDeposits,
+  resumeUpload
+} from '../../stores/deposits.ts'
 import { $session } from '../../stores/sessions.ts'
 import { DepositList, sentence } from './DepositList.tsx'
+import { ErrorNote } from './ErrorNote.tsx'
 
 export interface DepositDeskProps {
   t: T
@@ -32,8 +40,15 @@ export function DepositDesk(props: DepositDeskProps) {
   const session = useStore($session, { ssr: 'initial' })
   const deposits = useStore($deposits, { ssr: 'initial' })
 
+  const [lost, setLost] = useState<AppError>()
+
   useEffect(() => {
-    if (session.status === 'in') void restoreDeposits()
+    if (session.status !== 'in') return
+    const resumed = new URLSearchParams(location.search).get('resume')
+    if (!resumed) return void restoreDeposits()
+    resumeUpload(resumed).catch((error: unknown) =>
+      setLost(asAppError(error, 'An upload could not be resumed'))
+    )
   }, [session.status])
 
   useEffect(() => {
@@ -43,6 +58,14 @@ export function DepositDesk(props: DepositDeskProps) {
 
   return (
     <div data-state={deposits.length === 0 ? 'empty' : 'ready'}>
+      {lost && (
+        <ErrorNote
+          error={lost}
+          t={t}
+          locale={locale}
+          text={lost.code === 'not_found' ? t('deposit.resumedLate') : undefined}
+        />
+      )}
       {deposits.length === 0 ? (
         children
       ) : (

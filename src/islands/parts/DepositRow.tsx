@@ -49,9 +49,9 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
     : t('deposit.unsealed', { name, state: words })
 
   return (
-    <li className="flex gap-3 py-2" data-status={state.status} tabIndex={-1}>
+    <li className="flex gap-3 py-2 max-sm:flex-wrap" data-status={state.status} tabIndex={-1}>
       <Seal state={sealOf(state)} label={label} className="size-8" small />
-      <div className="grid min-w-0 grow content-start gap-1">
+      <div className="grid min-w-0 flex-1 content-start gap-1">
         <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
           <p className="wrap-anywhere min-w-0 font-medium">{name}</p>
           <p className="text-ink-soft text-sm tabular-nums">{formatBytes(size, locale)}</p>
@@ -77,44 +77,44 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
           </p>
         )}
         <PictureWords t={t} locale={locale} deposit={deposit} state={state} />
-        <div className="flex flex-wrap gap-2 empty:hidden">
-          {state.status === 'choosing' &&
-            (['reduced', 'original'] as const).map(choice => (
-              <Verb
-                key={choice}
-                name={choice}
-                run={id => choosePicture(id, choice)}
-                deposit={deposit}
-                t={t}
-              />
-            ))}
-          {isInterruptible(state) && <Verb name="pause" run={pause} deposit={deposit} t={t} />}
-          {state.status === 'paused' && state.by !== 'session' && (
-            <Verb name="resume" run={resume} deposit={deposit} t={t} />
-          )}
-          {state.status === 'missing' && <ChooseAgain deposit={deposit} t={t} />}
-          {(isInterruptible(state) || ['paused', 'choosing', 'missing'].includes(state.status)) && (
-            <Verb name="cancel" run={cancel} deposit={deposit} t={t} />
-          )}
-          {state.status === 'failed' && state.retryable && (
-            <Verb name="retry" run={retry} deposit={deposit} t={t} />
-          )}
-          {(isDone || state.status === 'duplicate') && (
-            <a
-              className="btn btn-sm pointer-coarse:min-h-11"
-              href={`${localizedPath(locale, '/history')}?request=${state.request.id}`}
-              aria-label={t('deposit.action.ofFile', { action: t('deposit.action.open'), name })}
-            >
-              {t('deposit.action.open')}
-            </a>
-          )}
-          {state.status === 'duplicate' && (
-            <Verb name="again" run={depositAgain} deposit={deposit} t={t} />
-          )}
-          {isDone && state.request.store !== 'fingerprint' && (
-            <Save request={state.request} name={name} t={t} locale={locale} />
-          )}
-        </div>
+      </div>
+      <div className="flex flex-wrap items-center gap-2 empty:hidden max-sm:basis-full sm:max-w-1/2 sm:shrink-0 sm:justify-end">
+        {state.status === 'choosing' &&
+          (['reduced', 'original'] as const).map(choice => (
+            <Verb
+              key={choice}
+              name={choice}
+              run={id => choosePicture(id, choice)}
+              deposit={deposit}
+              t={t}
+            />
+          ))}
+        {isInterruptible(state) && <Verb name="pause" run={pause} deposit={deposit} t={t} />}
+        {state.status === 'paused' && state.by !== 'session' && (
+          <Verb name="resume" run={resume} deposit={deposit} t={t} />
+        )}
+        {state.status === 'missing' && <ChooseAgain deposit={deposit} t={t} />}
+        {(isInterruptible(state) || ['paused', 'choosing', 'missing'].includes(state.status)) && (
+          <Verb name="cancel" run={cancel} deposit={deposit} t={t} />
+        )}
+        {state.status === 'failed' && state.retryable && (
+          <Verb name="retry" run={retry} deposit={deposit} t={t} />
+        )}
+        {(isDone || state.status === 'duplicate') && (
+          <a
+            className="btn btn-sm pointer-coarse:min-h-11"
+            href={`${localizedPath(locale, '/history')}?request=${state.request.id}`}
+            aria-label={t('deposit.action.ofFile', { action: t('deposit.action.open'), name })}
+          >
+            {t('deposit.action.open')}
+          </a>
+        )}
+        {state.status === 'duplicate' && (
+          <Verb name="again" run={depositAgain} deposit={deposit} t={t} />
+        )}
+        {isDone && state.request.store !== 'fingerprint' && (
+          <Save request={state.request} name={name} t={t} locale={locale} />
+        )}
       </div>
     </li>
   )

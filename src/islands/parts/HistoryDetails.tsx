@@ -15,6 +15,7 @@ import { Icon } from './Icon.tsx'
 import { hasFile, nameOf, sealOf, stateWord, toneOf } from './request-words.ts'
 import { Seal } from './Seal.tsx'
 import { useWaiting } from './time.ts'
+import { UnfinishedUpload } from './UnfinishedUpload.tsx'
 import { useSave } from './use-save.ts'
 
 interface HistoryDetailsProps {
@@ -96,6 +97,9 @@ export function HistoryDetails({ id, request: listed, t, ...props }: HistoryDeta
           </button>
         </div>
         {request?.code && <p>{t(`errors.${request.code}`)}</p>}
+        {request?.kind === 'deposit' && request.state === 'uploading' && (
+          <UnfinishedUpload request={request} name={nameOf(request, t)} t={t} locale={locale} />
+        )}
         {request?.reduced_from && (
           <p>
             {t('history.details.reduced', {

@@ -1,7 +1,7 @@
 import { memo } from 'react'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes, formatInstant } from '../../core/format.ts'
-import type { Locale, T } from '../../i18n/index.ts'
+import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { Icon } from './Icon.tsx'
 import { hasFile, nameOf, sealOf, stateWord, toneOf } from './request-words.ts'
 import { Seal } from './Seal.tsx'
@@ -33,7 +33,7 @@ export const RequestRow = memo(
     const created = new Date(request.created)
     const word = stateWord(request, t)
     const name = nameOf(request, t)
-    const { items, reduced_from } = request
+    const { items, reduced_from, kind, state } = request
     const stop = isStop ? 0 : -1
     const save = reduced_from ? 'history.saveReduced' : 'history.save'
     return (
@@ -83,6 +83,16 @@ export const RequestRow = memo(
             )}
           </p>
         </div>
+        {kind === 'deposit' && state === 'uploading' && (
+          <a
+            className="btn btn-ghost btn-sm shrink-0 text-secondary"
+            tabIndex={stop}
+            aria-label={t('history.unfinished.resumeOf', { name })}
+            href={`${localizedPath(locale, '/deposit')}?resume=${request.id}`}
+          >
+            {t('history.unfinished.resume')}
+          </a>
+        )}
         {hasFile(request) && (
           <button
             type="button"

@@ -2,7 +2,8 @@ import {
   createContentLink,
   createDeposit,
   getDeposit,
-  getDepositContent
+  getDepositContent,
+  getOpenUpload
 } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
 import { attachment } from '../../core/file-name.ts'
@@ -25,12 +26,16 @@ export function mountDeposits(app: Api): void {
       deposit: input
     })
     if (replayed) c.header('idempotent-replayed', 'true')
-    if ('duplicate' in body) c.set('status', 200)
+    if ('duplicate' in body || body.continued) c.set('status', 200)
     return body
   })
 
   on(app, getDeposit, ({ id }, c) =>
     deposits.getDeposit(c.get('deps'), { company_id: companyOf(c), user_id: person(c).id, id })
+  )
+
+  on(app, getOpenUpload, ({ id }, c) =>
+    deposits.getOpenUpload(c.get('deps'), { company_id: companyOf(c), user_id: person(c).id, id })
   )
 
   on(app, createContentLink, async ({ id }, c) => {

@@ -3,6 +3,7 @@ import { type Category, KeepOriginals } from '../../contract/categories.ts'
 import {
   type createDeposit as createDepositCall,
   type Deposit,
+  type getOpenUpload as getOpenUploadCall,
   Transform
 } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
@@ -19,7 +20,7 @@ import { newId, newRecordId } from './ids.ts'
 import { readOpenings } from './openings.ts'
 import { readNames, tagOf, writeRecord } from './records.ts'
 import { type Draft, publish, readRequest } from './requests.ts'
-import { sealDigest } from './upload-digests.ts'
+import { openDigest, sealDigest } from './upload-digests.ts'
 import { charge, type Meter, readMeters, reserve } from './usage.ts'
 
 interface CreateInput {
@@ -37,6 +38,7 @@ type Created =
       request: ProcessedRequest
       /** Address of the upload: `/uploads/<id>`; absent where no bytes are kept. */
       upload?: string
+      continued?: true
     }
 
 /** Reserves quota and makes the request and its upload, all or nothing. */
@@ -68,9 +70,16 @@ export async function createDeposit(
       const asked = early ?? ask(await chooseCategory(tx, { company_id, user_id }))
       const { category, meters } = asked
       const rules = await asked.rules
+      const digests = { original, stored }
+      const open = deposit.again
+        ? undefined
+        : await findOpenUpload(tx, deps, { company_id, user_id, category, ...digests })
+      if (open) {
+        const request = await readRequest(tx, { company_id, user_id, id: open.request_id })
+        return { request, upload: `/uploads/${open.id}`, continued: true }
+      }
       const duplicate = deposit.again ? undefined : await findOwn(tx, deps, input, original)
       if (duplicate) return { duplicate }
-      const digests = { original, stored }
       const opening = { company_id, user_id, ...deposit, category, digests, rules, meters, now }
       if (rules.store === 'fingerprint') {
         return { request: await recordFingerprint(tx, deps, opening, original) }
@@ -181,6 +190,72 @@ function factsOf(opening: Opening, deposit_id: string): Draft['facts'] {
   if (!transform) return facts
   const { bytes, w, h } = transform.from
   return { ...facts, reduced_from: { bytes, w, h } }
+}
+
+interface SameFile {
+  company_id: CompanyId
+  user_id: string
+  category: string
+  original: Buffer
+  stored: Buffer
+}
+
+/** The caller's open upload of the same bytes, which was continued last. */
+const openUploads = prepare((db, file: SameFile) =>
+  db
+    .selectFrom('upload')
+    .where('company_id', '=', file.company_id)
+    .where('user_id', '=', file.user_id)
+    .where('original', '=', file.original)
+    .where('stored', '=', file.stored)
+    .where('category_id', '=', file.category)
+    .where('state', '=', 'uploading')
+    .orderBy('active_at', 'desc')
+    .limit(1)
+    .select(['id', 'request_id'])
+)
+
+async function findOpenUpload(
+  tx: Tx,
+  deps: Pick<Deps, 'keys'>,
+  file: SameFile
+): Promise<{ id: string; request_id: string } | undefined> {
+  const [found] = await tx.run(openUploads, {
+    ...file,
+    original: sealDigest(deps.keys, file, file.original),
+    stored: sealDigest(deps.keys, file, file.stored)
+  })
+  return found
+}
+
+/** Returns what has to be sent of an open upload. Throws `not_found` where the caller has none of this request. */
+export async function getOpenUpload(
+  deps: Pick<Deps, 'db' | 'keys'>,
+  input: FindInput
+): Promise<z.output<(typeof getOpenUploadCall)['output']>> {
+  const found = await inCompany(deps.db, input.company_id, tx =>
+    tx
+      .selectFrom('upload')
+      .where('company_id', '=', input.company_id)
+      .where('user_id', '=', input.user_id)
+      .where('request_id', '=', input.id)
+      .where('state', '=', 'uploading')
+      .selectAll()
+      .executeTakeFirst()
+  )
+  // one of a single call has no fingerprint yet, and cannot be continued
+  if (!found?.original || !found.stored) throw new AppError('not_found', 'No such open upload')
+  const from = found.transform ? Transform.parse(found.transform).from : undefined
+  return {
+    upload: `/uploads/${found.id}`,
+    name: found.name,
+    category: found.category_id,
+    size: from?.bytes ?? found.size,
+    media_type: from?.type ?? found.media_type,
+    original: toHex(openDigest(deps.keys, input, found.original)),
+    bytes: found.size,
+    stored: toHex(openDigest(deps.keys, input, found.stored))
+  }
 }
 
 /** The caller's newest deposit of the same file; its index holds nobody else's between the caller's own. */
