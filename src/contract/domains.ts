@@ -34,7 +34,11 @@ export const DomainConfig = z.object({
   theme: Theme,
   public: z.boolean(),
   locale: Locale,
+  /** E-mail or address of a page, for the footer and for whoever is disabled. */
   contact: z.optional(z.string()),
+  /** Addresses of the company's own pages, for the footer. */
+  privacy: z.optional(z.string()),
+  terms: z.optional(z.string()),
   /** The company shows the product: its documents are fictional. */
   demo: z.boolean(),
   version: z.number()
@@ -53,8 +57,20 @@ export const HostName = z
 
 const Line = line(80)
 
+/** Address of a page: `https:` only. */
+const PageAddress = z
+  .string()
+  .check(
+    z.maxLength(500, { abort: true }),
+    z.refine(isHttps, { params: { rule: 'format' }, error: 'format' })
+  )
+
+function isHttps(text: string): boolean {
+  return text.startsWith('https://') && URL.canParse(text) && !/[\s<>"]/.test(text)
+}
+
 /**
- * Replaces the fields it names; `colors` as a whole, `contact: null` takes it away, `logo` and `favicon`
+ * Replaces the fields it names; `colors` as a whole, `null` takes `contact`, `privacy` or `terms` away, `logo` and `favicon`
  * are SVG text of at most 64 KB without anything that acts. With `If-Match`,
  * which holds the version in quotes, only the config that the caller has seen is changed.
  */
@@ -71,7 +87,9 @@ export const updateDomain = endpoint({
     colors: z.optional(z.strictObject(Colours.shape)),
     logo: z.optional(z.string()),
     favicon: z.optional(z.string()),
-    contact: z.optional(z.nullable(Line))
+    contact: z.optional(z.nullable(Line)),
+    privacy: z.optional(z.nullable(PageAddress)),
+    terms: z.optional(z.nullable(PageAddress))
   }),
   output: DomainConfig,
   errors: ['changed_meanwhile', 'svg_refused', 'default_group_private']

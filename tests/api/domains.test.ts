@@ -57,6 +57,26 @@ test('sets the contact and takes it away', async () => {
   expect('contact' in bare).toBe(false)
 })
 
+test('links to the company’s own pages at the foot of every page, by https only', async () => {
+  const [privacy, terms] = ['https://acme.example/privacy', 'https://acme.example/terms?v=2']
+  const named = await admin.call(updateDomain, { id, privacy, terms })
+  expect(named).toMatchObject({ privacy, terms })
+  expect(await app.call(host, getDomainConfig, { domain: host })).toMatchObject({ privacy, terms })
+  for (const address of [
+    'http://acme.example',
+    'javascript:alert(1)',
+    'https://a b',
+    'https://',
+    `https://acme.example/${'a'.repeat(500)}`
+  ]) {
+    await expect(admin.call(updateDomain, { id, privacy: address })).rejects.toMatchObject({
+      code: 'invalid_input'
+    })
+  }
+  const bare = await admin.call(updateDomain, { id, privacy: null, terms: null })
+  expect('privacy' in bare || 'terms' in bare).toBe(false)
+})
+
 test('changes only the version that the caller has seen', async () => {
   const { version } = await app.call(host, getDomainConfig, { domain: host })
   const put = (ifMatch: string) =>

@@ -26,6 +26,8 @@ export interface Database {
     locale: string
     theme: Json<unknown>
     contact: string | null
+    privacy: string | null
+    terms: string | null
     version: Generated<number>
     verified_at: Date | null
   }

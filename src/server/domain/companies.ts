@@ -70,6 +70,8 @@ export async function createCompany(
           locale: input.locale,
           theme: JSON.stringify(canonicalTheme(theme)),
           contact: null,
+          privacy: null,
+          terms: null,
           verified_at: created_at
         })
         .execute()

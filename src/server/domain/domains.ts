@@ -132,7 +132,18 @@ async function applyChange(
       .set({ ...fields, ...(theme && { theme }), version: found.version + 1 })
       .where('company_id', '=', company_id)
       .where('id', '=', id)
-      .returning(['id', 'name', 'title', 'public', 'locale', 'theme', 'contact', 'version'])
+      .returning([
+        'id',
+        'name',
+        'title',
+        'public',
+        'locale',
+        'theme',
+        'contact',
+        'privacy',
+        'terms',
+        'version'
+      ])
       .executeTakeFirstOrThrow()
     const company = await tx
       .selectFrom('company')
@@ -161,6 +172,8 @@ interface DomainRow {
   locale: string
   theme: unknown
   contact: string | null
+  privacy: string | null
+  terms: string | null
   version: number
 }
 
@@ -219,6 +232,8 @@ function configOf(row: DomainRow, company: { name: string; demo: boolean }): Dom
     public: row.public,
     locale: Locale.parse(row.locale),
     ...(row.contact === null ? {} : { contact: row.contact }),
+    ...(row.privacy === null ? {} : { privacy: row.privacy }),
+    ...(row.terms === null ? {} : { terms: row.terms }),
     demo: company.demo,
     version: row.version
   }
