@@ -157,7 +157,9 @@ export const rows: Record<string, Row> = {
       },
       logo: '<svg xmlns="http://www.w3.org/2000/svg"/>',
       favicon: '<svg xmlns="http://www.w3.org/2000/svg"/>',
-      contact: 'help@acme.example'
+      contact: 'help@acme.example',
+      privacy: 'https://acme.example/privacy',
+      terms: 'https://acme.example/terms'
     }),
     ids: { id: 'domain' },
     shared: true
