@@ -12,21 +12,14 @@ import {
   checkFingerprints,
   closeAnswers,
   forgetChecks,
-  isOpen,
-  mayRetry,
-  retryChecks,
-  stopChecks
+  isOpen
 } from '../stores/verifications.ts'
-import { CheckFailure, CheckList } from './parts/CheckList.tsx'
 import { DropZone } from './parts/DropZone.tsx'
 import { Field } from './parts/Field.tsx'
-import { keepFocus } from './parts/keep-focus.ts'
-import { PauseNote } from './parts/PauseNote.tsx'
-import { Progress } from './parts/Progress.tsx'
 import { Seal } from './parts/Seal.tsx'
 import { Unreadable } from './parts/Unreadable.tsx'
 import { useOffer } from './parts/use-offer.ts'
-import { VerdictSheet } from './parts/VerdictSheet.tsx'
+import { usePart } from './parts/use-part.ts'
 
 interface VerifyProps {
   locale: Locale
@@ -49,6 +42,9 @@ export function Verify({ locale, words, company, perMinute }: VerifyProps) {
   const current = checks.filter(check => check.batch === batch)
   const earlier = checks.filter(check => check.batch !== batch)
   const isBlank = current.length === 0
+  // both come after the page, before anybody can have chosen a file
+  const answers = usePart(async () => (await import('./parts/Answers.tsx')).Answers)
+  const list = usePart(async () => (await import('./parts/CheckList.tsx')).CheckList)
   const { zone, bringBack } = useZone(isBlank)
   const [only] = current.length === 1 ? current : []
   const isSettled = !current.some(isOpen)
@@ -80,9 +76,8 @@ export function Verify({ locale, words, company, perMinute }: VerifyProps) {
       </div>
       <Unreadable names={unreadable} locale={locale} t={t} />
       {isLimited && <p className="text-sm">{t('verify.limit', { limit: perMinute })}</p>}
-      {only && <Single key={only.id} check={only} locale={locale} t={t} isSignedIn={isSignedIn} />}
-      {current.length > 1 && (
-        <Batch
+      {!isBlank && answers.Part && (
+        <answers.Part
           key={batch}
           checks={current}
           isSettled={isSettled}
@@ -90,6 +85,14 @@ export function Verify({ locale, words, company, perMinute }: VerifyProps) {
           t={t}
           isSignedIn={isSignedIn}
         />
+      )}
+      {!isBlank && answers.error && (
+        <p role="alert">
+          {t('verify.pause.away')}{' '}
+          <button type="button" className="link" onClick={() => void answers.retry()}>
+            {t('verify.retry')}
+          </button>
+        </p>
       )}
       {isSignedIn && isSettled && hasAnswer && (
         <a className="link link-secondary print:hidden" href={localizedPath(locale, '/history')}>
@@ -99,7 +102,7 @@ export function Verify({ locale, words, company, perMinute }: VerifyProps) {
       {only && <Steps check={only} company={company} locale={locale} t={t} />}
       <Paste t={t} />
       {isBlank && <Steps check={undefined} company={company} locale={locale} t={t} />}
-      {earlier.length > 0 && (
+      {earlier.length > 0 && list.Part && (
         <section className="sheet flex flex-col gap-2 print:hidden">
           <div className="flex flex-wrap items-center justify-between gap-4">
             <h2 className="font-semibold text-lg">{t('verify.earlier')}</h2>
@@ -107,7 +110,7 @@ export function Verify({ locale, words, company, perMinute }: VerifyProps) {
               {t('verify.forget')}
             </button>
           </div>
-          <CheckList checks={earlier} locale={locale} t={t} />
+          <list.Part checks={earlier} locale={locale} t={t} />
         </section>
       )}
     </div>
@@ -234,162 +237,6 @@ function Step({ state, text }: { state: 'todo' | 'doing' | 'done'; text: string 
       {text}
     </li>
   )
-}
-
-interface ResultProps {
-  locale: Locale
-  t: T
-  isSignedIn: boolean
-}
-
-function Single({ check, locale, t, isSignedIn }: ResultProps & { check: Check }) {
-  const heading = useFocusOnce(check.state.step === 'done')
-  if (check.state.step === 'done') {
-    return (
-      <VerdictSheet check={check} answer={check.state.answer} locale={locale} t={t} ref={heading} />
-    )
-  }
-  if (check.state.step === 'stopped') {
-    return (
-      <section className="sheet flex flex-col gap-4" tabIndex={-1}>
-        <p className="wrap-anywhere font-medium">{check.name ?? t('verify.pasted')}</p>
-        <Stopped t={t} />
-      </section>
-    )
-  }
-  if (check.state.step === 'failed') {
-    return (
-      <section className="sheet flex flex-col gap-4">
-        <p className="wrap-anywhere font-medium">{check.name ?? t('verify.pasted')}</p>
-        <CheckFailure error={check.state.error} locale={locale} t={t} isSignedIn={isSignedIn}>
-          {mayRetry(check) && <Retry t={t} />}
-        </CheckFailure>
-      </section>
-    )
-  }
-  return (
-    <section className="sheet flex flex-col gap-4" tabIndex={-1}>
-      <div className="flex items-center gap-4">
-        <Running check={check} locale={locale} t={t} />
-        <StopAll t={t} />
-      </div>
-      <PauseNote locale={locale} t={t} isSignedIn={isSignedIn} />
-    </section>
-  )
-}
-
-function Running({ check, locale, t }: { check: Check; locale: Locale; t: T }) {
-  const { state } = check
-  const share = state.step === 'hashing' ? state.percent / 100 : check.sha256 ? 1 : 0
-  const text =
-    state.step === 'hashing'
-      ? t('verify.hashing', { percent: formatPercent(share, locale) })
-      : t(state.step === 'asking' ? 'verify.asking' : 'verify.waiting')
-  return (
-    <>
-      <Seal state={{ kind: 'hashing', progress: share }} label={text} className="size-16" />
-      <div className="min-w-0 grow">
-        <p className="truncate font-medium">{check.name ?? t('verify.pasted')}</p>
-        <p className="text-ink-soft text-sm">{text}</p>
-        <Progress label={text} ratio={share} />
-      </div>
-    </>
-  )
-}
-
-function Batch({
-  checks,
-  isSettled,
-  locale,
-  t,
-  isSignedIn
-}: ResultProps & { checks: readonly Check[]; isSettled: boolean }) {
-  const heading = useFocusOnce(isSettled)
-  const counts = count(checks)
-  // one reason for all: they were asked together
-  const failed = checks.find(mayRetry)
-  const settled = counts.found + counts.missing + counts.failed
-  const hashed = checks.filter(({ sha256, state }) => sha256 || state.step === 'failed').length
-  const progress = t('verify.progress', { hashed, done: settled, total: checks.length })
-  const summary = counts.failed > 0 ? 'verify.summaryFailed' : 'verify.summary'
-  return (
-    <section className="sheet flex flex-col gap-4" tabIndex={-1}>
-      <div className="flex items-start justify-between gap-4">
-        <h2 ref={heading} tabIndex={-1} className="verdict">
-          {isSettled ? t(summary, counts) : progress}
-        </h2>
-        {!isSettled && <StopAll t={t} />}
-      </div>
-      {!isSettled && <PauseNote locale={locale} t={t} isSignedIn={isSignedIn} />}
-      {!isSettled && <Progress label={progress} ratio={(hashed + settled) / (2 * checks.length)} />}
-      {isSettled && failed?.state.step === 'failed' && (
-        <CheckFailure error={failed.state.error} locale={locale} t={t} isSignedIn={isSignedIn}>
-          <Retry t={t} />
-        </CheckFailure>
-      )}
-      {isSettled && failed?.state.step === 'stopped' && <Stopped t={t} />}
-      <CheckList checks={checks} locale={locale} t={t} />
-    </section>
-  )
-}
-
-function StopAll({ t }: { t: T }) {
-  return (
-    <button
-      type="button"
-      className="btn btn-outline btn-sm shrink-0"
-      onClick={event => keepFocus(event, stopChecks)}
-    >
-      {t('verify.stop')}
-    </button>
-  )
-}
-
-function Stopped({ t }: { t: T }) {
-  return (
-    <>
-      <p role="status">{t('verify.stoppedText')}</p>
-      <Retry t={t} word="goOn" />
-    </>
-  )
-}
-
-function Retry({ t, word = 'retry' }: { t: T; word?: 'retry' | 'goOn' }) {
-  return (
-    <div className="print:hidden">
-      <button
-        type="button"
-        className="btn btn-outline btn-sm"
-        onClick={event => keepFocus(event, () => void retryChecks())}
-      >
-        {t(`verify.${word}`)}
-      </button>
-    </div>
-  )
-}
-
-/** Takes the person to the answer once it is there. */
-function useFocusOnce(isThere: boolean) {
-  const heading = useRef<HTMLHeadingElement>(null)
-  // an answer that was there before, as after coming back to the page, does not take the focus
-  const wasThere = useRef(isThere)
-  useEffect(() => {
-    if (!isThere || wasThere.current) return
-    wasThere.current = true
-    heading.current?.focus()
-  }, [isThere])
-  return heading
-}
-
-function count(checks: readonly Check[]): { found: number; missing: number; failed: number } {
-  const counts = { found: 0, missing: 0, failed: 0 }
-  for (const { state } of checks) {
-    if (state.step === 'failed' || state.step === 'stopped') counts.failed += 1
-    else if (state.step === 'done') {
-      counts[state.answer.verdict === 'authentic' ? 'found' : 'missing'] += 1
-    }
-  }
-  return counts
 }
 
 function stateOf(current: readonly Check[]): string {
