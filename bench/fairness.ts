@@ -8,7 +8,7 @@ import type { Options, Row } from './table.ts'
 
 const otherHost = 'demo.localhost'
 /** Requests in the history that is searched and exported. */
-const historyLength = 20_000
+const historyLength = 5000
 const people = 10
 
 /**

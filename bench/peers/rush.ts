@@ -30,10 +30,10 @@ export async function rush({ port, requests, pipelined, stalls }: Rush) {
     const connection = await Connection.open(port)
     while (!stopping.signal.aborted) {
       const digest = randomBytes(32).toString('hex')
-      const { status } = await connection.ask(
-        request.replace(/#+/g, ({ length }) => digest.slice(0, length))
-      )
-      if (status < 300) done++
+      const text = request.replace(/#+/g, ({ length }) => digest.slice(0, length))
+      const answer = await Promise.race([connection.ask(text), stopped()])
+      if (!answer) break
+      if (answer.status < 300) done++
       // as whoever reads `Retry-After`
       else await sleep(1000, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
