@@ -68,7 +68,7 @@ const invariants: Record<string, string> = {
   'reserved is not the sum of live uploads': `
     with held as (
       select u.company_id, u.group_id, kind, case kind when 'requests' then u.period_start else 'epoch' end as period_start,
-             sum(case kind when 'requests' then 1 else u.size end) as amount
+             sum(case kind when 'requests' then 1 else u.size - u.released end) as amount
         from upload u cross join (values ('requests'), ('storage')) kinds (kind)
        where u.state <> 'settled' group by 1, 2, 3, 4
     ) select company_id, kind, reserved, amount from usage full join held using (company_id, group_id, kind, period_start)

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStream } from '../../tests/helpers/event-stream.ts'
-import { createRandom } from '../../tests/helpers/random.ts'
-import { makeServiceProcess } from '../../tests/helpers/service.ts'
+import { createRandom, type Random } from '../../tests/helpers/random.ts'
+import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
 import { audit, rehash } from './audit.ts'
 import { startDepositors } from './depositors.ts'
 
@@ -51,24 +51,7 @@ export async function crash(options: {
     patienceSeconds: 300
   })
 
-  const faults: string[] = []
-  const restarts: number[] = []
-  let databaseKills = 0
-  for (let kill = 1; kill <= kills; kill++) {
-    await sleep(random.integer(50, 1500))
-    const both = random.chance(0.3)
-    const databaseFirst = random.chance(0.5)
-    if (both && databaseFirst) await service.killDatabase()
-    const end = await service.kill()
-    if (end !== 'SIGKILL') faults.push(`the service ended by itself with ${end}`)
-    if (both && !databaseFirst) await service.killDatabase()
-    if (both) databaseKills++
-    const ms = await service.start()
-    restarts.push(ms)
-    const what = both ? 'service and database' : 'service'
-    onKill(`kill ${kill} of ${kills}: ${what}, ready after ${Math.round(ms)} ms`)
-  }
-
+  const { faults, restarts, databaseKills } = await killAtRandom(service, { random, kills, onKill })
   await crowd.finish()
   const { figures, faults: found } = await audit(service, crowd.remembered)
   faults.push(...found, ...(await rehash(service, crowd.remembered)))
@@ -101,6 +84,31 @@ export async function crash(options: {
     exit,
     faults
   }
+}
+
+/** Kills the service, at times with its database, and starts it again. */
+export async function killAtRandom(
+  service: ServiceProcess,
+  { random, kills, onKill }: { random: Random; kills: number; onKill: (text: string) => void }
+) {
+  const faults: string[] = []
+  const restarts: number[] = []
+  let databaseKills = 0
+  for (let kill = 1; kill <= kills; kill++) {
+    await sleep(random.integer(50, 1500))
+    const both = random.chance(0.3)
+    const databaseFirst = random.chance(0.5)
+    if (both && databaseFirst) await service.killDatabase()
+    const end = await service.kill()
+    if (end !== 'SIGKILL') faults.push(`the service ended by itself with ${end}`)
+    if (both && !databaseFirst) await service.killDatabase()
+    if (both) databaseKills++
+    const ms = await service.start()
+    restarts.push(ms)
+    const what = both ? 'service and database' : 'service'
+    onKill(`kill ${kill} of ${kills}: ${what}, ready after ${Math.round(ms)} ms`)
+  }
+  return { faults, restarts, databaseKills }
 }
 
 function spread(values: number[]) {

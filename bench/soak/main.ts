@@ -3,6 +3,7 @@ import { crash } from './crash.ts'
 import { fail, fillDisk, order } from './disk.ts'
 import { failPut } from './disk-put.ts'
 import { whyNotWatched } from './strace.ts'
+import { hold } from './held.ts'
 import { runTests } from './tests.ts'
 import { wait } from './waiting.ts'
 
@@ -26,6 +27,7 @@ const scenarios: Record<string, Scenario> = {
   'B-06': runTests(['tests/api/refusals.test.ts']),
   'C-01': ({ seed, scale }) =>
     crash({ seed, kills: countOf(1000, scale), maxRestartMs: 5000, onKill: say }),
+  'C-01 held': ({ seed, scale }) => hold({ seed, kills: countOf(40, scale), onKill: say }),
   'C-03': watched(({ seed, scale }) => order({ seed, deposits: countOf(100, scale) })),
   // 16 calls a round
   'C-04': watched(({ seed, scale }) => fail({ seed, rounds: countOf(18, scale), onFault: say })),

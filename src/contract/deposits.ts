@@ -117,6 +117,7 @@ export const createDeposit = endpoint({
     'fingerprint_invalid',
     'request_limit_reached',
     'storage_limit_reached',
+    'upload_limit_reached',
     'idempotency_key_missing',
     'idempotency_in_flight',
     'idempotency_key_reused'
@@ -153,6 +154,7 @@ export const putDeposit = stream({
     'type_not_allowed',
     'request_limit_reached',
     'storage_limit_reached',
+    'upload_limit_reached',
     'idempotency_in_flight',
     'idempotency_key_reused'
   ]
@@ -259,7 +261,15 @@ export const patchUpload = stream({
   access: 'user',
   input: UploadInput,
   message: z.void(),
-  errors: ['upload_offset', 'upload_busy', 'upload_state', 'too_large', 'lapsed', 'cancelled']
+  errors: [
+    'upload_offset',
+    'upload_busy',
+    'upload_state',
+    'too_large',
+    'storage_limit_reached',
+    'lapsed',
+    'cancelled'
+  ]
 })
 
 /** tus 1.0 termination: cancels the deposit and gives the reservation back. */

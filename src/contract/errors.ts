@@ -68,6 +68,7 @@ export const errorCodes = {
   fingerprint_invalid: 422,
   request_limit_reached: 429,
   storage_limit_reached: 413,
+  upload_limit_reached: 409,
   upload_state: 409,
   upload_offset: 409,
   upload_busy: 409,

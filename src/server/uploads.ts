@@ -19,6 +19,7 @@ import {
 import {
   cancelUpload,
   getUpload,
+  holdReleased,
   receiveUpload,
   requireOpen,
   requireUploading,
@@ -139,6 +140,7 @@ export function createUploads(deps: Deps): Uploads {
       if (offset + length > size) {
         throw new AppError('too_large', `The upload was announced with ${size} bytes`)
       }
+      if (current.released > 0) await holdReleased(deps, current)
       lock.awaitBytes(offset)
       reached = await writeBody(request, {
         path: deps.blobs.stagingFile(current),

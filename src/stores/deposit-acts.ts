@@ -189,12 +189,18 @@ export function isLasting(error: AppError): boolean {
 
 /** The person's quota is used up; another try makes sense once there is room. */
 export function isLimit({ code }: AppError): boolean {
-  return code === 'request_limit_reached' || code === 'storage_limit_reached'
+  return limits.has(code)
 }
 
 export function isOutdating(error: AppError): boolean {
   return outdating.has(error.code)
 }
+
+const limits: ReadonlySet<ErrorCode> = new Set([
+  'request_limit_reached',
+  'storage_limit_reached',
+  'upload_limit_reached'
+])
 
 /** Another try cannot help: the file itself, or the right to deposit it, would have to change. */
 const lasting: ReadonlySet<ErrorCode> = new Set([

@@ -32,6 +32,7 @@ import {
   rowOf,
   uploadBytes
 } from '../helpers/matrix.ts'
+import { closeUploads, openUploads } from '../helpers/open-uploads.ts'
 
 const root = join(import.meta.dirname, '../..')
 const names = Object.keys(routes)
@@ -361,6 +362,7 @@ describe('the error codes', () => {
         return deposit({ ...input })
       }),
     'createDeposit storage_limit_reached': () => deposit({ size: 100_001 }),
+    'createDeposit upload_limit_reached': () => withManyUploads(() => deposit({})),
     'createDeposit request_limit_reached': () => withoutRequests(() => deposit({})),
     'createDeposit idempotency_key_missing': () => deposit({}, {}),
     'createDeposit idempotency_in_flight': () =>
@@ -378,6 +380,7 @@ describe('the error codes', () => {
     'putDeposit too_large': () => put({}, { 'content-length': '5000000001' }),
     'putDeposit type_not_allowed': () => withRule('media_types', ['image/png'], () => put({})),
     'putDeposit request_limit_reached': () => withoutRequests(() => put({})),
+    'putDeposit upload_limit_reached': () => withManyUploads(() => put({})),
     'putDeposit storage_limit_reached': () => put({}, { 'content-length': '100001' }),
     'putDeposit idempotency_in_flight': () =>
       whileHeld(ada.id, 'PUT /deposit', key => put({}, { 'idempotency-key': key })),
@@ -467,6 +470,15 @@ describe('the error codes', () => {
       return refused
     },
     'patchUpload too_large': async () => ask('patchUpload', { id: await open(10) }),
+    'patchUpload storage_limit_reached': async () => {
+      const id = await open()
+      await app.owner.query('update upload set released = size where id = $1', [id])
+      await app.owner.query('update "group" set max_storage = 0')
+      const response = await ask('patchUpload', { id })
+      await app.owner.query('update "group" set max_storage = 100000')
+      await app.owner.query('update upload set released = 0 where id = $1', [id])
+      return response
+    },
     'deleteUpload cancelled': async () => ask('deleteUpload', { id: await cancelled() }),
     'deleteUpload lapsed': async () => ask('deleteUpload', { id: await lapsed() }),
     'deleteUpload upload_state': async () => ask('deleteUpload', { id: await complete() }),
@@ -619,6 +631,13 @@ async function withRule(
   await set(value)
   const response = await run()
   await set(name === 'media_types' ? null : 'person')
+  return response
+}
+
+async function withManyUploads(run: () => Promise<RawResponse>): Promise<RawResponse> {
+  await openUploads(app.owner, ada, 2000)
+  const response = await run()
+  await closeUploads(app.owner, ada)
   return response
 }
 

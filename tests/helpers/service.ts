@@ -69,6 +69,11 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
     return answer?.status === 200
   }
 
+  async function readiness(): Promise<Record<string, unknown>> {
+    const answer = await fetch(`http://127.0.0.1:${managementPort}/readyz`)
+    return { status: answer.status, ...(await answer.json()) }
+  }
+
   /** Ends the process with a signal and answers how it ended. */
   async function end(signal: NodeJS.Signals): Promise<number | string | null> {
     const process = running
@@ -108,6 +113,8 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
     /** What a supervisor does; answers the exit code. */
     stop: () => end('SIGTERM'),
     killDatabase,
+    /** Body and status of `/readyz`. */
+    readiness,
     async socketDir(): Promise<string> {
       const found = await findPostmaster(databaseDir)
       if (!('socketDir' in found)) throw new Error('the database is not running')

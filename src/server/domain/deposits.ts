@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type * as z from 'zod/mini'
 import { type Category, KeepOriginals } from '../../contract/categories.ts'
 import {
@@ -109,6 +110,22 @@ interface Opening {
   now: Date
 }
 
+/** A person's uploads that have begun and not ended. */
+const maxOpenUploads = 2000
+
+const openUploads = prepare(
+  (
+    _db,
+    { company_id, user_id, limit }: { company_id: CompanyId; user_id: string; limit: number }
+  ) =>
+    sql<{ open: number }>`
+      select count(*)::int as open from (
+        select from upload
+        where company_id = ${company_id}::uuid and user_id = ${user_id}::uuid and state = 'uploading'
+        limit ${limit}::int
+      ) as uploads`
+)
+
 /** Reserves quota, then makes the upload and its request. */
 export async function openUpload(
   tx: Tx,
@@ -116,7 +133,10 @@ export async function openUpload(
   opening: Opening
 ): Promise<{ request: ProcessedRequest; upload_id: string }> {
   const { company_id, user_id, size, now, digests } = opening
+  // the calls of a person that charge one group stand in line here, so the count below is exact among them
   const held = await reserve(tx, { ...chargeOf(opening), bytes: size })
+  const counted = tx.run(openUploads, { company_id, user_id, limit: maxOpenUploads })
+  counted.catch(() => undefined) // reported where it is awaited
   const request_id = newId(deps)
   const record_id = newRecordId(deps)
   const upload_id = newRecordId(deps)
@@ -143,6 +163,16 @@ export async function openUpload(
       active_at: now
     })
     .execute()
+  const [count] = await counted
+  if (count && count.open >= maxOpenUploads) {
+    throw new AppError(
+      'upload_limit_reached',
+      `A person has at most ${maxOpenUploads} open uploads`,
+      {
+        figures: { used: count.open, limit: maxOpenUploads, resets_at: null }
+      }
+    )
+  }
   const request = await publish(tx, deps, company_id, {
     id: request_id,
     user_id,

@@ -7,11 +7,14 @@ import type { CompanyId, Deps, Digest } from './deps.ts'
 import { readNames, tagOf, writeRecord } from './records.ts'
 import { type Draft, publish } from './requests.ts'
 import { openDigest } from './upload-digests.ts'
-import { release, settle as settleUsage } from './usage.ts'
+import { release, reserveAgain, settle as settleUsage } from './usage.ts'
 
 /** Short and renewed while the work goes on, so that a crash holds nothing up for long. */
 const leaseMs = 10_000
 const lapseHours = 24
+/** After so long without a byte, what has not come is no longer reserved. */
+const idleMinutes = 10
+const releasedAtOnce = 500
 /** An upload of one call cannot be continued, so its server's death ends it. */
 const lapseDirectMinutes = 10
 
@@ -35,6 +38,8 @@ export interface Upload {
   stored: Buffer | null
   transform: Record<string, unknown> | null
   state: 'uploading' | 'received' | 'held' | 'settled'
+  /** Bytes of the reservation that went back, because none came for a while. */
+  released: number
   /** How often the deposit was begun. */
   attempts: number
   group_id: string
@@ -118,6 +123,8 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
     if (current.state !== 'uploading') return
     if (failure?.isFlush) return end(tx, deps, current, 'failed', 'not_stored')
     if (failure) throw failure.error
+    // before a PATCH began, or while it was no longer heard of
+    await reserveReleased(tx, current)
     await setState(tx, upload, 'received')
     await publish(tx, deps, upload.company_id, draftOf(current, 'queued'))
     tx.afterCommit(() => deps.wakes.uploads.send(upload.company_id))
@@ -151,6 +158,77 @@ export async function tryEnd(
   if (!ended) return false
   await deps.blobs.discardStaged(ended)
   return true
+}
+
+/**
+ * Reserves the bytes again that an upload has given back. Throws `storage_limit_reached` when others have
+ * taken the room; what has arrived stays, and the upload can go on later.
+ */
+export async function holdReleased(deps: Pick<Deps, 'db'>, upload: Upload): Promise<void> {
+  await inCompany(deps.db, upload.company_id, async tx => {
+    const current = await lockUpload(tx, upload)
+    if (current?.state === 'uploading') await reserveReleased(tx, current)
+  })
+}
+
+async function reserveReleased(tx: Tx, { company_id, id, group_id, released }: Upload) {
+  if (released === 0) return
+  await reserveAgain(tx, { company_id, group_id, bytes: released })
+  await setReleased(tx, { company_id, id }, 0)
+}
+
+async function setReleased(
+  tx: Tx,
+  { company_id, id }: Pick<Upload, 'company_id' | 'id'>,
+  released: number
+): Promise<void> {
+  await tx
+    .updateTable('upload')
+    .set({ released })
+    .where('company_id', '=', company_id)
+    .where('id', '=', id)
+    .execute()
+}
+
+/**
+ * Gives back what uploads without progress have reserved for bytes that have not come. Those that came
+ * stay reserved until the upload lapses.
+ */
+export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Promise<void> {
+  const now = deps.clock()
+  const before = new Date(now.getTime() - idleMinutes * 60_000)
+  const isIdle = (tx: Tx) =>
+    tx
+      .selectFrom('upload')
+      .select('id')
+      .where('company_id', '=', company_id)
+      .where('state', '=', 'uploading')
+      .where('released', '=', 0)
+      // the file of `PUT /deposit` cannot be continued, so it lapses as a whole
+      .where('stored', 'is not', null)
+      .where('active_at', '<', before)
+      .where(either => either.or([either('writer', 'is', null), either('writer_until', '<', now)]))
+  let last = ''
+  for (;;) {
+    const page = await inCompany(deps.db, company_id, tx =>
+      isIdle(tx).where('id', '>', last).orderBy('id').limit(releasedAtOnce).execute()
+    )
+    for (const { id } of page) {
+      await inCompany(deps.db, company_id, async tx => {
+        const locked = await isIdle(tx).where('id', '=', id).forUpdate().executeTakeFirst()
+        const upload = locked && (await findUpload(tx, company_id, id))
+        if (!upload) return
+        const arrived = (await deps.blobs.sizeStaged(upload)) ?? 0
+        const bytes = upload.size - arrived
+        if (bytes <= 0) return
+        await release(tx, company_id, { ...reservationOf(upload), requests: 0, bytes })
+        await setReleased(tx, upload, bytes)
+      })
+    }
+    const end = page.at(-1)
+    if (!end || page.length < releasedAtOnce) return
+    last = end.id
+  }
 }
 
 /** Ends the upload of a company that nobody has continued longest, a day or more; answers whether there was one. */
@@ -409,8 +487,8 @@ async function setState(tx: Tx, upload: Upload, state: 'received' | 'settled'): 
 }
 
 function reservationOf(upload: Upload) {
-  const { group_id, period_start, size } = upload
-  return { group_id, period_start, requests: 1, bytes: size }
+  const { group_id, period_start, size, released } = upload
+  return { group_id, period_start, requests: 1, bytes: size - released }
 }
 
 export function draftOf(upload: Upload, state: RequestState): Draft {

@@ -53,6 +53,37 @@ export async function release(tx: Tx, company_id: CompanyId, held: Reservation):
   await move(tx, company_id, held, 0)
 }
 
+/**
+ * Holds bytes back once more for an upload that was admitted to the group before, whoever belongs to it by
+ * now. Throws `storage_limit_reached` when there is no room.
+ */
+export async function reserveAgain(
+  tx: Tx,
+  { company_id, group_id, bytes }: { company_id: CompanyId; group_id: string; bytes: number }
+): Promise<void> {
+  const { max_storage, taken } = await tx
+    .selectFrom('group')
+    .leftJoin('usage', join =>
+      join
+        .onRef('usage.company_id', '=', 'group.company_id')
+        .onRef('usage.group_id', '=', 'group.id')
+        .on('usage.kind', '=', 'storage')
+    )
+    .where('group.company_id', '=', company_id)
+    .where('group.id', '=', group_id)
+    .select(['group.max_storage', sql<number>`coalesce(used + reserved, 0)`.as('taken')])
+    .executeTakeFirstOrThrow()
+  const place = { company_id, group_id, into: 'reserved' as const }
+  const isAdded = await add(tx, {
+    ...place,
+    kind: 'storage',
+    period_start: storagePeriod,
+    amount: bytes,
+    limit: max_storage
+  })
+  if (!isAdded) throw storageRefused({ bytesTaken: taken, max_storage })
+}
+
 /** What all groups of a person have used and have left; one unlimited group makes a limit `null`. */
 export async function usageOf(
   tx: Tx,
@@ -304,7 +335,7 @@ function requestsRefused(meter: Meter, now: Date): AppError {
   })
 }
 
-function storageRefused(meter: Meter): AppError {
+function storageRefused(meter: Pick<Meter, 'bytesTaken' | 'max_storage'>): AppError {
   return new AppError('storage_limit_reached', 'The group has no room left for these bytes', {
     figures: { used: meter.bytesTaken, limit: meter.max_storage ?? 0, resets_at: null }
   })

@@ -1,7 +1,7 @@
 import { findDemo } from '../domain/demo.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
 import { listCompanies } from '../domain/installation.ts'
-import { lapseNextUpload, settleNextUpload } from '../domain/uploads.ts'
+import { lapseNextUpload, releaseIdleUploads, settleNextUpload } from '../domain/uploads.ts'
 import { eachCompany, logFailure } from './each-company.ts'
 import type { Job } from './run.ts'
 
@@ -30,17 +30,18 @@ export function settleUploads(deps: Deps): Job {
   }
 }
 
-/** Gives back what uploads hold that nobody continues. */
+/** Gives back what uploads hold that nobody continues, a part after minutes and all after a day. */
 export function lapseStaleUploads(deps: Deps): Job {
   const name = 'lapse-uploads'
   return {
     name,
-    everyMs: 10 * 60_000,
+    everyMs: 60_000,
     async run(stopping) {
       const demo = await findDemo(deps)
       await eachCompany(deps, { job: name, stopping }, async company => {
         // what is being made there is dated back, and would lapse before it has its bytes
         if (demo?.state === 'seeding' && demo.company_id === company) return
+        await releaseIdleUploads(deps, company)
         while (!stopping() && (await lapseNextUpload(deps, company)));
       })
     }

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto'
+import type pg from 'pg'
+import type { TestPerson } from './app.ts'
+
+const prefix = 'open'
+
+/** Gives a person so many open uploads of one byte, as rows that no call has made and no quota counts. */
+export async function openUploads(
+  owner: pg.Pool,
+  { id, category }: Pick<TestPerson, 'id' | 'category'>,
+  count: number
+): Promise<void> {
+  await owner.query(
+    `with made as (
+       insert into request (company_id, id, user_id, kind, state, seq, created_at, facts)
+       select g.company_id, gen_random_uuid(), $1, 'deposit', 'uploading', 0, now(), '{}'
+       from group_category g, generate_series(1, $3::int) where g.category_id = $2
+       returning company_id, id
+     )
+     insert into upload (
+       company_id, id, request_id, user_id, category_id, record_id, size, media_type, name, state,
+       group_id, period_start, released, original, stored, created_at, active_at
+     )
+     select made.company_id, $4 || made.id, made.id, $1, $2, '', 1, 'text/plain', 'a', 'uploading',
+       g.group_id, now(), 1, '', '', now(), now()
+     from made, group_category g where g.category_id = $2`,
+    [id, category, count, `${prefix}-${randomUUID()}-`]
+  )
+}
+
+/** Removes what `openUploads` has made. */
+export async function closeUploads(owner: pg.Pool, { id }: Pick<TestPerson, 'id'>): Promise<void> {
+  await owner.query(
+    `with gone as (
+       delete from upload where user_id = $1 and id like $2 returning company_id, request_id
+     )
+     delete from request r using gone
+     where (r.company_id, r.id) = (gone.company_id, gone.request_id)`,
+    [id, `${prefix}-%`]
+  )
+}
