@@ -224,8 +224,11 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
 
   function limit(act: Act, error: AppError): void {
     const isFull = limits.meet(act, error)
-    parts.forget(act.id)
-    startAnew(act)
+    // what has arrived of it stays, and the upload goes on when there is room
+    if (!act.reserved) {
+      parts.forget(act.id)
+      startAnew(act)
+    }
     const paused: DepositState = { status: 'paused', by: 'limit', ratio: 0, error }
     list.change(act, paused)
     if (!isFull) return

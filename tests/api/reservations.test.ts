@@ -61,7 +61,8 @@ test('gives back of an upload that ends no more than it still holds', async () =
 
 test('lets exactly as many uploads go on at once as there is room for', async () => {
   await setRoom(null)
-  const all = []
+  const all: (Awaited<ReturnType<TestApp['reserve']>> & { bytes: Buffer; person: TestPerson })[] =
+    []
   for (let n = 0; n < 8; n++) {
     const bytes = randomBytes(100)
     all.push({ bytes, person: n % 2 ? ada : bob, ...(await app.reserve(n % 2 ? ada : bob, bytes)) })
@@ -75,7 +76,7 @@ test('lets exactly as many uploads go on at once as there is room for', async ()
   const send = ({ person, upload, bytes }: (typeof all)[number]) =>
     app.patch(person, upload, bytes.subarray(10), 10)
   // three of a person move at a time
-  const answers = []
+  const answers: { status: number }[] = []
   for (const some of [all.slice(0, 4), all.slice(4)])
     answers.push(...(await Promise.all(some.map(send))))
   expect(answers.map(({ status }) => status).toSorted()).toEqual([

@@ -256,6 +256,26 @@ test('takes another key once the server has refused', async () => {
   expect(new Set(world.reserved.map(input => input.key)).size).toBe(2)
 })
 
+test('goes on with the same upload after its room was taken meanwhile', async () => {
+  let full = true
+  const sent: string[] = []
+  const { queue, world, state } = makeQueue({
+    send: async url => {
+      if (full) throw new AppError('storage_limit_reached', 'full')
+      sent.push(url)
+    }
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  expect(state(0)).toMatchObject({ status: 'paused', by: 'limit' })
+  full = false
+  queue.resume(idOf(queue, 0))
+  await world.run()
+  expect(state(0).status).toBe('recording')
+  expect(sent).toEqual(['/uploads/0'])
+  expect(world.reserved).toHaveLength(1)
+})
+
 test('pauses in the middle of an upload and resumes without a second reservation', async () => {
   const sending = new Gate()
   const { queue, world, state } = makeQueue({
