@@ -60,7 +60,13 @@ export async function hold(options: {
   const listed = vidimus(service, 'deposit', 'held').held.map(
     (each: { request_id: string }) => each.request_id
   )
-  if (listed.toSorted().join() !== stuck.map(each => each.request).toSorted().join()) {
+  if (
+    listed.toSorted().join() !==
+    stuck
+      .map(each => each.request)
+      .toSorted()
+      .join()
+  ) {
     faults.push(`vidimus deposit held lists ${listed.length} deposits`)
   }
   faults.push(...(await removeOrphans(service)))
