@@ -113,7 +113,7 @@ interface Opening {
 /** A person's uploads that have begun and not ended. */
 const maxOpenUploads = 2000
 
-const openUploads = prepare(
+const countOpenUploads = prepare(
   (
     _db,
     { company_id, user_id, limit }: { company_id: CompanyId; user_id: string; limit: number }
@@ -135,7 +135,7 @@ export async function openUpload(
   const { company_id, user_id, size, now, digests } = opening
   // the calls of a person that charge one group stand in line here, so the count below is exact among them
   const held = await reserve(tx, { ...chargeOf(opening), bytes: size })
-  const counted = tx.run(openUploads, { company_id, user_id, limit: maxOpenUploads })
+  const counted = tx.run(countOpenUploads, { company_id, user_id, limit: maxOpenUploads })
   counted.catch(() => undefined) // reported where it is awaited
   const request_id = newId(deps)
   const record_id = newRecordId(deps)
