@@ -1,25 +1,28 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type Browser, expect, type Page } from '@playwright/test'
+import en from '../../src/i18n/en/mails.json' with { type: 'json' }
+import fr from '../../src/i18n/fr/mails.json' with { type: 'json' }
 import { inspectInBothSchemes } from '../helpers/accessibility.ts'
 import { newEmail } from '../helpers/client.ts'
 import { test } from '../helpers/journey.ts'
-import { parseMail, type ReceivedMail } from '../helpers/mail-server.ts'
+import { openMailServer } from '../helpers/mail-server.ts'
 import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
 
 const password = 'seven green bicycles in the rain'
 const other = 'nine yellow umbrellas on the roof'
 
-/** Beyond loopback every sign-up waits for its mail, which is a file here. */
-const confirming = { HOST: '0.0.0.0', LOG_LEVEL: 'info' }
-
+let mailServer: Awaited<ReturnType<typeof openMailServer>>
 let service: ServiceProcess
 test.beforeAll(async () => {
   test.setTimeout(120_000)
-  service = await makeServiceProcess(confirming)
+  mailServer = await openMailServer()
+  const mailing = { SMTP_URL: mailServer.url, MAIL_FROM: 'vidimus@example.org' }
+  service = await makeServiceProcess({ ...mailing, LOG_LEVEL: 'info' })
   await service.start()
 })
-test.afterAll(() => service[Symbol.asyncDispose]())
+test.afterAll(async () => {
+  await service[Symbol.asyncDispose]()
+  await mailServer[Symbol.asyncDispose]()
+})
 
 test('a sign-up waits for its mail, and goes on by itself in every tab', async ({ browser }) => {
   const context = await browser.newContext()
@@ -45,8 +48,8 @@ test('a sign-up waits for its mail, and goes on by itself in every tab', async (
   await expect(opened).toHaveURL(/\/en$/)
   await expect(opened.getByRole('link', { name: 'Deposit' }).first()).toBeVisible()
   await expect(page).toHaveURL(/\/en\/history\?kind=deposit$/)
+  // a used link shows no form
   await opened.goto(link)
-  await opened.getByRole('button', { name: 'Confirm my e-mail' }).click()
   await expect(opened.getByText('This e-mail is confirmed already.')).toBeVisible()
   expect(faults).toEqual([])
   await context.close()
@@ -80,10 +83,13 @@ test('a link opened in another browser asks for a password, which is then the ac
   await page.getByRole('button', { name: 'Confirm my e-mail' }).click()
   await expect(page.getByText('You opened this link in another browser')).toBeVisible()
   await inspect(page, 'verify-elsewhere')
+  // a stranger may have chosen the name
+  await expect(page.getByLabel('Username')).toHaveValue('')
+  await page.getByLabel('Username').fill('Grace Hopper')
   await choose(page)
   await page.getByRole('button', { name: 'Confirm and sign in' }).click()
   await expect(page).toHaveURL(/\/en$/)
-  await expect(page.getByRole('button', { name: /Ada Lovelace/ })).toBeVisible()
+  await expect(page.getByRole('button', { name: /Grace Hopper/ })).toBeVisible()
   // whoever had typed the address is out
   await expect(typed).toHaveURL(/\/sign-in|\/verify-account/)
   await typed.goto(`${site()}/en/deposit`)
@@ -137,35 +143,38 @@ test('an invited person chooses name and password, in French too', async ({ brow
   await operator.getByRole('button', { name: 'Become the operator' }).click()
   await expect(operator.getByText('You are the operator.')).toBeVisible()
   const email = newEmail()
-  const link = await operator.evaluate(
+  await operator.evaluate(
     async ([address, api]) => {
       const token = /__Host-vidimus=([^;]+)/.exec(document.cookie)?.[1]
-      const answer = await fetch(`${api}/user`, {
+      await fetch(`${api}/user`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-        body: JSON.stringify({ email: address, locale: 'fr' })
+        body: JSON.stringify({ email: address, username: 'Grace Murray', locale: 'fr' })
       })
-      return (await answer.json()).link
     },
     [email, site().replace('//', '//api.')]
   )
+  const link = await linkOf(email, 'activate')
   expect(link).toContain('/fr/activate-account#t=')
   const page = await fresh(browser)
   await page.goto(link)
   await expect(page.getByText(`a invité ${email}.`)).toBeVisible()
   await page.setViewportSize({ width: 320, height: 800 })
   await inspect(page, 'activate-fr-320')
+  await expect(page.getByLabel('Nom d’utilisateur')).toHaveValue('Grace Murray')
   await page.getByLabel('Nom d’utilisateur').fill('Grace Hopper')
   await page.getByLabel('Mot de passe', { exact: true }).fill(password)
+  // a change of language takes link and form along
+  await speak(page, 'English')
+  await expect(page.getByLabel('Username')).toHaveValue('Grace Hopper')
+  await expect(page.getByLabel('Password', { exact: true })).toHaveValue(password)
+  await speak(page, 'Français')
   await page.getByLabel('Répétez le mot de passe').fill(password)
   await page.getByRole('button', { name: 'Activer mon compte' }).click()
   await expect(page).toHaveURL(/\/fr$/)
   await page.goto(link)
-  await page.getByLabel('Nom d’utilisateur').fill('Eve')
-  await page.getByLabel('Mot de passe', { exact: true }).fill(other)
-  await page.getByLabel('Répétez le mot de passe').fill(other)
-  await page.getByRole('button', { name: 'Activer mon compte' }).click()
   await expect(page.getByText('Ce compte est déjà actif.')).toBeVisible()
+  await expect(page.getByLabel('Nom d’utilisateur')).toHaveCount(0)
 })
 
 test('a person moves to another e-mail and then deletes the account', async ({ browser }) => {
@@ -224,15 +233,16 @@ test('the pages of links say what they need when they are opened without one', a
       await inspectInBothSchemes(page)
     }
     await page.goto(`${site()}/${locale}/verify-account#t=${'A'.repeat(43)}&email=a@example.com`)
-    await page
-      .getByRole('button', { name: /Confirm my e-mail|Confirmer mon adresse e‑mail/ })
-      .click()
     await expect(page.getByText(/no longer works|ne fonctionne plus/)).toBeVisible()
   }
 })
 
 function site(): string {
   return `http://localhost:${service.port}`
+}
+
+async function speak(page: Page, language: string): Promise<void> {
+  await page.locator('a[data-locale]', { hasText: language }).first().dispatchEvent('click')
 }
 
 async function fresh(browser: Browser): Promise<Page> {
@@ -269,21 +279,27 @@ async function signIn(page: Page, email: string, typed: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
-/** The newest mail of a kind to somebody, as it lies in the outbox. */
-async function mailTo(email: string, kind: string): Promise<ReceivedMail['text']> {
-  const outbox = join(service.dataDir, 'outbox')
+/** The newest mail of a kind to somebody, in either language. */
+async function mailTo(
+  email: string,
+  kind: Exclude<keyof typeof en, 'footer' | 'contact'>
+): Promise<string> {
+  const patterns = [en, fr].map(words => {
+    const [before = '', after = ''] = words[kind].title.split('{{company}}')
+    return new RegExp(`^${RegExp.escape(before)}.*${RegExp.escape(after)}$`)
+  })
   for (let tries = 0; tries < 200; tries++) {
-    const files = (await readdir(outbox)).filter(file => file.includes(`-${kind}-`)).sort()
-    for (const file of files.reverse()) {
-      const mail = parseMail(await readFile(join(outbox, file), 'latin1'))
-      if (mail.headers.get('to') === email) return mail.text
-    }
+    const found = mailServer.mails.findLast(
+      ({ to, headers }) =>
+        to.includes(email) && patterns.some(each => each.test(headers.get('subject') ?? ''))
+    )
+    if (found) return found.text
     await new Promise(resolve => setTimeout(resolve, 50))
   }
-  throw new Error(`no ${kind} for ${email} in the outbox`)
+  throw new Error(`no ${kind} was mailed to ${email}`)
 }
 
-async function linkOf(email: string, kind: string): Promise<string> {
+async function linkOf(email: string, kind: Parameters<typeof mailTo>[1]): Promise<string> {
   return /http:\S+#t=\S+/.exec(await mailTo(email, kind))?.[0] ?? ''
 }
 
