@@ -109,8 +109,9 @@ const passing = [
   'unauthenticated',
   'internal',
   'idempotency_in_flight',
-  // the process before was killed while it wrote
-  'upload_busy'
+  // the process before was killed while it wrote: asked again, the service says where it stands
+  'upload_busy',
+  'upload_offset'
 ]
 
 /** From where the server stands to the end of `part`, in one to four PATCHes. */
