@@ -81,7 +81,7 @@ test('a link opened in another browser asks for a password, which is then the ac
   const page = await fresh(browser)
   await page.goto(await linkOf(email, 'verify'))
   await page.getByRole('button', { name: 'Confirm my e-mail' }).click()
-  await expect(page.getByText('You opened this link in another browser')).toBeVisible()
+  await expect(page.getByText('This is not the browser in which')).toBeVisible()
   await inspect(page, 'verify-elsewhere')
   // a stranger may have chosen the name
   await expect(page.getByLabel('Username')).toHaveValue('')
@@ -224,7 +224,7 @@ test('the pages of links say what they need when they are opened without one', a
 }) => {
   for (const [locale, text] of [
     ['en', 'This page needs the link of a mail.'],
-    ['fr', 'Cette page s’ouvre par un lien reçu par e-mail.']
+    ['fr', 'Cette page s’ouvre par un lien reçu par e‑mail.']
   ] as const) {
     const page = await fresh(browser)
     for (const path of ['verify-account', 'activate-account', 'confirm-email']) {

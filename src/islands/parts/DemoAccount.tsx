@@ -8,11 +8,10 @@ export function DemoAccount({ t }: { t: T }) {
   useEffect(() => void findDemoAccount().then(setAccount), [])
   if (!account) return null
   return (
-    <dl className="alert alert-outline grid grid-cols-[auto_1fr] gap-x-3 gap-y-1 text-sm">
-      <dt className="col-span-2 font-medium">{t('account.demo')}</dt>
-      <dt>{t('account.email')}</dt>
+    <dl className="flex flex-col rounded-box border border-base-300 p-4 text-sm">
+      <dt className="font-medium">{t('account.demo')}</dt>
       <dd className="font-mono wrap-anywhere">{account.email}</dd>
-      <dt>{t('account.password')}</dt>
+      <dt className="mt-2">{t('account.password')}</dt>
       <dd className="font-mono wrap-anywhere">{account.password}</dd>
     </dl>
   )
