@@ -41,7 +41,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
 async function loadAll(page: Page, signal: AbortSignal): Promise<number> {
   const started = performance.now()
   await page.locator('main li[data-request]').first().waitFor()
-  const end = page.getByText('That is everything.')
+  const end = page.getByText('No more entries.')
   while (!(await end.isVisible())) {
     signal.throwIfAborted()
     await page.evaluate(

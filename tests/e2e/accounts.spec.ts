@@ -29,7 +29,7 @@ test('a sign-up waits for its mail, and goes on by itself in every tab', async (
   const page = await context.newPage()
   const faults = watch(page)
   const email = await signUp(page)
-  await expect(page.getByRole('heading', { name: 'Check your mail' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
   await expect(page.getByText(`We sent a link to ${email}.`)).toBeVisible()
   await expect(page.getByRole('button', { name: /Send it again in/ })).toBeVisible()
   await inspect(page, 'verify-waiting')
@@ -40,17 +40,17 @@ test('a sign-up waits for its mail, and goes on by itself in every tab', async (
   const link = await linkOf(email, 'verify')
   const opened = await context.newPage()
   await opened.goto(link)
-  await expect(opened.getByText(`One click confirms ${email}`)).toBeVisible()
+  await expect(opened.getByText(`Confirm ${email} to start`)).toBeVisible()
   expect(opened.url()).not.toContain('#')
   expect(await opened.content()).not.toContain(tokenIn(link))
   await inspect(opened, 'verify-ready')
-  await opened.getByRole('button', { name: 'Confirm my e-mail' }).click()
+  await opened.getByRole('button', { name: 'Confirm my email' }).click()
   await expect(opened).toHaveURL(/\/en$/)
   await expect(opened.getByRole('link', { name: 'Deposit' }).first()).toBeVisible()
   await expect(page).toHaveURL(/\/en\/history\?kind=deposit$/)
   // a used link shows no form
   await opened.goto(link)
-  await expect(opened.getByText('This e-mail is confirmed already.')).toBeVisible()
+  await expect(opened.getByText('This email is already confirmed.')).toBeVisible()
   expect(faults).toEqual([])
   await context.close()
 })
@@ -68,7 +68,7 @@ test('a link works when it is put into the address before the page is ready', as
   await page.goto(`${site()}/en/verify-account`)
   await page.evaluate(address => location.assign(address), link)
   ready.resolve()
-  await page.getByRole('button', { name: 'Confirm my e-mail' }).click()
+  await page.getByRole('button', { name: 'Confirm my email' }).click()
   await expect(page).toHaveURL(/\/en$/)
 })
 
@@ -80,8 +80,8 @@ test('a link opened in another browser asks for a password, which is then the ac
   await expect(typed.getByText(`We sent a link to ${email}.`)).toBeVisible()
   const page = await fresh(browser)
   await page.goto(await linkOf(email, 'verify'))
-  await page.getByRole('button', { name: 'Confirm my e-mail' }).click()
-  await expect(page.getByText('This is not the browser in which')).toBeVisible()
+  await page.getByRole('button', { name: 'Confirm my email' }).click()
+  await expect(page.getByText('This is not the browser you signed up in')).toBeVisible()
   await inspect(page, 'verify-elsewhere')
   // a stranger may have chosen the name
   await expect(page.getByLabel('Username')).toHaveValue('')
@@ -95,7 +95,7 @@ test('a link opened in another browser asks for a password, which is then the ac
   await typed.goto(`${site()}/en/deposit`)
   await expect(typed).toHaveURL(/\/en\/sign-in/)
   await signIn(typed, email, other)
-  await expect(typed.getByText('do not match an account here')).toBeVisible()
+  await expect(typed.getByText('do not match an account on this site')).toBeVisible()
 })
 
 test('a forgotten password is replaced by mail, and nobody learns who has an account', async ({
@@ -108,11 +108,11 @@ test('a forgotten password is replaced by mail, and nobody learns who has an acc
   await page.getByRole('link', { name: 'Forgot your password?' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Choose a new password' })).toBeVisible()
   await inspect(page, 'reset-ask')
-  await page.getByLabel('E-mail').fill('nobody@example.com')
+  await page.getByLabel('Email').fill('nobody@example.com')
   await page.getByRole('button', { name: 'Send me a link' }).click()
   await expect(page.getByText('If there is an account for nobody@example.com')).toBeVisible()
-  await page.getByRole('button', { name: 'Use another e-mail' }).click()
-  await page.getByLabel('E-mail').fill(email)
+  await page.getByRole('button', { name: 'Use another email' }).click()
+  await page.getByLabel('Email').fill(email)
   await page.getByRole('button', { name: 'Send me a link' }).click()
   await expect(page.getByText(`If there is an account for ${email}`)).toBeVisible()
   await inspect(page, 'reset-sent')
@@ -123,12 +123,14 @@ test('a forgotten password is replaced by mail, and nobody learns who has an acc
   await choose(page, other)
   await page.getByRole('button', { name: 'Change my password' }).click()
   await expect(page).toHaveURL(/\/en$/)
-  await expect(page.getByText('Your password is changed, and you are signed in.')).toBeVisible()
+  await expect(
+    page.getByText('Your password has been changed, and you are signed in.')
+  ).toBeVisible()
   await mailTo(email, 'password_changed')
   const again = await fresh(browser)
   await again.goto(`${site()}/en/sign-in`)
   await signIn(again, email, password)
-  await expect(again.getByText('do not match an account here')).toBeVisible()
+  await expect(again.getByText('do not match an account on this site')).toBeVisible()
   await signIn(again, email, other)
   await expect(again).toHaveURL(/\/en$/)
 })
@@ -137,7 +139,7 @@ test('an invited person chooses name and password, in French too', async ({ brow
   const operator = await fresh(browser)
   const setup = /http:[^"]+\/en\/setup#[\w-]{22}/.exec(service.log())?.[0] ?? ''
   await operator.goto(setup)
-  await operator.getByLabel('E-mail').fill('operator@example.com')
+  await operator.getByLabel('Email').fill('operator@example.com')
   await operator.getByLabel('Username').fill('Olive Operator')
   await choose(operator)
   await operator.getByRole('button', { name: 'Become the operator' }).click()
@@ -182,27 +184,27 @@ test('a person moves to another e-mail and then deletes the account', async ({ b
   const email = await confirmed(page)
   const next = newEmail()
   await page.goto(`${site()}/en/me`)
-  const form = page.getByRole('region', { name: 'E-mail', exact: true })
-  await form.getByLabel('New e-mail').fill(next)
+  const form = page.getByRole('region', { name: 'Email', exact: true })
+  await form.getByLabel('New email').fill(next)
   await form.getByLabel('Password', { exact: true }).fill(other)
-  await form.getByRole('button', { name: 'Change e-mail' }).click()
+  await form.getByRole('button', { name: 'Change email' }).click()
   await expect(form.getByText('That is not your current password.')).toBeVisible()
   await form.getByLabel('Password', { exact: true }).fill(password)
-  await form.getByRole('button', { name: 'Change e-mail' }).click()
+  await form.getByRole('button', { name: 'Change email' }).click()
   await expect(form.getByText(`We sent a link to ${next}.`)).toBeVisible()
   await inspect(page, 'me')
   await mailTo(email, 'email_notice')
   const link = await linkOf(next, 'email_confirm')
   const elsewhere = await fresh(browser)
   await elsewhere.goto(link)
-  await expect(elsewhere.getByText('Sign in first with your current e-mail')).toBeVisible()
+  await expect(elsewhere.getByText('Sign in first with your current email')).toBeVisible()
   await inspect(elsewhere, 'confirm-elsewhere')
   await page.goto(link)
-  await page.getByRole('button', { name: 'Confirm my new e-mail' }).click()
-  await expect(page.getByText(`Your e-mail is now ${next}.`)).toBeVisible()
+  await page.getByRole('button', { name: 'Confirm my new email' }).click()
+  await expect(page.getByText(`Your email is now ${next}.`)).toBeVisible()
   await inspect(page, 'confirm-done')
 
-  await page.getByRole('link', { name: 'Go on' }).click()
+  await page.getByRole('link', { name: 'Continue' }).click()
   await page.getByRole('button', { name: 'Delete my account' }).click()
   await inspect(page, 'me-delete')
   await page.getByRole('button', { name: 'Keep my account' }).click()
@@ -216,14 +218,14 @@ test('a person moves to another e-mail and then deletes the account', async ({ b
   await mailTo(next, 'account_deleted')
   await page.goto(`${site()}/en/sign-in`)
   await signIn(page, next, password)
-  await expect(page.getByText('do not match an account here')).toBeVisible()
+  await expect(page.getByText('do not match an account on this site')).toBeVisible()
 })
 
 test('the pages of links say what they need when they are opened without one', async ({
   browser
 }) => {
   for (const [locale, text] of [
-    ['en', 'This page needs the link of a mail.'],
+    ['en', 'This page opens from a link in an email.'],
     ['fr', 'Cette page s’ouvre par un lien reçu par e‑mail.']
   ] as const) {
     const page = await fresh(browser)
@@ -252,7 +254,7 @@ async function fresh(browser: Browser): Promise<Page> {
 async function signUp(page: Page, locale = 'en', chosen = password): Promise<string> {
   const email = newEmail()
   await page.goto(`${site()}/${locale}/sign-up`)
-  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Username').fill('Ada Lovelace')
   await choose(page, chosen)
   await page.getByRole('button', { name: 'Create account' }).click()
@@ -263,18 +265,18 @@ async function signUp(page: Page, locale = 'en', chosen = password): Promise<str
 async function confirmed(page: Page): Promise<string> {
   const email = await signUp(page)
   await page.goto(await linkOf(email, 'verify'))
-  await page.getByRole('button', { name: 'Confirm my e-mail' }).click()
+  await page.getByRole('button', { name: 'Confirm my email' }).click()
   await expect(page).toHaveURL(/\/en$/)
   return email
 }
 
 async function choose(page: Page, chosen = password): Promise<void> {
   await page.getByLabel('Password', { exact: true }).fill(chosen)
-  await page.getByLabel('Password, once more').fill(chosen)
+  await page.getByLabel('Confirm password').fill(chosen)
 }
 
 async function signIn(page: Page, email: string, typed: string): Promise<void> {
-  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(typed)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }

@@ -24,7 +24,7 @@ test('goes on after a reload where the upload stopped', async ({ page }) => {
   await expect(row.getByText(/Choose plans\.bin again to continue at [2-5]\d%/)).toBeVisible()
 
   await row.locator('input[type=file]').setInputFiles(other)
-  await expect(row.getByText('This is another file.')).toBeVisible()
+  await expect(row.getByText('This is a different file.')).toBeVisible()
   await throttle(client, -1)
   await row.locator('input[type=file]').setInputFiles(path)
   await expect(row.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
@@ -64,18 +64,18 @@ test('goes on with an upload on another device, and cancels one there', async ({
   await device.addInitScript(countSentBytes)
   await device.goto('/en/history')
   await device.getByRole('link', { name: 'dropped.bin', exact: true }).click()
-  await device.getByRole('button', { name: 'Cancel the upload' }).click()
+  await device.getByRole('button', { name: 'Cancel upload' }).click()
   const asked = device.getByRole('dialog', { name: /Cancel the upload of dropped\.bin\?/ })
-  await asked.getByRole('button', { name: 'Cancel the upload' }).click()
+  await asked.getByRole('button', { name: 'Cancel upload' }).click()
   const details = device.getByRole('dialog', { name: 'dropped.bin' })
-  await expect(details.getByText('Cancelled', { exact: true }).first()).toBeVisible()
+  await expect(details.getByText('Canceled', { exact: true }).first()).toBeVisible()
   await details.getByRole('button', { name: 'Close' }).click()
 
   await device.getByRole('link', { name: 'Continue: moving.bin' }).click()
   const row = rowOf(device, 'moving.bin')
   await expect(row.getByText(/Choose moving\.bin again to continue at [4-9]\d%/)).toBeVisible()
   await row.locator('input[type=file]').setInputFiles(dropped)
-  await expect(row.getByText('This is another file.')).toBeVisible()
+  await expect(row.getByText('This is a different file.')).toBeVisible()
   await row.locator('input[type=file]').setInputFiles(path)
   await expect(row.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
   const sent = await device.evaluate(() => Number(localStorage.getItem('sent-bytes')))
@@ -148,8 +148,8 @@ test('tells of a file that was deposited before, and deposits it again', async (
   await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
   await page.getByRole('button', { name: 'Dismiss' }).click()
   await page.locator('input[type=file]').first().setInputFiles(path)
-  await expect(row.getByText(/You deposited exactly this file on .+ at .+\./)).toBeVisible()
-  await expect(row.getByRole('link', { name: /Open it/ })).toHaveAttribute(
+  await expect(row.getByText(/You already deposited this exact file on .+ at .+\./)).toBeVisible()
+  await expect(row.getByRole('link', { name: /View it/ })).toHaveAttribute(
     'href',
     /^\/en\/history\?request=[\da-f-]{36}$/
   )
@@ -169,7 +169,7 @@ test('records a file once that stands twice in one choice', async ({ page }) => 
   // whichever was read first
   await expect(page.getByRole('heading', { name: '1 recorded, 1 deposited before' })).toBeVisible()
   await expect(page.getByText('Recorded', { exact: true })).toHaveCount(1)
-  await expect(page.getByText(/You deposited exactly this file/)).toHaveCount(1)
+  await expect(page.getByText(/You already deposited this exact file/)).toHaveCount(1)
 })
 
 test('asks before it sends a picture that would be reduced, of any kind the browser reads', async ({
@@ -190,7 +190,7 @@ test('asks before it sends a picture that would be reduced, of any kind the brow
     .locator('input[type=file]')
     .first()
     .setInputFiles([...pictures, note])
-  const words = /This picture of 1\.3 MB \(700 × 600 pixels\) would be kept as a reduced copy/
+  const words = /This 1\.3 MB picture \(700 × 600 pixels\) would be kept as a .+ reduced copy/
   await expect(page.getByText(words)).toHaveCount(3)
   await expect(rowOf(page, 'note.txt').getByText('Recorded', { exact: true })).toBeVisible()
   expect(sent).toBe(1)
@@ -200,12 +200,10 @@ test('asks before it sends a picture that would be reduced, of any kind the brow
     .getByRole('button', { name: /Keep the original/ })
     .click()
   await expect(rowOf(page, 'stairs.bmp').getByText('Recorded', { exact: true })).toBeVisible()
-  await expect(
-    rowOf(page, 'stairs.bmp').getByRole('button', { name: /Save the exact file/ })
-  ).toBeVisible()
+  await expect(rowOf(page, 'stairs.bmp').getByRole('button', { name: /^Download: / })).toBeVisible()
   await page.getByRole('button', { name: 'Deposit all reduced copies (2)' }).click()
   await expect(page.getByRole('heading', { name: '4 recorded' })).toBeVisible()
-  await expect(page.getByRole('button', { name: /Save the reduced copy/ })).toHaveCount(2)
+  await expect(page.getByRole('button', { name: /Download the reduced copy/ })).toHaveCount(2)
 })
 
 test('asks before it cancels all, and gives the focus back', async ({ page }) => {
@@ -216,13 +214,13 @@ test('asks before it cancels all, and gives the focus back', async ({ page }) =>
   const button = page.getByRole('button', { name: 'Cancel all' })
   await button.click()
   const dialog = page.getByRole('dialog', { name: 'Cancel 2 uploads?' })
-  await expect(dialog.getByRole('button', { name: 'Continue uploading' })).toBeFocused()
+  await expect(dialog.getByRole('button', { name: 'Keep uploading' })).toBeFocused()
   await page.keyboard.press('Escape')
   await expect(dialog).toHaveCount(0)
   await expect(button).toBeFocused()
   await button.click()
-  await dialog.getByRole('button', { name: 'Cancel the uploads' }).click()
-  await expect(page.getByRole('heading', { name: '2 cancelled' })).toBeVisible()
+  await dialog.getByRole('button', { name: 'Cancel uploads' }).click()
+  await expect(page.getByRole('heading', { name: '2 canceled' })).toBeVisible()
   expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe('BODY')
 })
 
@@ -237,7 +235,7 @@ test('takes a folder by a button, with the paths in it and without system files'
   await openDesk(page)
   await page.getByLabel('Choose a folder').setInputFiles(chosen)
   await expect(page.getByRole('heading', { name: '2 recorded' })).toBeVisible()
-  await expect(page.getByText('3 system files were left out.')).toBeVisible()
+  await expect(page.getByText('3 system files were skipped.')).toBeVisible()
   await expect(page.getByText('march/bill.txt', { exact: true })).toBeVisible()
   await page.goto('/en/history')
   await expect(page.getByRole('link', { name: 'march/bill.txt' })).toBeVisible()
@@ -249,8 +247,8 @@ test('claims no reduced copy of a picture that was kept as it is', async ({ page
   const row = rowOf(page, 'broken.jpg')
   await page.locator('input[type=file]').first().setInputFiles(path)
   await expect(row.getByText('Recorded', { exact: true })).toBeVisible()
-  await expect(row.getByRole('button', { name: /Save the exact file on record/ })).toBeVisible()
-  await expect(row.getByText(/We keep a copy reduced/)).toHaveCount(0)
+  await expect(row.getByRole('button', { name: /^Download: / })).toBeVisible()
+  await expect(row.getByText(/We keep a .+ copy/)).toHaveCount(0)
 })
 
 test('says at a limit what happens, when it starts again, and who can raise it', async ({
@@ -277,9 +275,9 @@ test('says at a limit what happens, when it starts again, and who can raise it',
       : route.continue()
   )
   await page.locator('input[type=file]').first().setInputFiles(path)
-  const note = page.getByRole('alert').filter({ hasText: 'The limit of requests is reached' })
-  await expect(note).toContainText('10 of 10. It starts again on January 1, 2027')
-  await expect(note).toContainText('Whoever administers your account can raise the limit.')
+  const note = page.getByRole('alert').filter({ hasText: 'The document limit has been reached' })
+  await expect(note).toContainText('10 of 10. It resets on January 1, 2027')
+  await expect(note).toContainText('Your administrator can raise the limit.')
   await page.screenshot({ path: 'test-results/limit-en.png' })
 })
 

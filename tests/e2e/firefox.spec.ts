@@ -19,10 +19,10 @@ test('a person deposits, follows, changes the language and signs out, and anyone
 
   await test.step('signs up', async () => {
     await page.goto(`${site}/en/sign-up`)
-    await page.type('E-mail', email)
+    await page.type('Email', email)
     await page.type('Username', 'Camille')
     await page.type('Password', password)
-    await page.type('Password, once more', password)
+    await page.type('Confirm password', password)
     // not loaded a second time while it is being filled
     const loads = "() => performance.getEntriesByType('navigation').map(each => each.type)"
     expect(await page.evaluate(loads)).toEqual(['navigate'])
@@ -33,7 +33,7 @@ test('a person deposits, follows, changes the language and signs out, and anyone
   await test.step('deposits, which another window shows', async () => {
     const window = await firefox.openTab(page)
     await window.goto(`${site}/en/history`)
-    await window.read(/Every document you deposit or check/)
+    await window.read(/Documents you deposit or check/)
     await page.click('link', 'Deposit')
     await page.see('heading', 'Deposit')
     await page.choose(lease)
@@ -44,7 +44,7 @@ test('a person deposits, follows, changes the language and signs out, and anyone
 
   await test.step('finds it in the history, with its fingerprint', async () => {
     await page.click('link', 'History')
-    await page.type('Name of a document', 'lease')
+    await page.type('Document name', 'lease')
     await page.read(/1 entry/)
     await page.click('link', 'firefox-lease.pdf')
     await page.see('dialog', 'firefox-lease.pdf')
@@ -79,7 +79,7 @@ test('a person deposits, follows, changes the language and signs out, and anyone
     await page.arrive(/\/fr$/)
     await page.see('link', 'Se connecter')
     await page.goto(`${site}/en/sign-in`)
-    await page.type('E-mail', email)
+    await page.type('Email', email)
     await page.type('Password', password)
     await page.click('button', 'Sign in')
     // their own language is French by now

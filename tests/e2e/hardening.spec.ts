@@ -280,11 +280,11 @@ test('what opens an account is seen by nobody but its browser (G-03)', async ({ 
     await page.goto(`${site}/en/me`)
     for (const [present, answer] of [
       ['not the password of mine', 'That is not your current password.'],
-      [passwords[0], 'Your password is changed.']
+      [passwords[0], 'Your password has been changed.']
     ] as const) {
       await page.getByLabel('Current password').fill(present)
       await page.getByLabel('New password', { exact: true }).fill(passwords[1])
-      await page.getByLabel('New password, once more').fill(passwords[1])
+      await page.getByLabel('Confirm new password').fill(passwords[1])
       await page.getByRole('button', { name: 'Change password' }).click()
       await expect(page.getByText(answer)).toBeVisible({ timeout: 60_000 })
     }

@@ -33,9 +33,9 @@ test('finds, filters, opens and exports, and keeps all that in the address', asy
   })
 
   await test.step('by kind, state and day', async () => {
-    await page.getByLabel('Kind').selectOption('verify')
+    await page.getByLabel('Type').selectOption('verify')
     await expect(rows(page)).toHaveCount(0)
-    await page.getByLabel('Kind').selectOption('deposit')
+    await page.getByLabel('Type').selectOption('deposit')
     await page.getByLabel('State').selectOption('done')
     await expect(rows(page)).toHaveCount(3)
     await page.getByLabel('To', { exact: true }).fill('2020-01-01')
@@ -61,7 +61,7 @@ test('finds, filters, opens and exports, and keeps all that in the address', asy
   })
 
   await test.step('CSV of the filter', async () => {
-    await page.getByLabel('Kind').selectOption('deposit')
+    await page.getByLabel('Type').selectOption('deposit')
     await page.getByRole('searchbox').fill('cmd')
     await expect(rows(page)).toHaveCount(1)
     const [download] = await Promise.all([
@@ -73,7 +73,7 @@ test('finds, filters, opens and exports, and keeps all that in the address', asy
     expect(text).toMatch(/^\ufeffid,kind,/)
     expect(text.split('\r\n')).toHaveLength(3)
     expect(text).toContain(",'=cmd.txt,")
-    await expect(page.getByText('The file is saved.')).toBeVisible()
+    await expect(page.getByText('The file has been downloaded.')).toBeVisible()
   })
   expect(faults).toEqual([])
 })
@@ -86,7 +86,7 @@ test('new rows wait while the list is in use, and none moves under the pointer',
   await depositFiles(page, ['first.txt', 'second.txt'])
   await page.goto('/en/history')
   await expect(rows(page)).toHaveCount(2)
-  await expect(page.getByText('Updated as things happen')).toBeVisible()
+  await expect(page.getByText('Updates live')).toBeVisible()
   const pointed = rows(page).first()
   await pointed.hover()
   const before = await pointed.boundingBox()
@@ -144,7 +144,7 @@ test('draws few of many rows, by day, also those that failed', async ({ page }) 
     await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
     await expect(last).toBeVisible({ timeout: 250 })
   }).toPass({ intervals: [0], timeout: 60_000 })
-  await expect(page.getByText('That is everything.')).toBeVisible()
+  await expect(page.getByText('No more entries.')).toBeVisible()
   expect(await rows(page).count()).toBeLessThan(120)
   await last.focus()
   await page.keyboard.press('Home')

@@ -18,10 +18,10 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
   await test.step('signs up', async () => {
     await page.goto('/en')
     await page.getByRole('link', { name: 'Create an account' }).first().click()
-    await page.getByLabel('E-mail').fill('Clerk@Example.com')
+    await page.getByLabel('Email').fill('Clerk@Example.com')
     await page.getByLabel('Username').fill('Camille Clerc')
     await page.getByLabel('Password', { exact: true }).fill(password)
-    await page.getByLabel('Password, once more').fill(password)
+    await page.getByLabel('Confirm password').fill(password)
     await page.getByRole('button', { name: 'Create account' }).click()
     await expect(page).toHaveURL(/\/en$/)
     await expect(page.getByText('Your account is ready, and you are signed in.')).toBeVisible()
@@ -37,7 +37,7 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
   // a second window watches
   const window = await context.newPage()
   await window.goto('/en/history')
-  await expect(window.getByRole('heading', { name: 'Every document you deposit' })).toBeVisible()
+  await expect(window.getByRole('heading', { name: 'Documents you deposit' })).toBeVisible()
 
   await test.step('deposits a PDF and a large picture, seen elsewhere within a second', async () => {
     for (const path of [pdf, jpeg]) {
@@ -70,7 +70,7 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       rowOf(page, 'facade.jpg')
-        .getByRole('button', { name: /Save the reduced copy/ })
+        .getByRole('button', { name: /Download the reduced copy/ })
         .click()
     ])
     const path = '.cache/e2e-documents/facade-copy.jpg'
@@ -80,15 +80,15 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
   })
 
   await test.step('is told what others need to check, and where the record is', async () => {
-    await expect(page.getByText('Give them the file itself, and this address.')).toBeVisible()
+    await expect(page.getByText('Send them the file and this address.')).toBeVisible()
     await expect(page.getByText(`${site}/en/verify`, { exact: true })).toBeVisible()
     await expect(
-      page.getByRole('navigation').getByText(/^[1-9][\d,]* requests? so far$/)
+      page.getByRole('navigation').getByText(/^[1-9][\d,]* documents? so far$/)
     ).toBeVisible({
       timeout: 5000
     })
     await rowOf(page, 'lease.pdf')
-      .getByRole('link', { name: /Open it/ })
+      .getByRole('link', { name: /View it/ })
       .click()
     const details = page.getByRole('dialog', { name: 'lease.pdf' })
     await expect(details.getByText(`${site}/en/verify`, { exact: true })).toBeVisible()

@@ -13,16 +13,16 @@ function exampleOf(page: Page, name: 'shown' | 'changed' | 'failing') {
 test('limits are changed in place, by hand or by keyboard', async ({ page }) => {
   await open(page, 'en')
   const shown = exampleOf(page, 'shown')
-  await expect(shown).toContainText('1,000 requests per day')
+  await expect(shown).toContainText('1,000 documents per day')
   await expect(shown).toContainText('2.5 GB')
   await expect(shown.getByRole('button')).toHaveCount(0)
 
   const changed = exampleOf(page, 'changed')
   await changed.getByRole('button', { name: 'Change limits' }).press('Enter')
-  const requests = changed.getByLabel('Requests', { exact: true })
+  const requests = changed.getByLabel('Documents', { exact: true })
   const storage = changed.getByLabel('Storage in gigabytes')
   await expect(requests).toBeFocused()
-  await expect(changed.getByLabel('Counted').locator('option')).toHaveText([
+  await expect(changed.getByLabel('Period').locator('option')).toHaveText([
     'in total',
     'per day',
     'per month (30 days)',
@@ -31,10 +31,10 @@ test('limits are changed in place, by hand or by keyboard', async ({ page }) => 
   await requests.fill('-5')
   await page.keyboard.press('Tab')
   await expect(requests).toHaveValue('0')
-  await changed.getByLabel('Counted').selectOption('P1Y')
+  await changed.getByLabel('Period').selectOption('P1Y')
   await storage.fill('1.2')
   await storage.press('Enter')
-  await expect(changed).toContainText('0 requests per year')
+  await expect(changed).toContainText('0 documents per year')
   await expect(changed).toContainText('1.2 GB')
   await expect(changed.getByRole('button', { name: 'Change limits' })).toBeFocused()
 
@@ -69,11 +69,11 @@ test.describe('where the change fails', () => {
     await open(page, 'en')
     const failing = exampleOf(page, 'failing')
     await failing.getByRole('button', { name: 'Change limits' }).click()
-    await failing.getByLabel('Requests', { exact: true }).fill('7')
+    await failing.getByLabel('Documents', { exact: true }).fill('7')
     await failing.getByRole('button', { name: 'Save limits' }).click()
     await expect(failing.getByRole('alert')).toBeVisible()
     await expect(failing.getByRole('button', { name: 'Change limits' })).toBeEnabled()
-    await expect(failing).toContainText('1,000 requests per day')
+    await expect(failing).toContainText('1,000 documents per day')
     expect(logged).toEqual(['This page changes nothing'])
   })
 })

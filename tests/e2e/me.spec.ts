@@ -27,12 +27,12 @@ test('a person changes name, appearance, language and password, and signs out ev
   await test.step('is told while choosing how good a password is', async () => {
     await page.goto(`${site}/en/sign-up`)
     await expect(page.getByRole('button', { name: 'Create account' })).toBeEnabled()
-    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Email').fill(email)
     await page.getByLabel('Username').fill('Ada Lovelace')
     const field = page.getByLabel('Password', { exact: true })
     await field.fill('password1234')
     await expect(page.getByText('Strength: very weak')).toBeVisible()
-    await page.getByLabel('Password, once more').fill('password1234')
+    await page.getByLabel('Confirm password').fill('password1234')
     await page.getByRole('button', { name: 'Create account' }).click()
     await expect(page.getByText('This is too easy to guess.')).toBeVisible()
     await expect(field).toBeFocused()
@@ -45,7 +45,7 @@ test('a person changes name, appearance, language and password, and signs out ev
     await expect(page.getByText('This is too easy to guess.')).toBeVisible()
     await field.fill(password)
     await expect(page.getByText('Strength: strong')).toBeVisible()
-    await page.getByLabel('Password, once more').fill(password)
+    await page.getByLabel('Confirm password').fill(password)
     await page.getByRole('button', { name: 'Create account' }).click()
     await expectArrival(page, `${site}/en`)
   })
@@ -55,8 +55,8 @@ test('a person changes name, appearance, language and password, and signs out ev
     await expect(page).toHaveURL(/\/en\/me$/)
     await expect(page.getByRole('heading', { level: 1, name: 'Account' })).toBeVisible()
     await expect(page.getByRole('main').getByText(email)).toBeVisible()
-    await expect(page.getByText(/^No limit\.|requests this period, resets/).first()).toBeVisible()
-    await expect(page.getByText(/One request is one document deposited/)).toBeVisible()
+    await expect(page.getByText(/^No limit\.|documents this period, resets/).first()).toBeVisible()
+    await expect(page.getByText(/Each document you deposit counts/)).toBeVisible()
     await expect(page.getByText('This browser')).toBeVisible()
   })
 
@@ -112,7 +112,7 @@ test('a person changes name, appearance, language and password, and signs out ev
   await test.step('changes the password, which ends the other browser only', async () => {
     await expect(page.getByRole('button', { name: /^Sign out Chrome/ })).toBeVisible()
     await changePassword(page, password, nextPassword)
-    await expect(page.getByText('Your password is changed.')).toBeVisible({ timeout: 60_000 })
+    await expect(page.getByText('Your password has been changed.')).toBeVisible({ timeout: 60_000 })
     await expect(page.getByRole('button', { name: /^Sign out Chrome/ })).toHaveCount(0)
     await other.goto(`${site}/en/history`)
     await expect(other).toHaveURL(/\/en\/sign-in\?(?:.*&)?redirect=/)
@@ -123,7 +123,7 @@ test('a person changes name, appearance, language and password, and signs out ev
   await test.step('signs in with the new password and not with the old one', async () => {
     await fillSignIn(other, email, password)
     await expect(
-      other.getByText('That e-mail and password do not match an account here.')
+      other.getByText('The email and password do not match an account on this site.')
     ).toBeVisible()
     await fillSignIn(other, email, nextPassword)
     await expectArrival(other, `${site}/en/history`)
@@ -183,20 +183,20 @@ test('what a field says comes and goes without the button moving from under the 
   await expect(page.locator('html')).toHaveAttribute('data-fonts')
   await page.evaluate(async () => void (await document.fonts.ready))
   // what stands below it: a button that is pressed gives way by itself
-  const below = page.getByText('You have an account?')
+  const below = page.getByText('Already have an account?')
   const placeOf = async () => (await below.boundingBox())?.y
   const first = await placeOf()
   await page.getByLabel('Password', { exact: true }).fill('password1234')
   await expect(page.getByText('Strength: very weak')).toBeVisible()
   expect(await placeOf()).toBe(first)
 
-  await page.getByLabel('Password, once more').fill('password123')
+  await page.getByLabel('Confirm password').fill('password123')
   await page.getByLabel('Username').focus()
   await expect(page.getByText('The value must be equal to the Password value')).toBeVisible()
-  await page.getByLabel('Password, once more').fill('password1234')
+  await page.getByLabel('Confirm password').fill('password1234')
   await expect(page.getByText('The value must be equal to the Password value')).toBeHidden()
 
-  await page.getByLabel('E-mail').fill('nobody')
+  await page.getByLabel('Email').fill('nobody')
   await button.hover()
   await page.mouse.down()
   expect(await placeOf()).toBe(first)
@@ -255,7 +255,7 @@ test('a person saves their own data as one file, and again where it failed first
   const section = page.getByRole('region', { name: 'Your data' })
 
   await refuse(page, ['GET', '/user/export'], 'unavailable')
-  await section.getByRole('button', { name: 'Save my data' }).click()
+  await section.getByRole('button', { name: 'Download my data' }).click()
   await expect(section.getByRole('alert')).toBeVisible()
   await inspectInBothSchemes(page)
   await release(page)
@@ -264,9 +264,9 @@ test('a person saves their own data as one file, and again where it failed first
     page.waitForEvent('download'),
     section.getByRole('button', { name: 'Retry' }).click()
   ])
-  await expect(section.getByRole('status')).toHaveText('The file is saved.')
+  await expect(section.getByRole('status')).toHaveText('The file has been downloaded.')
   await expect(section.getByRole('alert')).toHaveCount(0)
-  await expect(section.getByRole('button', { name: 'Save my data' })).toBeFocused()
+  await expect(section.getByRole('button', { name: 'Download my data' })).toBeFocused()
   expect(download.suggestedFilename()).toMatch(/^vidimus-export-\d{4}-\d\d-\d\d\.json$/)
   expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toMatchObject({
     account: { email },
@@ -298,6 +298,6 @@ function address(): string {
 async function changePassword(page: Page, present: string, chosen: string): Promise<void> {
   await page.getByLabel('Current password').fill(present)
   await page.getByLabel('New password', { exact: true }).fill(chosen)
-  await page.getByLabel('New password, once more').fill(chosen)
+  await page.getByLabel('Confirm new password').fill(chosen)
   await page.getByRole('button', { name: 'Change password' }).click()
 }

@@ -55,7 +55,7 @@ test('a page that needs a person leads through sign-in and back', async ({ page,
   const other = await (await browser.newContext()).newPage()
   await other.goto(`${site}/fr/history?kind=deposit`)
   await expect(other).toHaveURL(/\/fr\/sign-in\?redirect=/)
-  await other.getByLabel('E-mail').fill(email)
+  await other.getByLabel('Email').fill(email)
   await other.locator('input[type=password]').fill(password)
   // before the scripts of the page are there, nothing is sent
   await expect(other.locator('main form [type=submit]')).toBeEnabled()
@@ -69,13 +69,13 @@ test('a wrong password says so in words and keeps the e-mail', async ({ page, br
   const email = await signUp(page, `${site}/en`)
   const other = await (await browser.newContext()).newPage()
   await other.goto(`${site}/en/sign-in`)
-  await other.getByLabel('E-mail').fill(email)
+  await other.getByLabel('Email').fill(email)
   await other.locator('input[type=password]').fill('another long sentence')
   await other.getByRole('button', { name: 'Sign in' }).click()
   await expect(
-    other.getByText('That e-mail and password do not match an account here.')
+    other.getByText('The email and password do not match an account on this site.')
   ).toBeVisible()
-  await expect(other.getByLabel('E-mail')).toHaveValue(email)
+  await expect(other.getByLabel('Email')).toHaveValue(email)
 })
 
 test('a fingerprint sent before the page is ready goes into no address', async ({ page }) => {

@@ -39,7 +39,7 @@ test('the history prints every row it has loaded, with the time in full', async 
   await page.emulateMedia({ media: 'screen' })
   await page.evaluate(() => dispatchEvent(new Event('afterprint')))
   await rows.first().getByRole('link').click()
-  await expect(page.getByRole('dialog').getByText('Begun')).toBeVisible()
+  await expect(page.getByRole('dialog').getByText('Started')).toBeVisible()
   await page.emulateMedia({ media: 'print' })
   await expect(rows.first()).toBeHidden()
   await expect(page.getByRole('dialog').locator('time').first()).toHaveText(/:\d\d:\d\d.* UTC/)

@@ -6,8 +6,10 @@ const since = '2026-05-03T12:00:00.000Z'
 
 test('a path without a page is named, in both languages', async ({ page }) => {
   await page.goto('/en/no/such?a=1#b')
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Page Not Found')
-  await expect(page.getByText('Page not found: /en/no/such', { exact: true })).toBeVisible()
+  await expect(page).toHaveTitle(/^Page Not Found · /)
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Page not found: /en/no/such')
+  // said once
+  await expect(page.getByRole('main').getByText(/page not found/i)).toHaveCount(1)
   await page.goto('/fr/rien')
   await expect(page.getByText('Page introuvable : /fr/rien', { exact: true })).toBeVisible()
   // nothing of the address becomes a part of the page
@@ -115,7 +117,7 @@ test('whoever is disabled reads why, what to do, and is let in again', async ({ 
   expect(JSON.parse(details)).toEqual({ scope: 'user', reason: 'security', since })
   const main = page.getByRole('main')
   await expect(main.getByText(/disabled this account on May 3, 2026/)).toBeVisible()
-  await expect(main.getByText(/somebody else may have used the account/)).toBeVisible()
+  await expect(main.getByText(/someone else may have used the account/)).toBeVisible()
   await expect(main.getByText(/If you think this is a mistake/)).toBeVisible()
   await main.getByRole('button', { name: 'Check again' }).click()
   await expect(main.getByText('Nothing has changed yet.')).toBeVisible()
@@ -134,7 +136,7 @@ test('the API’s word about a disabled account goes before that of the address'
     refuse(route, { scope: 'user', reason: 'abuse', since })
   )
   await page.goto(disabledPath({ scope: 'company', reason: 'payment', since }))
-  await expect(page.getByText(/the rules of use were not kept/)).toBeVisible()
+  await expect(page.getByText(/the terms of use were not followed/)).toBeVisible()
   await expect(page.getByText(/payment/)).toBeHidden()
   await page.getByRole('main').getByRole('button', { name: 'Sign out' }).click()
   await expect(page).toHaveURL('/en')
@@ -148,7 +150,7 @@ test('a link to the notice tells nobody that their account is disabled when it i
   await signUp(page, `${site}/en`)
   await page.goto(disabledPath({ scope: 'user', reason: 'security', since }))
   await expect(page.getByText('Your account is not disabled.')).toBeVisible()
-  await expect(page.getByText(/somebody else may have used/)).toBeHidden()
+  await expect(page.getByText(/someone else may have used/)).toBeHidden()
   await page.getByRole('main').getByRole('button', { name: 'Check again' }).click()
   await expect(page).toHaveURL('/en')
 })
@@ -196,7 +198,7 @@ test.describe('a page for some', () => {
       await grant(page, [])
       await page.goto('/en/verify')
       await expect(page).toHaveURL('/en')
-      await expect(page.getByText('Your account may not open that page.')).toBeVisible()
+      await expect(page.getByText('Your account does not have access to that page.')).toBeVisible()
     })
 
     test(`of kind ${guard} stays with whom it is for`, async ({ page, context }) => {

@@ -20,7 +20,7 @@ test.describe('drawer', () => {
     await expect(drawer.getByRole('link', { name: 'Verify' })).toHaveAttribute('href', '/en/verify')
     await expect(drawer.getByText('left', { exact: false })).toBeHidden()
     await drawer.getByRole('link', { name: 'Sign up' }).click()
-    await expect(page.getByLabel('E-mail')).toHaveValue('ada@example.com')
+    await expect(page.getByLabel('Email')).toHaveValue('ada@example.com')
     await expect(page.getByLabel('Username')).toHaveValue('Ada')
   })
 
@@ -54,18 +54,18 @@ test.describe('drawer', () => {
     const drawer = page.getByRole('navigation', { name: 'Main navigation' })
     await describe(page, usageOf({ used: 12, limit: 100 }, { used: 900e6, limit: 1e9 }))
     for (const words of [
-      '12 of 100 requests used',
-      '88 requests left',
+      '12 of 100 documents used',
+      '88 documents left',
       '900.0 MB of 1 GB stored',
       '100.0 MB of storage left'
     ]) {
       await expect(drawer.getByText(words, { exact: true })).toBeVisible()
     }
-    const meter = drawer.getByRole('progressbar', { name: '12 of 100 requests used' })
+    const meter = drawer.getByRole('progressbar', { name: '12 of 100 documents used' })
     await expect(meter).toHaveJSProperty('value', 120)
 
     await describe(page, usageOf({ used: 1, limit: null }, { used: 0, limit: null }))
-    for (const words of ['1 request so far', 'Requests: no limit', 'Storage: no limit']) {
+    for (const words of ['1 document so far', 'Documents: no limit', 'Storage: no limit']) {
       await expect(drawer.getByText(words, { exact: true })).toBeVisible()
     }
     await expect(drawer.getByRole('progressbar')).toHaveCount(0)

@@ -13,7 +13,7 @@ test('a sign-up waits for an administrator where nothing can mail it, and the pa
   await fillIn(page)
   await page.getByRole('button', { name: 'Create account' }).click()
   await expect(page.getByRole('heading', { name: 'Waiting for an administrator' })).toBeVisible()
-  await expect(page.getByText('This site sends no mails.')).toBeVisible()
+  await expect(page.getByText('This site does not send email.')).toBeVisible()
   await expect(page.getByText('kept for 30 days')).toBeVisible()
   await expect(page.getByRole('button', { name: /Send it again/ })).toHaveCount(0)
   await expect(page.getByText(/We sent|on its way/)).toHaveCount(0)
@@ -24,9 +24,9 @@ test('a sign-up waits for an administrator where nothing can mail it, and the pa
 
   const other = await throughProxy(browser)
   await other.goto('/en/reset-password')
-  await other.getByLabel('E-mail').fill('nobody@example.com')
+  await other.getByLabel('Email').fill('nobody@example.com')
   await other.getByRole('button', { name: 'Send me a link' }).click()
-  await expect(other.getByText('This site sends no mails.')).toBeVisible()
+  await expect(other.getByText('This site does not send email.')).toBeVisible()
   await expect(other.getByText(/on its way/)).toHaveCount(0)
 })
 
@@ -34,13 +34,13 @@ test('a forgotten password on a developer’s machine leads to the outbox, with 
   page
 }) => {
   await page.goto('/en/sign-in')
-  await page.getByLabel('E-mail').fill('ada@example.com')
+  await page.getByLabel('Email').fill('ada@example.com')
   await page.getByRole('link', { name: 'Forgot your password?' }).click()
-  await expect(page.getByLabel('E-mail')).toHaveValue('ada@example.com')
+  await expect(page.getByLabel('Email')).toHaveValue('ada@example.com')
   await page.getByRole('button', { name: 'Send me a link' }).click()
   await expect(page.getByText('a file in the outbox folder on this computer')).toBeVisible()
-  await page.getByRole('button', { name: 'Use another e-mail' }).click()
-  await expect(page.getByLabel('E-mail')).toHaveValue('ada@example.com')
+  await page.getByRole('button', { name: 'Use another email' }).click()
+  await expect(page.getByLabel('Email')).toHaveValue('ada@example.com')
 })
 
 test('a change of language takes a half-filled form along, and nothing of it is stored', async ({
@@ -68,7 +68,7 @@ test('a weak password is named together with everything else that is wrong', asy
   await page.getByLabel('Username').fill('Ada Lovelace')
   await page.getByLabel('Password', { exact: true }).fill('passwordpassword')
   await page.getByRole('button', { name: 'Create account' }).click()
-  await expect(page.getByLabel('E-mail')).toHaveAccessibleDescription(/.+/)
+  await expect(page.getByLabel('Email')).toHaveAccessibleDescription(/.+/)
   await expect(page.getByLabel('Password', { exact: true })).toHaveAttribute('aria-invalid', 'true')
 })
 
@@ -83,7 +83,7 @@ test('the demonstration shows its account on its sign-in page, to a developer on
   await look(page, 'demo-sign-in')
   await page.setViewportSize({ width: 320, height: 700 })
   await look(page, 'demo-sign-in-320')
-  await page.getByLabel('E-mail').fill('claire.marchand@example.com')
+  await page.getByLabel('Email').fill('claire.marchand@example.com')
   await page.getByLabel('Password', { exact: true }).fill('a seal of green wax')
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await expect(page).toHaveURL(/demo\.localhost:\d+\/\w\w$/)
@@ -103,7 +103,7 @@ async function throughProxy(browser: Browser): Promise<Page> {
 
 async function fillIn(page: Page): Promise<string> {
   const email = newEmail()
-  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Username').fill('Ada Lovelace')
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.locator('input[name=repeat]').fill(password)

@@ -49,10 +49,10 @@ test('ten tabs show a deposit within a second over one stream, and sign out toge
 async function openTabs(context: BrowserContext): Promise<[Page, ...Page[]]> {
   const first = await context.newPage()
   await first.goto('/en/sign-up')
-  await first.getByLabel('E-mail').fill(`tabs-${Date.now()}@example.com`)
+  await first.getByLabel('Email').fill(`tabs-${Date.now()}@example.com`)
   await first.getByLabel('Username').fill('Toni Tabs')
   await first.getByLabel('Password', { exact: true }).fill(password)
-  await first.getByLabel('Password, once more').fill(password)
+  await first.getByLabel('Confirm password').fill(password)
   await first.getByRole('button', { name: 'Create account' }).click()
   await expect(first).toHaveURL(/\/en$/)
   await first.goto('/en/history')
@@ -63,7 +63,7 @@ async function openTabs(context: BrowserContext): Promise<[Page, ...Page[]]> {
     others.push(page)
   }
   for (const page of [first, ...others]) {
-    await expect(page.getByRole('heading', { name: 'Every document you deposit' })).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'Documents you deposit' })).toBeVisible()
   }
   return [first, ...others]
 }

@@ -78,7 +78,7 @@ test('a limit is said, counted down, and what waits goes on by itself', async ({
   await open(page)
   const files = Array.from({ length: 25 }, (_, nr) => fileOf(`${nr}.txt`, `file ${nr}`))
   await page.locator('main input[type=file]').setInputFiles(files)
-  await expect(page.getByRole('timer')).toHaveText(/^Goes on by itself in \d:\d\d\.$/)
+  await expect(page.getByRole('timer')).toHaveText(/^Continues in \d:\d\d\.$/)
   await expect(page.getByRole('link', { name: 'Sign in' }).last()).toBeVisible()
   await expect(page.locator('li[data-step=done]')).toHaveCount(25)
   await expect(page.getByRole('timer')).toHaveCount(0)
@@ -96,7 +96,7 @@ test('a long check is stopped, and goes on when it is asked to', async ({ page }
   await page.getByRole('button', { name: 'Stop', exact: true }).first().click()
   await expect(page.getByText('Stopped before everything was checked.')).toBeVisible()
   letGo()
-  await page.getByRole('button', { name: 'Go on' }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
   await expect(page.locator('li[data-step=done]')).toHaveCount(25)
 })
 

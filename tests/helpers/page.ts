@@ -60,7 +60,7 @@ function somebody(): Required<Person> {
 
 /** On an English page of sign-in. */
 export async function fillSignIn(page: Page, email: string, chosen: string): Promise<void> {
-  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(chosen)
   await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click()
 }

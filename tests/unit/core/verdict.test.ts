@@ -130,7 +130,7 @@ test('prefers the original to a copy, and the first record to a later one', () =
 test('adds to an unknown file that this does not make it false', () => {
   const adds = (locale: Locale) => translator(locale, words[locale])('verify.adds.not_false')
   expect(adds('en')).toBe(
-    'That does not make it false. A copy that was opened and saved again is already another file.'
+    'That does not make it false. Opening a copy and saving it again makes a different file.'
   )
   expect(adds('fr')).toBe(
     'Cela ne le rend pas faux. Une copie rouverte et réenregistrée est déjà un autre fichier.'
