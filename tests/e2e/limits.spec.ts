@@ -55,7 +55,7 @@ test('cancelling brings the limits back as they were', async ({ page }) => {
     await storage.fill('9')
     if (leave === 'Escape') await storage.press('Escape')
     else await changed.getByRole('button', { name: 'Annuler' }).click()
-    await expect(changed).toContainText('1 000 requêtes par jour')
+    await expect(changed).toContainText('1 000 documents par jour')
     await expect(changed).toContainText('2,5 Go')
   }
 })
