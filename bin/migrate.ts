@@ -6,7 +6,7 @@ import { startPostgres } from '../src/server/db/postgres.ts'
 // Brings the database that the settings name to the state of the code, and starts nothing else.
 try {
   const applied = await migrateOurs()
-  process.stdout.write(`${applied.length === 0 ? 'nothing to apply' : applied.join('\n')}\n`)
+  process.stdout.write(`${applied.length === 0 ? 'No migrations to apply.' : applied.join('\n')}\n`)
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   process.exitCode = 1

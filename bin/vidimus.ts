@@ -40,10 +40,10 @@ class Misuse extends Error {}
 
 const commands: Record<string, Command> = {
   init: {
-    summary: 'make the installation of a host of your own, without a demonstration',
+    summary: 'create an installation on a host of your own, without the demonstration',
     options: {
       domain: { value: '<host>', means: 'page host; the API answers on api.<host>' },
-      name: { value: '<name>', means: 'name of the company' }
+      name: { value: '<name>', means: 'company name' }
     },
     run: init
   },
@@ -52,25 +52,25 @@ const commands: Record<string, Command> = {
     run: () => inDeps(setupCode)
   },
   waiting: {
-    summary: 'list who signed up and waits to be let in, each with a new link',
+    summary: 'list people who signed up and wait to be let in, each with a new link',
     run: () => inDeps(waiting)
   },
   'keys rotate token': {
-    summary: 'make the key that signs sessions from ten minutes on',
+    summary: 'create a new key for signing sessions, used from ten minutes on',
     run: () => inDeps(rotate)
   },
   'deposit held': {
-    summary: 'list deposits that arrived and could not be recorded',
+    summary: 'list deposits that arrived but could not be recorded',
     run: () => inDeps(listHeldDeposits)
   },
   'deposit retry': {
-    summary: 'record held deposits once what kept them is fixed',
-    argument: { name: 'id', means: 'of one request; without it, all that are held' },
+    summary: 'retry held deposits once the cause is fixed',
+    argument: { name: 'id', means: 'retry only this request; without it, all held deposits' },
     run: options => inDeps(deps => retryHeldDeposits(deps, options['id']))
   },
-  'seed-demo': { summary: 'make the demonstration company', run: () => inDeps(seedDemo) },
+  'seed-demo': { summary: 'create the demonstration company', run: () => inDeps(seedDemo) },
   'remove-demo': {
-    summary: 'delete the demonstration company, every row and file of it',
+    summary: 'delete the demonstration company with all its data',
     run: () => inDeps(removeDemo)
   }
 }
@@ -145,7 +145,7 @@ function helpOf(name: string, { summary, options = {}, argument }: Command): Ans
   const all = {
     ...options,
     json: { value: '', means: 'print one JSON value' },
-    help: { value: '', means: 'print this' }
+    help: { value: '', means: 'print this help' }
   }
   const lines = Object.entries(all).map(
     ([option, { value, means }]) => `  ${`--${option} ${value}`.padEnd(20)}${means}`
@@ -173,16 +173,14 @@ async function init({ domain, name }: Record<string, string | undefined>): Promi
   const host = domain.toLowerCase()
   const isAddress = /^[\d.]+$/.test(host)
   if (!HostName.safeParse(host).success || host.startsWith('api.') || isAddress) {
-    throw new Misuse(`${domain} is no host name that pages can be served on.`)
+    throw new Misuse(`${domain} is not a host name that can serve pages.`)
   }
   const company = CompanyName.safeParse(name)
-  if (!company.success) throw new Misuse('The name has 1 to 80 characters on one line.')
+  if (!company.success) throw new Misuse('The name must have 1 to 80 characters on one line.')
   const names = { name: company.data, title: company.data, company: company.data }
   return inDeps(async deps => {
     if (!(await seedInstallation(deps, { host, ...names, isPublic: false }))) {
-      throw new Refusal(
-        'There is an installation in this database already: init is for an empty one.'
-      )
+      throw new Refusal('This database already has an installation: init needs an empty one.')
     }
     const { facts, text } = await setupCode(deps)
     return {
@@ -203,7 +201,7 @@ async function setupCode(deps: Deps): Promise<Answer> {
   throw new Refusal(
     companies.length === 0
       ? 'There is no installation yet: run npm start, or vidimus init.'
-      : 'The installation has an operator, and setup is over.'
+      : 'The installation already has an operator, so setup is done.'
   )
 }
 
@@ -216,7 +214,7 @@ async function waiting(deps: Deps): Promise<Answer> {
   const text =
     people.length === 0
       ? 'Nobody is waiting.'
-      : `${lines.join('\n')}\nPass each link on to its person. It works once and for 24 hours, in the browser of the sign-up or with a password.`
+      : `${lines.join('\n')}\nSend each person their link. It works once, for 24 hours: in the browser they signed up in, or with a new password.`
   return { facts: { waiting: people }, text }
 }
 
@@ -225,7 +223,7 @@ async function rotate(deps: Deps): Promise<Answer> {
   const { kid, validFrom } = await rotateTokenKey({ directory, clock: deps.clock })
   return {
     facts: { kid, valid_from: validFrom.toISOString() },
-    text: `Token key ${kid} signs from ${validFrom.toISOString()} on. Keys it replaces go a day later.`
+    text: `Token key ${kid} signs sessions from ${validFrom.toISOString()} on. The keys it replaces are removed a day later.`
   }
 }
 
@@ -253,7 +251,7 @@ async function retryHeldDeposits(deps: Deps, id: string | undefined): Promise<An
   for (const each of chosen) if (await retryHeld(deps, each)) retried.push(each.request_id)
   return {
     facts: { retried },
-    text: `The service tries ${retried.length === 1 ? 'the deposit' : `${retried.length} deposits`} again within seconds.`
+    text: `The service retries ${retried.length === 1 ? 'the deposit' : `${retried.length} deposits`} within seconds.`
   }
 }
 
@@ -268,10 +266,10 @@ async function seedDemo(deps: Deps): Promise<Answer> {
     throw new Refusal('There is no installation yet: run npm start, or vidimus init.')
   }
   const found = await findDemo(deps)
-  if (found?.state === 'ready') throw new Refusal('There is a demonstration already.')
+  if (found?.state === 'ready') throw new Refusal('The demonstration already exists.')
   if (!found) await createDemo(deps)
   if (!(await fillDemo(deps, () => false))) {
-    throw new Refusal('Another process is making the demonstration.')
+    throw new Refusal('Another process is creating the demonstration.')
   }
   const address = originOf(deps, demoHost)
   const { email, password } = demoAccount
@@ -286,5 +284,5 @@ async function removeDemo(deps: Deps): Promise<Answer> {
   if (!demo || !(await removeCompany(deps, demo.company_id))) {
     throw new Refusal('There is no demonstration.')
   }
-  return { facts: { removed: demo.company_id }, text: 'The demonstration is removed.' }
+  return { facts: { removed: demo.company_id }, text: 'The demonstration has been removed.' }
 }

@@ -51,11 +51,11 @@ function isInstalled() {
 }
 
 function install() {
-  say('Installing the packages; on the first run this takes about a minute')
+  say('Installing packages; the first time, this takes about a minute')
   // no package needs its install script, and an older npm does not know `allowScripts`
   const args = ['ci', '--ignore-scripts', '--include=dev', '--include=optional']
   if (!npm([...args, '--no-audit', '--no-fund', '--loglevel=error']))
-    stop('npm ci failed; its reason stands above')
+    stop('npm ci failed; see the reason above')
   fs.writeFileSync(installStampPath, installStamp())
 }
 
@@ -75,7 +75,7 @@ function requireNode24() {
   const { stdout } = spawnSync('node', ['-v'], { env, encoding: 'utf8' })
   if (Number.parseInt((stdout ?? '').slice(1), 10) >= 24) return
   stop(
-    `this platform (${process.platform} ${process.arch}) needs Node 24 installed: the packages bring their own only on Linux x64 with glibc`
+    `install Node 24 on this platform (${process.platform} ${process.arch}): the packages include it only for Linux x64 with glibc`
   )
 }
 
@@ -88,7 +88,7 @@ function build() {
   // Taken first: a source that changes during the build then causes another one.
   const stamp = buildStamp()
   fs.rmSync(buildStampPath, { force: true })
-  if (!npm(['run', 'build'], 'on failure')) stop('the build failed; nothing is served from it')
+  if (!npm(['run', 'build'], 'on failure')) stop('the build failed; see the reason above')
   fs.mkdirSync(dirname(buildStampPath), { recursive: true })
   fs.writeFileSync(buildStampPath, stamp)
 }
@@ -133,7 +133,7 @@ function provideChromium() {
   const found = namedBrowser('CHROMIUM_PATH') || findChromium() || installChromium()
   if (!found) {
     stop(
-      'the browser tests need Chromium: run `apt-get install chromium` as root (or your system’s own way), name one in CHROMIUM_PATH, or leave them out with SKIP_E2E=1'
+      'the browser tests need Chromium: run `apt-get install chromium` as root (or your system’s own way), name one in CHROMIUM_PATH, or skip them with SKIP_E2E=1'
     )
   }
   keepBrowser(chromiumPath, found)
@@ -144,7 +144,7 @@ function provideFirefox() {
   const found = namedBrowser('FIREFOX_PATH') || findFirefox() || installFirefox()
   if (!found) {
     say(
-      'Firefox is not installed, so the browser tests in it are left out: install it your system’s own way, or name one in FIREFOX_PATH'
+      'Firefox is not installed, so its browser tests are skipped: install it your system’s own way, or name one in FIREFOX_PATH'
     )
   }
   keepBrowser(firefoxPath, found)
@@ -270,7 +270,7 @@ function lock() {
   fs.mkdirSync(dirname(lockPath), { recursive: true })
   let waiting = false
   while (!tryLock(owner)) {
-    if (!waiting) say('Waiting for another setup in this folder')
+    if (!waiting) say('Waiting for another setup in this folder to finish')
     waiting = true
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
   }

@@ -7,7 +7,7 @@ rmSync(summary, { force: true })
 
 const results = [runVitest()]
 if (process.env.SKIP_E2E === '1') {
-  console.log('SKIP_E2E=1: the browser tests are left out.')
+  console.log('SKIP_E2E=1: the browser tests are skipped.')
 } else {
   results.push(runPlaywright())
 }

@@ -12,7 +12,7 @@ const flag = z.pipe(
 
 const databaseUrl = z
   .string()
-  .check(z.regex(/^postgres(ql)?:\/\//, 'it begins with postgres:// or postgresql://'))
+  .check(z.regex(/^postgres(ql)?:\/\//, 'it must begin with postgres:// or postgresql://'))
 
 /** Every setting with its rule and default; `.env.example` explains them to people. */
 const settings = {
@@ -24,12 +24,14 @@ const settings = {
   DATABASE_OWNER_URL: z.optional(databaseUrl),
   DATABASE_NOTIFY: z._default(flag, true),
   SMTP_URL: z.optional(
-    z.string().check(z.regex(/^smtps?:\/\/[^/]/, 'it begins with smtp:// or smtps://'))
+    z.string().check(z.regex(/^smtps?:\/\/[^/]/, 'it must begin with smtp:// or smtps://'))
   ),
   MAIL_FROM: z.optional(
     z
       .string()
-      .check(z.refine(text => canonicalEmail(text) !== undefined, 'it is one plain e-mail address'))
+      .check(
+        z.refine(text => canonicalEmail(text) !== undefined, 'it must be one plain email address')
+      )
   ),
   DATA_DIR: z._default(z.string().check(z.minLength(1)), './data'),
   DEV: z._default(flag, false),
@@ -114,19 +116,19 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   const read = Settings.safeParse(given)
   if (!read.success) {
     const wrong = read.error.issues.map(
-      ({ path, message }) => `${shown(String(path[0]), given)} is not usable: ${message}.`
+      ({ path, message }) => `${shown(String(path[0]), given)} is not valid: ${message}.`
     )
     throw new Error([...new Set(wrong)].join('\n'))
   }
   const value = read.data
   if (value.DATABASE_OWNER_URL !== undefined && value.DATABASE_URL === undefined) {
-    throw new Error('DATABASE_OWNER_URL is not usable without DATABASE_URL.')
+    throw new Error('DATABASE_OWNER_URL needs DATABASE_URL.')
   }
   if ((value.SMTP_URL === undefined) !== (value.MAIL_FROM === undefined)) {
-    throw new Error('SMTP_URL and MAIL_FROM are set together or not at all.')
+    throw new Error('Set both SMTP_URL and MAIL_FROM, or neither.')
   }
   if (value.PORT === value.MANAGEMENT_PORT) {
-    throw new Error(`PORT and MANAGEMENT_PORT are both ${value.PORT}: choose two ports.`)
+    throw new Error(`PORT and MANAGEMENT_PORT are both ${value.PORT}: choose two different ports.`)
   }
   const seen = publicAddress(value.PUBLIC_URL, value.PORT)
   return {

@@ -82,10 +82,14 @@ export function createAddressReader(trustedProxies: string[]): AddressReader {
 export function trustedRange(network: string): AddressRange {
   const range = parseNetwork(network)
   if (!range) {
-    throw new Error(`TRUSTED_PROXIES names ${network}, which is no network such as 10.0.0.0/8.`)
+    throw new Error(
+      `TRUSTED_PROXIES contains ${network}, which is not a network such as 10.0.0.0/8.`
+    )
   }
   if (/\/0+$/.test(network)) {
-    throw new Error(`TRUSTED_PROXIES names ${network}, everybody: list your own proxies only.`)
+    throw new Error(
+      `TRUSTED_PROXIES contains ${network}, which is everyone: list only your own proxies.`
+    )
   }
   return range
 }

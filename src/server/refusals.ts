@@ -37,7 +37,7 @@ export async function startRefusals(circumstances: Circumstances): Promise<strin
 function undeclaredProxyRefusals(scheme: 'http' | 'https', trustedProxies: string[]): string[] {
   if (scheme === 'http' || trustedProxies.length > 0) return []
   return [
-    'PUBLIC_URL is https, so a proxy stands in front, and TRUSTED_PROXIES is empty: everybody would count as one visitor. Name the proxy’s network, such as TRUSTED_PROXIES=127.0.0.1 for one on this machine.'
+    'PUBLIC_URL is https, so a proxy must be in front, but TRUSTED_PROXIES is empty: everyone would count as one visitor. Set it to the proxy’s network, such as TRUSTED_PROXIES=127.0.0.1 for a proxy on this machine.'
   ]
 }
 
@@ -61,10 +61,10 @@ async function portRefusals(
   const choice = `choose another port, such as ${setting}=${port < 1024 ? 4321 : port + 10}`
   if (code === 'EADDRINUSE') {
     return [
-      `${what} is taken by another program, perhaps by Vidimus itself: stop that one, or ${choice}.`
+      `${what} is already in use, perhaps by another Vidimus: stop that program, or ${choice}.`
     ]
   }
-  if (code === 'EACCES') return [`${what} is not for ordinary users: ${choice}.`]
+  if (code === 'EACCES') return [`${what} is reserved for root: ${choice}.`]
   return [`${what} cannot be opened on ${host} (${code}): see HOST and ${setting}.`]
 }
 
@@ -86,7 +86,7 @@ function proxyRefusals(trustedProxies: string[]): string[] {
   ] as const) {
     if (!covers(ranges, parseNetwork(network))) continue
     refusals.push(
-      `TRUSTED_PROXIES covers every ${name} address, so callers could name any address as theirs: list your own proxies only.`
+      `TRUSTED_PROXIES covers every ${name} address, so callers could claim any address: list only your own proxies.`
     )
   }
   return refusals
@@ -115,12 +115,14 @@ async function folderRefusals(documents: string): Promise<string[]> {
       await writeFile(probe, 'probe', { flag: 'wx', mode: 0o600 })
       await rm(probe)
     } catch (error) {
-      refusals.push(`${folder} is not writable (${codeOf(error)}): give it to the service's user.`)
+      refusals.push(
+        `${folder} is not writable (${codeOf(error)}): make the service’s user its owner.`
+      )
     }
   }
   if (refusals.length === 0 && !(await shareFileSystem(staging, blobs))) {
     refusals.push(
-      `${staging} and ${blobs} are on different file systems: put both on the one that keeps documents.`
+      `${staging} and ${blobs} are on different file systems: put both on the same one.`
     )
   }
   return refusals
@@ -147,7 +149,7 @@ async function shareFileSystem(from: string, to: string): Promise<boolean> {
 function clockRefusals(now: Date, built: Date): string[] {
   if (now >= built) return []
   return [
-    `The clock says ${now.toISOString()}, and this version was built on ${built.toISOString()}: set the clock.`
+    `The clock says ${now.toISOString()}, but this version was built on ${built.toISOString()}: set the clock.`
   ]
 }
 

@@ -78,7 +78,7 @@ export function terminalVoice(
       line('')
     },
     stopping() {
-      if (says('info')) line('Stopping, the database too …')
+      if (says('info')) line('Stopping Vidimus and its database …')
     }
   }
 }
@@ -89,10 +89,10 @@ function linesOf({ address, setupLink, demo, dataDir, outbox }: Ready): [string,
     ['Site', address],
     ['Demonstration', demo?.address],
     ['', email && `sign in as ${email}, password: ${password}`],
-    ['Set it up', setupLink],
-    ['', setupLink && 'this link makes you the operator, once'],
+    ['Setup', setupLink],
+    ['', setupLink && 'open this link once to become the operator'],
     ['Data', dataDir],
-    ['Mails', outbox && `files in ${outbox}; their links appear here`],
+    ['Mail', outbox && `saved to ${outbox}; links appear here`],
     ['Stop', 'Ctrl+C']
   ]
   return lines.flatMap(([name, text]) => (text ? [[name, text]] : []))

@@ -53,7 +53,7 @@ test.for([
   [['deposit', 'retry', 'one', 'two'], 'One id at a time'],
   [['init', '--name', 'Orchard'], '--domain and --name'],
   [['init', '--domain', 'no host', '--name', 'Orchard'], 'no host'],
-  [['init', '--domain', 'api.example.org', '--name', 'Orchard'], 'no host name'],
+  [['init', '--domain', 'api.example.org', '--name', 'Orchard'], 'not a host name'],
   [['init', '--domain', 'docs.example.org', '--name', ''], '1 to 80 characters']
 ] as const)('does not understand %j', async ([words, says]) => {
   const { status, err } = await vidimus(...words)
@@ -76,7 +76,7 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
   const again = await vidimus('init', '--domain', 'docs.example.org', '--name', 'Orchard')
   expect(again).toMatchObject({
     status: 1,
-    err: expect.stringContaining('an installation in this database')
+    err: expect.stringContaining('already has an installation')
   })
 
   const code = await vidimus('setup-code')

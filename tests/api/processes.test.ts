@@ -140,7 +140,7 @@ test.runIf(process.platform === 'linux')(
     const lines = said.split('\r\n').map(line => line.trim())
     expect(lines).toContain('Vidimus is running.')
     expect(lines).toContainEqual(
-      expect.stringMatching(/^Set it up +http:\/\/localhost:\d+\/en\/setup#/)
+      expect.stringMatching(/^Setup +http:\/\/localhost:\d+\/en\/setup#/)
     )
     expect(lines).toContain(`Site           http://localhost:${service.port}`)
     for (const strange of ['{', '\u001b']) expect(said).not.toContain(strange)
@@ -163,9 +163,9 @@ test('taken ports and an undeclared proxy are said before a database is made', a
   // the other's readiness answers on that port, so this start is not to be waited for
   await service.start().catch(() => undefined)
   expect(await service.ended()).toBe(1)
-  const taken = 'is taken by another program, perhaps by Vidimus itself: stop that one, or choose'
+  const taken = 'is already in use, perhaps by another Vidimus: stop that program, or choose'
   expect(service.log().trim().split('\n')).toEqual([
-    'PUBLIC_URL is https, so a proxy stands in front, and TRUSTED_PROXIES is empty: everybody would count as one visitor. Name the proxy’s network, such as TRUSTED_PROXIES=127.0.0.1 for one on this machine.',
+    'PUBLIC_URL is https, so a proxy must be in front, but TRUSTED_PROXIES is empty: everyone would count as one visitor. Set it to the proxy’s network, such as TRUSTED_PROXIES=127.0.0.1 for a proxy on this machine.',
     `Port ${port}, for pages and API, ${taken} another port, such as PORT=${port + 10}.`,
     `Port ${managementPort}, for health checks, ${taken} another port, such as MANAGEMENT_PORT=${managementPort + 10}.`
   ])
@@ -175,7 +175,7 @@ test('taken ports and an undeclared proxy are said before a database is made', a
 test('a start that is refused says why and ends with 1', async () => {
   await using refused = await makeServiceProcess({ TRUSTED_PROXIES: '0.0.0.0/0' })
   await expect(refused.start()).rejects.toThrow(
-    'TRUSTED_PROXIES names 0.0.0.0/0, everybody: list your own proxies only.'
+    'TRUSTED_PROXIES contains 0.0.0.0/0, which is everyone: list only your own proxies.'
   )
   expect(await refused.stop()).toBe(1)
   // before keys and database are made: what reads the networks after them would refuse them, too

@@ -50,8 +50,8 @@ test.each([
   ['all of IPv4, half of it as IPv6', ['::ffff:0.0.0.0/97', '128.0.0.0/1'], /every IPv4 address/],
   ['the public part of IPv6', ['2000::/3'], /every IPv6 address/],
   ['the public part of IPv6 in two halves', ['2000::/4', '3000::/4'], /every IPv6 address/],
-  ['everybody at once', ['0.0.0.0/0'], /everybody/],
-  ['what is no network', ['proxy.test'], /no network/]
+  ['everybody at once', ['0.0.0.0/0'], /everyone/],
+  ['what is no network', ['proxy.test'], /not a network/]
 ])('refuses to trust %s', async (_what, trustedProxies, sentence) => {
   expect(await refusalsOf({ trustedProxies })).toEqual([expect.stringMatching(sentence)])
 })

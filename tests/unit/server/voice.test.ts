@@ -22,10 +22,10 @@ Vidimus is running.
   Site           http://localhost:4321
   Demonstration  http://demo.localhost:4321
                  sign in as claire@example.com, password: wax
-  Set it up      http://localhost:4321/en/setup#code
-                 this link makes you the operator, once
+  Setup          http://localhost:4321/en/setup#code
+                 open this link once to become the operator
   Data           /srv/data
-  Mails          files in /srv/data/outbox; their links appear here
+  Mail           saved to /srv/data/outbox; links appear here
   Stop           Ctrl+C
 
 `)
