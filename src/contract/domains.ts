@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
-import { line, longest, pattern } from './text.ts'
+import { line, longest, pattern, rule } from './text.ts'
 
 const Colour = z.string().check(pattern(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
 
@@ -58,16 +58,11 @@ export const HostName = z
 const Line = line(80)
 
 /** Address of a page: `https:` only. */
-const PageAddress = z
-  .string()
-  .check(
-    z.maxLength(500, { abort: true }),
-    z.refine(isHttps, { params: { rule: 'format' }, error: 'format' })
-  )
-
-function isHttps(text: string): boolean {
-  return text.startsWith('https://') && URL.canParse(text) && !/[\s<>"]/.test(text)
-}
+const PageAddress = z.string().check(
+  longest(500),
+  pattern(/^https:\/\/[^\s<>"]+$/, 'an address that begins with https://'),
+  rule({ rule: 'format' }, 'an address that begins with https://', text => URL.canParse(text))
+)
 
 /**
  * Replaces the fields it names; `colors` as a whole, `null` takes `contact`, `privacy` or `terms` away, `logo` and `favicon`

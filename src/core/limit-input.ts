@@ -31,14 +31,18 @@ export function writeRequestLimit(limit: number | null, locale: FormatLocale): s
 export function writeStorageLimit(bytes: number | null, locale: FormatLocale): string {
   if (bytes === null) return ''
   const whole = grouped(Math.floor(bytes / bytesPerGigabyte), locale)
-  const fraction = String(bytes % bytesPerGigabyte)
-    .padStart(9, '0')
-    .replace(/0+$/, '')
+  const digits = String(bytes % bytesPerGigabyte).padStart(9, '0')
+  const fraction = digits.slice(0, digits.length - trailingZeros(digits))
   return fraction === '' ? whole : `${whole}${signs[locale].decimal}${fraction}`
 }
 
+function trailingZeros(digits: string): number {
+  return digits.length - 1 - [...digits].findLastIndex(digit => digit !== '0')
+}
+
 function grouped(value: number, locale: FormatLocale): string {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, signs[locale].group)
+  const format = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+  return format.format(value).replaceAll(',', signs[locale].group)
 }
 
 function safe(value: bigint): number {

@@ -351,7 +351,6 @@ describe('a deposit that cannot be', () => {
     ['with a prefix', { original: `sha256:${digest}` }, 'invalid_input'],
     ['with an MD5', { original: digest.slice(32), stored: digest.slice(32) }, 'invalid_input'],
     ['in an unknown category', { category: randomUUID() }, 'category_unknown'],
-    ['in no category', { category: undefined }, 'invalid_input'],
     ['with a name of 10,000 characters', { name: tooLong }, 'invalid_input'],
     ['with a name of 256 bytes', { name: 'é'.repeat(128) }, 'invalid_input'],
     ['without a name', { name: '' }, 'invalid_input'],

@@ -391,7 +391,7 @@ async function describeCompany(host: string): Promise<Company> {
   const fingerprint = randomUUID()
   await app.owner.query(
     `insert into category (company_id, id, names, visibility, created_at, store)
-     values ($1, $2, '{"en": "Seals", "fr": "Sceaux"}', 'private', now(), 'fingerprint')`,
+     values ($1, $2, '{"en": "Seals", "fr": "Sceaux"}', 'public', now(), 'fingerprint')`,
     [company_id, fingerprint]
   )
   const { rows: grants } = await app.owner.query(

@@ -108,7 +108,7 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
   const own = await makeThings(app, owner, 'own.pdf')
   const person = await makeThings(app, people.bystander, 'BETA colleague.pdf')
   const company = await makeThings(app, people.foreigner, 'BETA foreigner.pdf')
-  const none = { malformed: 'not an id', empty: '' }
+  const none = { malformed: 'not_an_id', empty: '' }
   const things: Things = {
     record: {
       own: own.record,

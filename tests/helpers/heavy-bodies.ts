@@ -158,7 +158,12 @@ function sampleOf(schema: Schema): unknown {
 function textOf({ format, pattern = '', minLength = 0 }: Schema): string {
   if (format === 'uuid') return '0197f2a0-0000-7000-8000-000000000000'
   if (format === 'date-time') return '2026-01-01T00:00:00Z'
-  const plain = ['ada@example.com', 'image/png', 'a'.repeat(Math.max(1, minLength))]
+  const plain = [
+    'ada@example.com',
+    'image/png',
+    'https://acme.example/',
+    'a'.repeat(Math.max(1, minLength))
+  ]
   const found = plain.find(text => new RegExp(pattern, 'u').test(text))
   return (
     found ?? fc.sample(fc.stringMatching(new RegExp(pattern)), { numRuns: 1, seed: 1 })[0] ?? ''

@@ -535,7 +535,8 @@ export async function dropRowSecurity(owner: pg.Pool): Promise<void> {
   }
 }
 
-const predicate = /((?:"?\w+"?\.)?"?company_id"?)\s*=\s*(\$\d+|(?:"?\w+"?\.)?"?company_id"?)/g
+const predicate =
+  /((?:"?\w+"?\.)?"?company_id"?)\s*=\s*(\$\d+|(?:"?\w+"?\.)?"?company_id"?)(?:::uuid)?/g
 const companyJoin = /"company"\."id" = "session"\."company_id"/g
 
 /** `… where "company_id" = $2 and …` → `… where ($2::uuid is not null) and …` */

@@ -77,16 +77,30 @@ export async function readMailToken(
   deps: Pick<Deps, 'clock'>,
   { company_id, purpose, token }: Omit<Bound, 'subject' | 'email'> & { token: string }
 ): Promise<Pick<Bound, 'subject' | 'email'>> {
+  // One statement: between two, a parallel call may use the token up and register a key.
   const row = await tx
     .selectFrom('mail_token')
-    .where('company_id', '=', company_id)
-    .where('hash', '=', hashOf(token))
-    .where('purpose', '=', purpose)
-    .select(['subject', 'email', 'key_id', 'used_at', 'expires_at'])
+    .leftJoin('user_key', join =>
+      join
+        .onRef('user_key.company_id', '=', 'mail_token.company_id')
+        .onRef('user_key.user_id', '=', 'mail_token.subject')
+        .on('user_key.retired_at', 'is', null)
+    )
+    .where('mail_token.company_id', '=', company_id)
+    .where('mail_token.hash', '=', hashOf(token))
+    .where('mail_token.purpose', '=', purpose)
+    .select([
+      'mail_token.subject',
+      'mail_token.email',
+      'mail_token.key_id',
+      'mail_token.used_at',
+      'mail_token.expires_at',
+      'user_key.key_id as present_key'
+    ])
+    .limit(1)
     .executeTakeFirst()
   if (row?.used_at) throw used()
-  if (!row || row.expires_at <= deps.clock()) throw invalid()
-  if (row.key_id !== (await presentKey(tx, company_id, row.subject))) throw invalid()
+  if (!row || row.expires_at <= deps.clock() || row.key_id !== row.present_key) throw invalid()
   return { subject: row.subject, email: row.email }
 }
 

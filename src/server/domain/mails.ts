@@ -274,10 +274,25 @@ async function addressOfPerson(
     subject: person.id,
     withinMs: justMailedMs
   } as const
+  await lockPerson(tx, mail, person) // Two mails of one person may be on their way at once.
   if (attempts === 1 && (await hasFreshToken(tx, deps, mailed))) return undefined
   const token = await tokenFor(tx, deps, mail, 'reset', person)
   const { email: to, locale } = person
   return { kind: 'reset', to, locale, page: 'reset-password', token }
+}
+
+async function lockPerson(
+  tx: Tx,
+  { company_id }: Pick<Mail, 'company_id'>,
+  { id }: Pick<KnownPerson, 'id'>
+): Promise<void> {
+  await tx
+    .selectFrom('user')
+    .where('company_id', '=', company_id)
+    .where('id', '=', id)
+    .select('id')
+    .forUpdate()
+    .execute()
 }
 
 async function activation(
