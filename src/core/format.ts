@@ -99,24 +99,6 @@ export function formatCountdown(seconds: number): string {
   return parts.map((part, at) => (at === 0 ? `${part}` : `${part}`.padStart(2, '0'))).join(':')
 }
 
-/** The first letter of each word: `Ada Lovelace` → `AL` */
-export function initials(username: string): string {
-  return username
-    .normalize('NFC')
-    .split(/\s+/)
-    .map(word => /\p{L}\p{M}*/u.exec(word)?.[0] ?? Array.from(word)[0] ?? '')
-    .join('')
-}
-
-/** What fits in a circle: the first three letters. */
-export function shortInitials(initials: string): string {
-  const letters = [...new Intl.Segmenter().segment(initials)]
-  return letters
-    .slice(0, 3)
-    .map(({ segment }) => segment)
-    .join('')
-}
-
 const tags = { en: 'en-US', fr: 'fr-FR' }
 /** Our typeface has no narrow space, and the one that replaces it is too narrow to be seen. */
 function visibleSpace(text: string): string {

@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
-import { AppError, toProblem } from '../contract/errors.ts'
+import { AppError } from '../contract/errors.ts'
 import { endpoints, streams } from '../contract/index.ts'
+import { toProblem } from '../contract/problems.ts'
 import { apiPolicy, hsts } from '../core/csp.ts'
 import { mountAccounts } from './api/accounts.ts'
 import { mountCategories } from './api/categories.ts'

@@ -1,6 +1,7 @@
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { AppError, type ErrorCode, toProblem } from '../contract/errors.ts'
+import { AppError, type ErrorCode } from '../contract/errors.ts'
+import { toProblem } from '../contract/problems.ts'
 
 const codes: Record<string, ErrorCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',

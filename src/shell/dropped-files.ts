@@ -1,6 +1,9 @@
 import { isSystemFile, nameInFolder } from '../core/folder-files.ts'
+import { localizedPath } from '../i18n/index.ts'
+import { isOn, type Target } from './drop-targets.ts'
+import { pageLocale } from './page.ts'
 
-export interface Dropped {
+interface Dropped {
   files: File[]
   /** Paths of what could not be read. */
   unreadable: string[]
@@ -12,8 +15,29 @@ export interface Dropped {
   handles: Map<File, FileSystemFileHandle>
 }
 
-/** The files of a drop or paste, those of folders included. */
-export async function filesOf(transfer: DataTransfer): Promise<Dropped> {
+/** What a drop or paste holds in one place, as it was read while the event lasted. */
+export interface DroppedItem {
+  entry: FileSystemEntry | null
+  file: File | null
+  handle: Promise<FileSystemFileHandle | undefined>
+}
+
+/** Offers the files, those of folders included, to the page that takes them, and goes there. */
+export async function offerItems(to: Target, items: readonly DroppedItem[]): Promise<void> {
+  const [{ files, unreadable, leftOut, names, handles }, offers] = await Promise.all([
+    filesOf(items),
+    import('../stores/offers.ts')
+  ])
+  for (const [file, handle] of handles) offers.keepHandle(file, handle)
+  for (const [file, name] of names) offers.keepName(file, name)
+  if (files.length + unreadable.length + leftOut === 0) return
+  offers.offerFiles({ to, files, unreadable, leftOut })
+  if (isOn(to)) return
+  const { navigate } = await import('../stores/navigation.ts')
+  await navigate(localizedPath(pageLocale(), `/${to}`))
+}
+
+async function filesOf(items: readonly DroppedItem[]): Promise<Dropped> {
   const dropped: Dropped = {
     files: [],
     unreadable: [],
@@ -21,8 +45,6 @@ export async function filesOf(transfer: DataTransfer): Promise<Dropped> {
     names: new Map(),
     handles: new Map()
   }
-  // everything is asked for before the first await: the list is emptied when the event ends
-  const items = [...transfer.items].filter(({ kind }) => kind === 'file').map(look)
   for (const { entry, file, handle } of items) {
     if (entry?.isDirectory) await walk(entry, dropped)
     else if (file) {
@@ -32,22 +54,6 @@ export async function filesOf(transfer: DataTransfer): Promise<Dropped> {
     }
   }
   return dropped
-}
-
-function look(item: DataTransferItem) {
-  return { entry: item.webkitGetAsEntry(), file: item.getAsFile(), handle: handleOf(item) }
-}
-
-async function handleOf(item: DataTransferItem): Promise<FileSystemFileHandle | undefined> {
-  if (!('getAsFileSystemHandle' in item)) return undefined
-  try {
-    // as: Chromium has it, the library of types has not
-    const { getAsFileSystemHandle } = item as { getAsFileSystemHandle: () => Promise<unknown> }
-    const handle = await getAsFileSystemHandle.call(item)
-    return handle instanceof FileSystemFileHandle ? handle : undefined
-  } catch {
-    return undefined // files that are not on the disk, such as pasted pictures, have none
-  }
 }
 
 /** A folder that cannot be read is named; the others of the same drop still go. */

@@ -13,6 +13,9 @@ export function startRest(): void {
   startOffline()
   startScroll()
   onThisPageAndNext(() => void loadCallsAhead())
+  // for the first drag, and for a drop without a network
+  void import('./drop-overlay.ts')
+  void import('./dropped-files.ts')
 }
 
 /** Gets what calls of the API need: the first click then waits for the server only. */

@@ -1,6 +1,6 @@
 import type { UserInfo } from '../contract/users.ts'
-import { shortInitials } from '../core/format.ts'
 import { answerOf, isGuardName } from '../core/guards.ts'
+import { shortInitials } from '../core/initials.ts'
 import { localizedPath } from '../i18n/index.ts'
 import { onClick, onPage, pageLocale, pageWords } from './page.ts'
 import { isUploading, uploadsEnd } from './uploading.ts'

@@ -1,6 +1,7 @@
 import type { DetailedError, HttpResponse } from 'tus-js-client'
-import { AppError, type ErrorCode, fromProblem } from '../contract/errors.ts'
+import { AppError, type ErrorCode } from '../contract/errors.ts'
 import { uploadChunkBytes } from '../contract/limits.ts'
+import { fromProblem } from '../contract/problems.ts'
 import { type HttpAnswer, httpStack, type httpUpload } from './http-upload.ts'
 
 export interface SendOptions {

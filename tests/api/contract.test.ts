@@ -4,15 +4,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import type { Endpoint, Stream } from '../../src/contract/endpoint.ts'
-import {
-  AppError,
-  commonErrors,
-  type ErrorCode,
-  errorCodes,
-  fromProblem,
-  toProblem
-} from '../../src/contract/errors.ts'
+import { AppError, commonErrors, type ErrorCode, errorCodes } from '../../src/contract/errors.ts'
 import { endpoints, type streams } from '../../src/contract/index.ts'
+import { fromProblem, toProblem } from '../../src/contract/problems.ts'
 import { getChallenge, logIn } from '../../src/contract/sessions.ts'
 import en from '../../src/i18n/en/errors.json' with { type: 'json' }
 import fr from '../../src/i18n/fr/errors.json' with { type: 'json' }

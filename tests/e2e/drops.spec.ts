@@ -98,6 +98,26 @@ test('checks what is dropped on the half for it, wherever the files came in', as
   expect(deposits()).toBe(0)
 })
 
+test('takes a file that is dropped before what shows the targets and reads it has loaded', async ({
+  page
+}) => {
+  const path = await makePdf('early.pdf', 'Dropped early')
+  const { promise: later, resolve: release } = Promise.withResolvers<void>()
+  await page.route(/\/_astro\/drop[\w-]+\.[^/]+\.js$/, async route => {
+    await later
+    await route.continue()
+  })
+  await page.goto('/en')
+  const zone = page.locator('[data-drop-zone=verify]')
+  const drag = await startDrag(page, [path], { x: 3, y: 3 })
+  await drag.drop(await visibleCentre(zone))
+  await expect(page.locator('html')).not.toHaveAttribute('data-dragging')
+  release()
+  await expect(page).toHaveURL(/\/en\/verify$/)
+  await expect(page.getByRole('heading', { name: /no record/ })).toBeVisible()
+  await expect(page.locator('#drop-overlay')).toHaveCount(0)
+})
+
 async function open(page: Page, path: string): Promise<void> {
   await page.goto(path)
   await expect(page.locator('html')).toHaveAttribute('data-can', /deposit/)

@@ -29,6 +29,7 @@ test('the history prints every row it has loaded, with the time in full', async 
   const rows = page.locator('[data-request]')
   await expect(rows.first()).toBeVisible()
   expect(await rows.count()).toBeLessThan(45)
+  expect(rowsOnPaper(await page.pdf())).toHaveLength(45)
   await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
   await page.emulateMedia({ media: 'print' })
   await expect(rows).toHaveCount(45)
@@ -49,6 +50,14 @@ async function expectOnlyDocument(page: Page, others: readonly string[]): Promis
   for (const gone of ['button', '.btn', '.bar', '.skip-link', '.drawer-panel', ...others]) {
     await expect(page.locator(gone).filter({ visible: true }), gone).toHaveCount(0)
   }
+}
+
+/** The rows of the history in a PDF: Chromium writes their links in plain text. */
+function rowsOnPaper(pdf: Buffer): string[] {
+  const links = pdf.toString('latin1').matchAll(/\/URI \(([^)]+)\)/g)
+  return [
+    ...new Set([...links].map(([, link = '']) => link).filter(link => link.includes('/history')))
+  ]
 }
 
 function socketDir(): string {

@@ -6,9 +6,9 @@ import {
   useLayoutEffect,
   useMemo,
   useRef,
-  useState
+  useState,
+  useSyncExternalStore
 } from 'react'
-import { flushSync } from 'react-dom'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { type Lines, measureLines, visibleLines } from '../../core/row-window.ts'
@@ -226,20 +226,28 @@ function useHeights(root: RefObject<HTMLElement | null>): { day: number; row: nu
   return heights
 }
 
-/** Whether the page is being printed; all is drawn before it is. */
+let isPrinting = false
+
+/** Whether the page is being printed. Only what a store says is drawn before the browser lays out the paper. */
 function usePrinting(): boolean {
-  const [isPrinting, setPrinting] = useState(false)
-  useEffect(() => {
-    const begin = () => flushSync(() => setPrinting(true))
-    const end = () => setPrinting(false)
-    addEventListener('beforeprint', begin)
-    addEventListener('afterprint', end)
-    return () => {
-      removeEventListener('beforeprint', begin)
-      removeEventListener('afterprint', end)
-    }
-  }, [])
-  return isPrinting
+  return useSyncExternalStore(
+    onPrint,
+    () => isPrinting,
+    () => false
+  )
+}
+
+function onPrint(changed: () => void): () => void {
+  const follow = ({ type }: Event) => {
+    isPrinting = type === 'beforeprint'
+    changed()
+  }
+  addEventListener('beforeprint', follow)
+  addEventListener('afterprint', follow)
+  return () => {
+    removeEventListener('beforeprint', follow)
+    removeEventListener('afterprint', follow)
+  }
 }
 
 /** The lines that the window shows, with a margin. */

@@ -1,10 +1,5 @@
-import {
-  AppError,
-  type FieldError,
-  type IssueLike,
-  refusalOf,
-  shortName
-} from '../../contract/errors.ts'
+import { AppError, type FieldError } from '../../contract/errors.ts'
+import { type IssueLike, refusalOf, shortName } from '../../contract/refusals.ts'
 
 /** Fields that the sentence of a refusal names; `fields` names more. */
 const maxSaid = 5

@@ -1,6 +1,6 @@
 import { AppError } from '../../contract/errors.ts'
 import { type UserInfo, UserLocale } from '../../contract/users.ts'
-import { initials } from '../../core/format.ts'
+import { initials } from '../../core/initials.ts'
 import type { PublicKeyPayload } from '../../core/public-key-jwt.ts'
 import { inCompany, type Tx } from '../db/scope.ts'
 import type { Deps, Tenant } from './deps.ts'

@@ -7,8 +7,6 @@ import {
   formatInstant,
   formatPercent,
   formatSpeed,
-  initials,
-  shortInitials,
   type TimeLeft,
   timeLeft
 } from '../../../src/core/format.ts'
@@ -141,33 +139,9 @@ test.each<[number, TimeLeft]>([
   expect(timeLeft(seconds)).toEqual(left)
 })
 
-test.each([
-  ['Ada Lovelace', 'AL'],
-  ['ada', 'a'],
-  ['  Jean-Paul   de la Tour ', 'JdlT'],
-  ['Élodie Ñandú', 'ÉÑ'],
-  ['E\u0301lodie', 'É'],
-  ['«Zoé» (Admin)', 'ZA'],
-  ['山田 太郎', '山太'],
-  ['42 😀', '4😀'],
-  ['', ''],
-  ['  ', '']
-])('takes the initials of %j', (username, expected) => {
-  expect(initials(username)).toBe(expected)
-})
-
 function plainSpaces(text: string): string {
   return text.replace(/[\u00a0\u202f]/g, ' ')
 }
-
-test.each([
-  ['AL', 'AL'],
-  ['ABCDE', 'ABC'],
-  ['E\u0301BCD', 'E\u0301BC'],
-  ['', '']
-])('draws at most three initials of %s', (all, drawn) => {
-  expect(shortInitials(all)).toBe(drawn)
-})
 
 test.each([
   [0, '0:00'],

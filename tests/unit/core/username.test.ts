@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fieldErrors } from '../../../src/contract/errors.ts'
+import { fieldErrors } from '../../../src/contract/refusals.ts'
 import { Username } from '../../../src/contract/users.ts'
 import { maxUsernameCharacters, usernameFault } from '../../../src/core/username.ts'
 

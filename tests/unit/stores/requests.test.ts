@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import { AppError, toProblem } from '../../../src/contract/errors.ts'
+import { AppError } from '../../../src/contract/errors.ts'
+import { toProblem } from '../../../src/contract/problems.ts'
 import type { ProcessedRequest } from '../../../src/contract/requests.ts'
 import { createRequestList, holdStill, newestFirst } from '../../../src/stores/request-list.ts'
 import { makeBrowser, makeToken } from '../../helpers/browser.ts'

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { AppError, toProblem } from '../../../src/contract/errors.ts'
+import { AppError } from '../../../src/contract/errors.ts'
+import { toProblem } from '../../../src/contract/problems.ts'
 import { makeBrowser, makeToken } from '../../helpers/browser.ts'
 
 const session = (id: number, current: boolean) => ({

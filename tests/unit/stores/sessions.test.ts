@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import type { Disabled } from '../../../src/contract/disabled.ts'
-import { AppError, type ErrorCode, toProblem } from '../../../src/contract/errors.ts'
+import { AppError, type ErrorCode } from '../../../src/contract/errors.ts'
+import { toProblem } from '../../../src/contract/problems.ts'
 import type { UserInfo } from '../../../src/contract/users.ts'
 import { makeBrowser, makeToken } from '../../helpers/browser.ts'
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
-import { AppError, type ErrorCode, toProblem } from '../../../src/contract/errors.ts'
+import { AppError, type ErrorCode } from '../../../src/contract/errors.ts'
+import { toProblem } from '../../../src/contract/problems.ts'
 import { makeBrowser, makeToken } from '../../helpers/browser.ts'
 
 const start = Date.parse('2026-05-03T12:00:00Z')

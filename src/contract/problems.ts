@@ -1,0 +1,95 @@
+import type { Disabled } from './disabled.ts'
+import {
+  AppError,
+  type CategoryOption,
+  type ErrorCode,
+  errorCodes,
+  type FieldErrors,
+  type LimitFigures
+} from './errors.ts'
+
+/** RFC 9457 body of an error answer. */
+export interface Problem {
+  type: 'about:blank'
+  title: string
+  status: number
+  detail: string
+  code: ErrorCode
+  instance?: string
+  fields?: FieldErrors
+  fields_omitted?: number
+  disabled?: Disabled
+  categories?: readonly CategoryOption[]
+  used?: number
+  limit?: number
+  resets_at?: string | null
+}
+
+const titles: Record<number, string> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  410: 'Gone',
+  411: 'Length Required',
+  412: 'Precondition Failed',
+  413: 'Content Too Large',
+  415: 'Unsupported Media Type',
+  416: 'Range Not Satisfiable',
+  421: 'Misdirected Request',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable'
+}
+
+export function toProblem(error: AppError, instance?: string): Problem {
+  return {
+    type: 'about:blank',
+    title: titles[error.status] ?? 'Error',
+    status: error.status,
+    detail: error.message,
+    code: error.code,
+    ...(instance ? { instance } : {}),
+    ...(error.fields ? { fields: error.fields } : {}),
+    ...(error.fieldsOmitted > 0 ? { fields_omitted: error.fieldsOmitted } : {}),
+    ...(error.disabled ? { disabled: error.disabled } : {}),
+    ...(error.categories ? { categories: error.categories } : {}),
+    ...error.figures
+  }
+}
+
+/** The error a problem body stands for; a body of another make is `unexpected_answer`. */
+export function fromProblem(status: number, body: unknown, retryAfter?: number): AppError {
+  const problem = isRecord(body) ? body : {}
+  // A 403 with this object means a disabled account, whatever its code, as the specification has it.
+  const isDisabled = status === 403 && isRecord(problem['disabled'])
+  const code = isDisabled ? 'account_disabled' : problem['code']
+  if (typeof code !== 'string' || !(code in errorCodes)) {
+    const plain = status === 401 ? 'unauthenticated' : 'unexpected_answer'
+    return new AppError(plain, `The API answered ${status} without a known code`)
+  }
+  const error = new AppError(code as ErrorCode, String(problem['detail'] ?? ''), {
+    // as: the API is ours and writes these members through toProblem()
+    ...(isRecord(problem['fields']) ? { fields: problem['fields'] as unknown as FieldErrors } : {}),
+    ...(isRecord(problem['disabled'])
+      ? { disabled: problem['disabled'] as unknown as Disabled }
+      : {}),
+    ...(Array.isArray(problem['categories']) ? { categories: problem['categories'] } : {}),
+    ...(typeof problem['limit'] === 'number'
+      ? { figures: problem as unknown as LimitFigures }
+      : {}),
+    ...(retryAfter === undefined ? {} : { retryAfter })
+  })
+  if (typeof problem['instance'] === 'string') error.instance = problem['instance']
+  return error
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,90 @@
+import type { FieldError, FieldErrors } from './errors.ts'
+
+export interface IssueLike {
+  code?: string | undefined
+  expected?: unknown
+  values?: readonly unknown[] | undefined
+  origin?: unknown
+  path: PropertyKey[]
+  format?: unknown
+  minimum?: unknown
+  maximum?: unknown
+  keys?: unknown
+  params?: Record<string, unknown> | undefined
+  input?: unknown
+  message?: string | undefined
+  /** Of a union: what each member had against the value. */
+  errors?: readonly (readonly IssueLike[])[] | undefined
+}
+
+/** Fields that a refusal names; the rest is counted. */
+const maxFields = 20
+const maxFieldNameLength = 64
+
+/** What a parse refused: the first rule of each field, and how many more fields there are. */
+export interface Refusal {
+  fields: FieldErrors
+  omitted: number
+}
+
+/** `{ issues: [{ path: ['email'], format: 'email', … }] }` → `{ email: { rule: 'email' } }` */
+export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldErrors {
+  return refusalOf(error).fields
+}
+
+/** The same with the count, and with what `describe` says of each field. */
+export function refusalOf(
+  { issues }: { issues: readonly IssueLike[] },
+  describe?: (issue: IssueLike) => string
+): Refusal {
+  // a map, because the names are the caller's: `constructor` is one of every plain object
+  const fields = new Map<string, FieldError>()
+  const omitted = new Set<string>()
+  const add = (path: PropertyKey[], error: FieldError) => {
+    const field = path.map(String).join('.') || '(body)'
+    if (fields.has(field)) return
+    if (fields.size < maxFields) fields.set(field, error)
+    else omitted.add(field)
+  }
+  for (const issue of issues.flatMap(likeliest)) {
+    const detail = describe && { detail: describe(issue) }
+    if (issue.code === 'unrecognized_keys' && Array.isArray(issue.keys)) {
+      for (const key of issue.keys) add([...issue.path, key], { rule: 'unknown', ...detail })
+    } else add(issue.path, { ...ruleOf(issue), ...detail })
+  }
+  const named = [...fields].map(([field, error]) => [shortName(field), error])
+  return { fields: Object.fromEntries(named), omitted: omitted.size }
+}
+
+/** A name that a caller has made up must not fill the answer. */
+export function shortName(field: string): string {
+  if (field.length <= maxFieldNameLength) return field
+  return `${field.slice(0, maxFieldNameLength - 1).toWellFormed()}…`
+}
+
+/** Of a union what the member says that the value came closest to. */
+function likeliest(issue: IssueLike): IssueLike[] {
+  const [first, ...others] = issue.errors ?? []
+  if (issue.code !== 'invalid_union' || !first) return [issue]
+  const best = others.reduce((least, each) => (each.length < least.length ? each : least), first)
+  return best.map(each => ({ ...each, path: [...issue.path, ...each.path] })).flatMap(likeliest)
+}
+
+function ruleOf(issue: IssueLike): FieldError {
+  const { params } = issue
+  if (params && typeof params['rule'] === 'string') {
+    const limit = params['limit']
+    return {
+      rule: params['rule'],
+      ...(typeof limit === 'number' || typeof limit === 'string' ? { limit } : {})
+    }
+  }
+  if (issue.code === 'too_small') {
+    const minimum = Number(issue.minimum)
+    return minimum === 1 ? { rule: 'required' } : { rule: 'min', limit: minimum }
+  }
+  if (issue.code === 'too_big') return { rule: 'max', limit: Number(issue.maximum) }
+  if (issue.code === 'invalid_format') return { rule: String(issue.format ?? 'format') }
+  if (issue.code === 'invalid_type' && issue.input === undefined) return { rule: 'required' }
+  return { rule: 'format' }
+}

@@ -1,0 +1,17 @@
+/** The first letter of each word: `Ada Lovelace` → `AL` */
+export function initials(username: string): string {
+  return username
+    .normalize('NFC')
+    .split(/\s+/)
+    .map(word => /\p{L}\p{M}*/u.exec(word)?.[0] ?? Array.from(word)[0] ?? '')
+    .join('')
+}
+
+/** What fits in a circle: the first three letters. */
+export function shortInitials(initials: string): string {
+  const letters = [...new Intl.Segmenter().segment(initials)]
+  return letters
+    .slice(0, 3)
+    .map(({ segment }) => segment)
+    .join('')
+}
