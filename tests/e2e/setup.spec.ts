@@ -15,7 +15,7 @@ test('the link of the log makes the first operator, once', async ({ browser }) =
 
   await page.goto(link)
   await expect(page.getByRole('heading', { level: 1, name: 'Set up' })).toBeVisible()
-  await expect(page.getByLabel('Name of the company')).toHaveValue('Vidimus')
+  await expect(page.getByLabel('Company name')).toHaveValue('Vidimus')
   // the code is in no address that a link, a bookmark or a picture of the screen could carry on
   expect(page.url()).not.toContain('#')
   const carried = page.locator('a[data-carries]').first()
@@ -30,13 +30,13 @@ test('the link of the log makes the first operator, once', async ({ browser }) =
   await page.getByLabel('Username').fill('Olive Operator')
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByLabel('Confirm password').fill(password)
-  await page.getByLabel('Name of the company').fill('Orchard')
+  await page.getByLabel('Company name').fill('Orchard')
   await page.getByLabel('Remove it and all its documents').check()
   // a change of language takes form and code along
   await page.locator('a[data-locale=fr]').first().dispatchEvent('click')
   await expect(page.getByLabel('Nom d’utilisateur')).toHaveValue('Olive Operator')
   await page.locator('a[data-locale=en]').first().dispatchEvent('click')
-  await expect(page.getByLabel('Name of the company')).toHaveValue('Orchard')
+  await expect(page.getByLabel('Company name')).toHaveValue('Orchard')
   await expect(page.getByLabel('Remove it and all its documents')).toBeChecked()
   await page.setViewportSize({ width: 320, height: 700 })
   const width = await page.evaluate(() => document.documentElement.scrollWidth)

@@ -349,7 +349,7 @@ test('says that the device is offline, and as of when the page is', async ({ pag
   const banner = page.getByRole('status').filter({ hasText: 'You are offline.' })
   await expect(banner).toHaveCount(0)
   await context.setOffline(true)
-  await expect(banner).toHaveText(/^You are offline\. Shown as of \d{1,2}:\d\d\s[AP]M\.$/)
+  await expect(banner).toHaveText(/^You are offline\. Last updated \d{1,2}:\d\d\s[AP]M\.$/)
   const title = await page.getByRole('heading', { level: 1 }).boundingBox()
   const box = await banner.boundingBox()
   expect(title?.y).toBeGreaterThan((box?.y ?? 0) + (box?.height ?? 0))
