@@ -16,6 +16,8 @@ export interface UploadLock extends Disposable {
   finish(): void
   /** Returns whether the client has sent something within `ms`, or the service itself is at work. */
   isActive(ms: number): boolean
+  /** Returns whether the upload has got bytes from this call. */
+  hasProgress(): boolean
 }
 
 interface AcquireOptions {
@@ -63,6 +65,8 @@ interface Holder {
   stop: AbortController
   /** When the client was last heard; nothing while the service itself is at work. */
   waitsSince: number | undefined
+  /** Where the call began to write. */
+  from: number | undefined
 }
 
 /** One call that holds the lock, and those that wait for it. */
@@ -115,12 +119,13 @@ class Queue {
   }
 
   #hold(): UploadLock {
-    const holder: Holder = { stop: new AbortController(), waitsSince: undefined }
+    const holder: Holder = { stop: new AbortController(), waitsSince: undefined, from: undefined }
     this.#holder = holder
     return {
       stopped: holder.stop.signal,
       awaitBytes: offset => {
         holder.waitsSince = performance.now()
+        holder.from ??= offset
         this.#offset = offset
         if (this.#waiting.length === 0) return
         for (const waiter of this.#waiting.filter(each => this.#isPassed(each))) {
@@ -132,6 +137,7 @@ class Queue {
         holder.waitsSince = undefined
       },
       isActive: ms => this.#silentMs() < ms,
+      hasProgress: () => holder.from !== undefined && this.#offset > holder.from,
       [Symbol.dispose]: () => this.#release()
     }
   }

@@ -39,6 +39,12 @@ const creationHeaders = ['upload-length', 'upload-defer-length', 'upload-metadat
 /** When to look again whether another process has made room: 1.5 s together. */
 const handoverMs = [50, 100, 200, 400, 800]
 
+/** One call that writes an upload. */
+interface Writing {
+  lease: WriteLease
+  lock: UploadLock
+}
+
 export interface Uploads {
   handle(request: IncomingMessage, response: ServerResponse, tenant: Tenant): Promise<void>
 }
@@ -51,20 +57,20 @@ export interface Uploads {
 export function createUploads(deps: Deps): Uploads {
   const writer = randomUUID()
   const locks = createUploadLocks()
-  const leases = new Map<string, WriteLease>()
+  const writings = new Map<string, Writing>()
 
   deps.wakes.writers.on(({ company, upload }) => {
     const key = `${company} ${upload}`
-    const lease = leases.get(key)
+    const writing = writings.get(key)
     // the other process learns by the new end of the lease that bytes still come here
-    if (lease && locks.requestRelease(key)) void renew(key, lease)
+    if (writing && locks.requestRelease(key)) void renew(key, writing)
   })
 
-  async function renew(key: string, lease: WriteLease): Promise<void> {
+  async function renew(key: string, writing: Writing): Promise<void> {
     try {
-      const isHeld = await renewWriting(deps, lease)
+      const isHeld = await renewWriting(deps, writing.lease, writing.lock.hasProgress())
       // by now the next call may have the lock
-      if (!isHeld && leases.get(key) === lease) locks.stop(key, uploadBusy())
+      if (!isHeld && writings.get(key) === writing) locks.stop(key, uploadBusy())
     } catch (error) {
       // a lease that runs out lets another process take over, which is harmless
       deps.log.warn({ err: error }, 'write lease not renewed')
@@ -100,9 +106,10 @@ export function createUploads(deps: Deps): Uploads {
     const key = keyOf(upload)
     using lock = await locks.acquire(key, options)
     const held = await lease(upload)
-    leases.set(key, held)
+    const writing = { lease: held, lock }
+    writings.set(key, writing)
     const renewing = setInterval(() => {
-      if (lock.isActive(renewMs)) void renew(key, held)
+      if (lock.isActive(renewMs)) void renew(key, writing)
     }, renewMs)
     let isReceived = false
     try {
@@ -110,9 +117,9 @@ export function createUploads(deps: Deps): Uploads {
       isReceived = await write(held.upload, lock)
     } finally {
       clearInterval(renewing)
-      leases.delete(key)
+      writings.delete(key)
       if (!isReceived) {
-        await endWriting(deps, held).catch((error: unknown) => {
+        await endWriting(deps, held, lock.hasProgress()).catch((error: unknown) => {
           deps.log.warn({ err: error }, 'write lease not given back')
         })
       }

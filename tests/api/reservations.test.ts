@@ -46,6 +46,24 @@ test('gives back the room of bytes that do not come, and keeps that of those tha
   expect(await storage()).toEqual({ used: 800, reserved: 0 })
 })
 
+test('takes calls that bring no byte for no progress', async () => {
+  const bytes = randomBytes(800)
+  const { upload } = await app.reserve(ada, bytes)
+  await app.patch(ada, upload, bytes.subarray(0, 100))
+  app.wait(9 * minute)
+  expect((await app.patch(ada, upload, Buffer.alloc(0), 100)).status).toBe(204)
+  expect((await app.patch(ada, upload, bytes, 0)).status).toBe(409)
+  expect((await app.patch(ada, upload, bytes, 100)).status).toBe(413)
+  app.wait(2 * minute)
+  await releaseIdleUploads(app.deps, acme)
+  expect(await storage()).toEqual({ used: 0, reserved: 100 })
+  app.wait(23 * 60 * minute)
+  await app.patch(ada, upload, Buffer.alloc(0), 100)
+  app.wait(60 * minute)
+  expect(await lapseNextUpload(app.deps, acme)).toBe(true)
+  expect(await storage()).toEqual({ used: 0, reserved: 0 })
+})
+
 test('gives back of an upload that ends no more than it still holds', async () => {
   const first = await app.reserve(ada, randomBytes(400))
   const second = await app.reserve(ada, randomBytes(500))

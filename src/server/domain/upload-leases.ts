@@ -58,15 +58,19 @@ export async function leaseWriting(
   }
 }
 
-/** Notes that bytes still come. Returns whether the lease was still held. */
+/** Notes that a call still writes, and whether it has brought bytes. Returns whether the lease was still held. */
 export async function renewWriting(
   deps: Pick<Deps, 'db' | 'clock'>,
-  { upload, writer }: WriteLease
+  { upload, writer }: WriteLease,
+  hasProgress: boolean
 ): Promise<boolean> {
   const now = deps.clock()
   const rows = await inCompanyOnce(deps.db, upload.company_id, tx =>
     update(tx, upload)
-      .set({ writer_until: new Date(now.getTime() + leaseMs), active_at: now })
+      .set({
+        writer_until: new Date(now.getTime() + leaseMs),
+        ...(hasProgress && { active_at: now })
+      })
       .where('writer', '=', writer)
       .returning('id')
       .execute()
@@ -74,15 +78,18 @@ export async function renewWriting(
   return rows.length > 0
 }
 
-/** Gives a lease back, with the file closed. Removes the file of an upload that has ended meanwhile. */
+/**
+ * Gives a lease back, with the file closed. Bytes that came keep the upload from lapsing, also those of a
+ * connection that broke; a call without any does not. Removes the file of an upload that has ended meanwhile.
+ */
 export async function endWriting(
   deps: Pick<Deps, 'db' | 'clock' | 'blobs'>,
-  { upload, writer }: WriteLease
+  { upload, writer }: WriteLease,
+  hasProgress: boolean
 ): Promise<void> {
   const rows = await inCompanyOnce(deps.db, upload.company_id, tx =>
     update(tx, upload)
-      // bytes that came keep the upload from lapsing, also those of a connection that broke
-      .set({ writer: null, writer_until: null, active_at: deps.clock() })
+      .set({ writer: null, writer_until: null, ...(hasProgress && { active_at: deps.clock() }) })
       .where('writer', '=', writer)
       .returning('id')
       .execute()
