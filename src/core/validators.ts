@@ -1,6 +1,6 @@
 import { canonicalEmail } from './email.ts'
 
-/** What a value breaks: the sentence is `errors.fields.<rule>` of the interface, `limit` stands in it. */
+/** What a value breaks: the sentence is `fields.<rule>` of the interface, `limit` stands in it. */
 export interface Fault {
   rule: string
   limit?: number | string

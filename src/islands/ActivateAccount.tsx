@@ -9,7 +9,7 @@ import { NewKey } from './parts/NewKey.tsx'
 
 interface ActivateAccountProps {
   locale: Locale
-  /** Namespaces `links`, `account`, `errors` and `common`. */
+  /** Namespaces `links`, `account`, `errors`, `fields` and `common`. */
   words: Words
   company: string
 }

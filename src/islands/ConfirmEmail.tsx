@@ -12,7 +12,7 @@ import { WorkButton } from './parts/WorkButton.tsx'
 
 interface ConfirmEmailProps {
   locale: Locale
-  /** Namespaces `links`, `account`, `errors` and `common`. */
+  /** Namespaces `links`, `account`, `errors`, `fields` and `common`. */
   words: Words
 }
 

@@ -9,7 +9,7 @@ import { UsageMeters } from './parts/UsageMeters.tsx'
 
 interface MeProps {
   locale: Locale
-  /** Namespaces `me`, `account`, `shell`, `errors` and `common`. */
+  /** Namespaces `me`, `account`, `shell`, `errors`, `fields` and `common`. */
   words: Words
 }
 

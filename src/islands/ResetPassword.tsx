@@ -14,7 +14,7 @@ import { WorkButton } from './parts/WorkButton.tsx'
 
 interface ResetPasswordProps {
   locale: Locale
-  /** Namespaces `links`, `account`, `errors` and `common`. */
+  /** Namespaces `links`, `account`, `errors`, `fields` and `common`. */
   words: Words
   company: string
 }

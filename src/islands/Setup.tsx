@@ -16,7 +16,7 @@ import { useForm, type Values } from './parts/use-form.ts'
 
 interface SetupProps {
   locale: Locale
-  /** Namespaces `setup`, `account`, `errors` and `common`. */
+  /** Namespaces `setup`, `account`, `errors`, `fields` and `common`. */
   words: Words
 }
 

@@ -19,7 +19,7 @@ import { useForm } from './parts/use-form.ts'
 
 interface SignInProps {
   locale: Locale
-  /** Namespaces `account`, `links`, `errors` and `common`. */
+  /** Namespaces `account`, `links`, `errors`, `fields` and `common`. */
   words: Words
   /** Whether people may sign up by themselves. */
   isPublic: boolean

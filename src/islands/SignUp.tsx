@@ -18,7 +18,7 @@ import { useForm, type Values } from './parts/use-form.ts'
 
 interface SignUpProps {
   locale: Locale
-  /** Namespaces `account`, `errors` and `common`. */
+  /** Namespaces `account`, `errors`, `fields` and `common`. */
   words: Words
   /** Whether people may sign up by themselves. */
   isPublic: boolean

@@ -15,7 +15,7 @@ import { WorkButton } from './parts/WorkButton.tsx'
 
 interface VerifyAccountProps {
   locale: Locale
-  /** Namespaces `links`, `account`, `errors` and `common`. */
+  /** Namespaces `links`, `account`, `errors`, `fields` and `common`. */
   words: Words
   company: string
 }

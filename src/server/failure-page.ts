@@ -33,18 +33,18 @@ export function failurePage(
 <meta name="robots" content="noindex">
 <meta name="color-scheme" content="light dark">
 <meta name="astro-view-transitions-enabled" content="true">
-<title>${word('common.failure.title')}</title>
+<title>${word('failure.title')}</title>
 ${styles.map(path => `<link rel="stylesheet" href="${path}">`).join('\n')}
 </head>
 <body>
 <main id="main" class="page page-task">
 <div class="sheet grid gap-3">
-<h1 class="page-title">${word('common.failure.title')}</h1>
-<p>${word('common.failure.text')}</p>
-<p class="meta">${word('common.failure.status')} ${status}</p>
-<p class="meta">${word('common.failure.request')} <code class="fingerprint">${id}</code></p>
-<p><a href="/${locale}">${word('common.notFound.home')}</a></p>
-<p><a href="/${locale}/verify">${word('common.notFound.verify')}</a></p>
+<h1 class="page-title">${word('failure.title')}</h1>
+<p>${word('failure.text')}</p>
+<p class="meta">${word('failure.status')} ${status}</p>
+<p class="meta">${word('failure.request')} <code class="fingerprint">${id}</code></p>
+<p><a href="/${locale}">${word('notFound.home')}</a></p>
+<p><a href="/${locale}/verify">${word('notFound.verify')}</a></p>
 </div>
 </main>
 </body>

@@ -9,8 +9,8 @@ import { createDeposit, getDeposit } from '../../src/contract/deposits.ts'
 import { type Endpoint, pathParameters, type Stream } from '../../src/contract/endpoint.ts'
 import { type ErrorCode, errorCodes } from '../../src/contract/errors.ts'
 import { getUser } from '../../src/contract/users.ts'
-import en from '../../src/i18n/en/errors.json' with { type: 'json' }
-import fr from '../../src/i18n/fr/errors.json' with { type: 'json' }
+import en from '../../src/i18n/en/fields.json' with { type: 'json' }
+import fr from '../../src/i18n/fr/fields.json' with { type: 'json' }
 import {
   makeApp,
   type RawRequest,
@@ -635,8 +635,8 @@ describe('an upload that is cut', () => {
 test('every rule that refused a field has its words in both languages', () => {
   expect(rules.size).toBeGreaterThan(6)
   for (const rule of rules) {
-    expect(en.fields, rule).toHaveProperty(rule)
-    expect(fr.fields, rule).toHaveProperty(rule)
+    expect(en, rule).toHaveProperty(rule)
+    expect(fr, rule).toHaveProperty(rule)
   }
 })
 

@@ -31,7 +31,7 @@ test('has a sentence for every error code, and for every rule of a field', () =>
       expect(t(`errors.${code}`)).not.toBe(`errors.${code}`)
     }
     for (const rule of rules) {
-      expect(t(`errors.fields.${rule}`)).not.toBe(`errors.fields.${rule}`)
+      expect(t(`fields.${rule}`)).not.toBe(`fields.${rule}`)
     }
   }
 })

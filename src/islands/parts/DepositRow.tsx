@@ -293,7 +293,7 @@ export function textOf(error: AppError, t: T, locale: Locale): string | undefine
   }
   const rule = fields?.['name']
   if (rule) {
-    const why = t(`errors.fields.${rule.rule}`, { limit: rule.limit ?? '' })
+    const why = t(`fields.${rule.rule}`, { limit: rule.limit ?? '' })
     return t('deposit.nameRefused', { why })
   }
   return undefined

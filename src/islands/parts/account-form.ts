@@ -40,7 +40,7 @@ export const usernameRule: Validator = value => usernameFault(String(value ?? ''
 export function fieldSentence(errors: FieldErrors, name: string, t: T): string | undefined {
   const error = errors[name]
   if (!error) return undefined
-  return t(`errors.fields.${error.rule}`, error.limit === undefined ? {} : { limit: error.limit })
+  return t(`fields.${error.rule}`, error.limit === undefined ? {} : { limit: error.limit })
 }
 
 /**

@@ -19,8 +19,8 @@ import {
   uppercase,
   type Validator
 } from '../../../src/core/validators.ts'
-import en from '../../../src/i18n/en/errors.json' with { type: 'json' }
-import fr from '../../../src/i18n/fr/errors.json' with { type: 'json' }
+import en from '../../../src/i18n/en/fields.json' with { type: 'json' }
+import fr from '../../../src/i18n/fr/fields.json' with { type: 'json' }
 import { translator, type Words } from '../../../src/i18n/index.ts'
 
 const optional: [string, Validator][] = [
@@ -127,8 +127,8 @@ describe('the sentences', () => {
     const t = translator(locale, words as Words)
     for (const fault of faults) {
       const limit = fault?.limit
-      const sentence = t(`fields.${fault?.rule}`, limit === undefined ? {} : { limit })
-      expect(sentence).not.toMatch(/^fields\.|\{\{/)
+      const sentence = t(`${fault?.rule}`, limit === undefined ? {} : { limit })
+      expect(sentence).not.toMatch(/^\w+$|\{\{/)
       if (limit !== undefined) expect(sentence).toContain(String(limit))
     }
   })
@@ -144,7 +144,7 @@ describe('the sentences', () => {
   ])('are those that the customer has written: %j', (fault, sentence) => {
     const t = translator('en', en)
     const limit = fault?.limit
-    expect(t(`fields.${fault?.rule}`, limit === undefined ? {} : { limit })).toBe(sentence)
+    expect(t(`${fault?.rule}`, limit === undefined ? {} : { limit })).toBe(sentence)
   })
 })
 
