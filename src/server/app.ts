@@ -19,9 +19,11 @@ import { mountSetup } from './api/setup.ts'
 import { mountUsers } from './api/users.ts'
 import { mountVerifications } from './api/verifications.ts'
 import { createVisits, type Visit, type VisitLimits, type Visits } from './api/visits.ts'
+import { CallerGone } from './db/shares.ts'
 import type { Deps } from './domain/deps.ts'
 import { originOf, type Tenants } from './domain/domains.ts'
 import { metered, type Reading } from './domain/limits.ts'
+import { createTally } from './tally.ts'
 
 const allowedHeaders =
   'authorization, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +
@@ -39,6 +41,10 @@ export function createApp(
   const app: Api = new Hono<ApiEnv>({ strict: true })
   const headers = apiHeadersFor(deps.settings)
   const visits = createVisits(limits)
+  // refused in a hurry, so that the log does not add to it
+  const noteRefused = createTally((refused, reason: string) => {
+    deps.log.warn({ reason, refused }, 'calls were refused for want of time')
+  })
 
   app.use(async (c, next) => {
     const started = performance.now()
@@ -104,7 +110,9 @@ export function createApp(
 
   app.onError((error, c) => {
     const expected = expectedError(error)
-    if (expected.status >= 500) {
+    if (error instanceof AppError && error.status >= 500 && error.cause === undefined) {
+      noteRefused(error.message)
+    } else if (expected.status >= 500 && !(error instanceof CallerGone)) {
       deps.log.error({ request: c.get('requestId'), err: error }, 'api call failed')
     }
     const response = answerError(c, expected)

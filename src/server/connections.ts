@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { countedNetworks } from './domain/addresses.ts'
 import type { Log } from './domain/deps.ts'
+import { createTally } from './tally.ts'
 
 export interface ConnectionRules {
   /** Held at a time; more are closed unheard. */
@@ -23,7 +24,6 @@ export interface Connections {
 const usualStallMs = 30_000
 /** Somebody who was turned away is remembered for this long. */
 const turnedAwayMs = 10_000
-const warnEveryMs = 60_000
 
 /** Bounds the connections of a server, in all and by network, and ends those whose reader has stopped. */
 export function watchConnections(
@@ -35,17 +35,9 @@ export function watchConnections(
   const byNetwork = new Map<string, number>()
   const stalls = new Map<Socket, Stall>()
   let turnedAwayAt = Number.NEGATIVE_INFINITY
-  let warnedAt = Number.NEGATIVE_INFINITY
-  let turnedAway = 0
-
-  function noteTurnedAway(reason: string): void {
-    const now = performance.now()
-    turnedAway++
-    if (now - warnedAt < warnEveryMs) return
-    warnedAt = now
+  const noteTurnedAway = createTally((turnedAway, reason: string) => {
     log.warn({ reason, connections: open.size, turnedAway }, 'connections were turned away')
-    turnedAway = 0
-  }
+  })
 
   server.maxConnections = total
   server.on('drop', () => {

@@ -83,6 +83,11 @@ test('a company with too many calls under way is asked to wait, and the other is
   })
   expect(status).toBe(200)
   for (const call of held) call.end()
+  for (let n = 0; n < 5; n++) await ask(app, ada)
+  expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
+  expect(app.logged.filter(({ level }) => level === 'warn')).toMatchObject([
+    { text: 'calls were refused for want of time', facts: { refused: 1 } }
+  ])
 })
 
 test('a call that waits for the database leaves the line when its client goes', async () => {
@@ -102,4 +107,6 @@ test('a call that waits for the database leaves the line when its client goes', 
   await expect.poll(() => shares.waiting).toBe(0)
   isOver.resolve()
   await Promise.all(busy)
+  await expect.poll(() => app.logged.some(({ text }) => text === 'api')).toBe(true)
+  expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
 })

@@ -202,7 +202,7 @@ class Place implements Share {
 const tooManyConnections = '53300'
 
 /** Nobody is left who waits for this transaction. */
-class CallerGone extends Error {
+export class CallerGone extends Error {
   readonly code = tooManyConnections
 
   constructor() {
