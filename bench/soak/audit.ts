@@ -73,6 +73,11 @@ const invariants: Record<string, string> = {
        where u.state <> 'settled' group by 1, 2, 3, 4
     ) select company_id, kind, reserved, amount from usage full join held using (company_id, group_id, kind, period_start)
        where coalesce(reserved, 0) <> coalesce(amount, 0)`,
+  'what people used does not add up to what their groups used': `
+    with own as (
+      select company_id, group_id, kind, period_start, sum(used) as amount from user_usage group by 1, 2, 3, 4
+    ) select company_id, kind, used, amount from usage full join own using (company_id, group_id, kind, period_start)
+       where coalesce(used, 0) <> coalesce(amount, 0)`,
   // the demonstration is dated back, and events that are older than anybody resumes from are forgotten
   'the events of a company have a gap': `
     select h.company_id, h.event_seq, count(e.seq) from log_head h

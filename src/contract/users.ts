@@ -36,7 +36,12 @@ export const Usage = z.object({
   storage_limit: z.nullable(z.number()),
   storage_remaining: z.nullable(z.number()),
   /** When requests are first given back; `null` where they never are. */
-  resets_at: z.nullable(z.iso.datetime())
+  resets_at: z.nullable(z.iso.datetime()),
+  /**
+   * The person's own part of what the groups have used, in the same periods. Absent from the answers of an
+   * older API.
+   */
+  own: z.optional(z.object({ requests_used: z.number(), storage_used: z.number() }))
 })
 export type Usage = z.infer<typeof Usage>
 

@@ -282,11 +282,13 @@ describe.each([
       [world.app.companies['acme.localhost']]
     )
     const takenOf = (kind: string) => sums.find(row => row.kind === kind)?.taken ?? 0
-    const { usage_remaining } = await world.people.owner.call(getUser, {})
+    const { usage_remaining, usage } = await world.people.owner.call(getUser, {})
     expect(usage_remaining).toEqual({
       requests: 100_000 - takenOf('requests'),
       storage: 1_000_000_000 - takenOf('storage')
     })
+    expect(usage?.own?.requests_used).toBeLessThanOrEqual(takenOf('requests'))
+    expect(usage?.own?.storage_used).toBeLessThanOrEqual(takenOf('storage'))
   })
 
   test('finds no file of another company, and tells it from no file by nothing', async () => {

@@ -11,15 +11,15 @@ import { patience, times } from '../helpers/counts.ts'
 
 const day = 86_400_000
 let app: TestApp
-let ada: TestPerson
+let people: TestPerson[]
 let company: CompanyId
 let start: number
 beforeAll(async () => {
   app = await makeApp({
     limits: { max_requests: 3, max_requests_interval: 'P1D', max_storage: 100 }
   })
-  ada = await app.signUp()
-  const found = app.companies[ada.host]
+  people = [await app.signUp(), await app.signUp()]
+  const [found] = Object.values(app.companies)
   if (!found) throw new Error('no such company')
   company = found
   start = Math.ceil(Date.now() / day) * day // a midnight, at which a period begins
@@ -27,14 +27,21 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 type Step =
-  | { do: 'reserve'; bytes: number }
+  | { do: 'reserve'; bytes: number; person: number }
   | { do: 'settle' | 'release'; which: number; crashes: boolean }
   | { do: 'limit'; requests: number | null; storage: number | null }
   | { do: 'wait'; ms: number }
 
 const limit = fc.option(fc.nat({ max: 5 }))
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ do: fc.constant('reserve'), bytes: fc.nat({ max: 60 }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('reserve'),
+      bytes: fc.nat({ max: 60 }),
+      person: fc.nat({ max: 1 })
+    })
+  },
   {
     weight: 4,
     arbitrary: fc.record({
@@ -64,7 +71,7 @@ test(
     const granted = new Set<string>()
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async steps => {
-        await app.owner.query('delete from usage')
+        await app.owner.query('delete from usage; delete from user_usage')
         let limits: { requests: number | null; storage: number | null } = {
           requests: 3,
           storage: 100
@@ -74,6 +81,11 @@ test(
         let stored = 0
         const taken = new Map<number, number>()
         const held: { bytes: number; day: number; reservation: Reservation }[] = []
+        /** What each person has used of each period, of bytes in one that never ends. */
+        const own = new Map<string, number>()
+        const addOwn = (key: string, amount: number) => {
+          if (amount > 0) own.set(key, (own.get(key) ?? 0) + amount)
+        }
 
         for (const each of steps) {
           const today = Math.floor(now / day)
@@ -87,7 +99,7 @@ test(
               limits.requests === null || (taken.get(today) ?? 0) < limits.requests
             const inUse = stored + held.reduce((sum, one) => sum + one.bytes, 0)
             const fits = bytes === 0 || limits.storage === null || inUse + bytes <= limits.storage
-            const outcome = await tryReserve(bytes, new Date(now))
+            const outcome = await tryReserve(each.person, bytes, new Date(now))
             const expected = requestsLeft
               ? fits
                 ? 'held'
@@ -120,8 +132,12 @@ test(
               await expect(crash).rejects.toThrow('crash')
             }
             await inCompany(app.deps.db, company, tx => act(tx, company, one.reservation))
-            if (each.do === 'settle') stored += one.bytes
-            else taken.set(one.day, (taken.get(one.day) ?? 1) - 1)
+            if (each.do === 'settle') {
+              stored += one.bytes
+              const { user_id } = one.reservation
+              addOwn(`${user_id} requests ${one.day * day}`, 1)
+              addOwn(`${user_id} storage 0`, one.bytes)
+            } else taken.set(one.day, (taken.get(one.day) ?? 1) - 1)
           }
         }
 
@@ -136,6 +152,11 @@ test(
           { kind: 'requests', used: requests - held.length, reserved: held.length },
           { kind: 'storage', used: stored, reserved: waiting }
         ])
+        const { rows: owned } = await app.owner.query(
+          `select user_id || ' ' || kind || ' ' || (extract(epoch from period_start) * 1000)::bigint as key, used::int
+           from user_usage`
+        )
+        expect(new Map(owned.map(({ key, used }) => [key, used]))).toEqual(own)
       }),
       { numRuns: times(200, 10_000) }
     )
@@ -144,10 +165,16 @@ test(
   patience(240_000)
 )
 
-async function tryReserve(bytes: number, now: Date): Promise<Reservation | AppError> {
+async function tryReserve(
+  index: number,
+  bytes: number,
+  now: Date
+): Promise<Reservation | AppError> {
+  const person = people[index]
+  if (!person) throw new Error('no such person')
   try {
     return await inCompany(app.deps.db, company, tx =>
-      reserve(tx, { company_id: company, user_id: ada.id, requests: 1, bytes, now })
+      reserve(tx, { company_id: company, user_id: person.id, requests: 1, bytes, now })
     )
   } catch (error) {
     if (error instanceof AppError) return error

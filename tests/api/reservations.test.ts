@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { getUser } from '../../src/contract/users.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
 import { lapseNextUpload, releaseIdleUploads } from '../../src/server/domain/uploads.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
@@ -33,6 +34,7 @@ test('gives back the room of bytes that do not come, and keeps that of those tha
   await releaseIdleUploads(app.deps, acme)
   await releaseIdleUploads(app.deps, acme)
   expect(await storage()).toEqual({ used: 0, reserved: 300 })
+  expect(await ownStorage(ada)).toBe(300)
 
   const other = await app.reserve(bob, randomBytes(600))
   const refused = await app.patch(ada, upload, bytes.subarray(300), 300)
@@ -44,6 +46,7 @@ test('gives back the room of bytes that do not come, and keeps that of those tha
   expect((await app.patch(ada, upload, bytes.subarray(300), 300)).status).toBe(204)
   expect(await app.until(ada, request.id, ['done', 'failed'])).toMatchObject({ state: 'done' })
   expect(await storage()).toEqual({ used: 800, reserved: 0 })
+  expect([await ownStorage(ada), await ownStorage(bob)]).toEqual([800, 0])
 })
 
 test('takes calls that bring no byte for no progress', async () => {
@@ -132,6 +135,10 @@ function tus(person: TestPerson, method: string, path: string) {
 
 async function offsetOf(person: TestPerson, upload: string): Promise<unknown> {
   return (await tus(person, 'HEAD', upload)).headers['upload-offset']
+}
+
+async function ownStorage(person: TestPerson): Promise<number | undefined> {
+  return (await person.call(getUser, {})).usage?.own?.storage_used
 }
 
 async function setRoom(bytes: number | null): Promise<void> {

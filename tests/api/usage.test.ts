@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { createDeposit } from '../../src/contract/deposits.ts'
 import { AppError } from '../../src/contract/errors.ts'
 import { getUser } from '../../src/contract/users.ts'
+import { verify } from '../../src/contract/verifications.ts'
 import { inCompany, type Tx } from '../../src/server/db/scope.ts'
 import { lapseNextUpload } from '../../src/server/domain/uploads.ts'
 import { usageOf as usageIn } from '../../src/server/domain/usage.ts'
@@ -31,6 +33,7 @@ test(`lets exactly as many of 64 deposits at once in as requests are left (SEED=
     )
     expect(await usageOf(app)).toMatchObject({ requests: { used: 0, reserved: limit } })
   }
+  expect((await ownSum(people)).requests_used).toBe(limit)
 }, 60_000)
 
 test(`lets exactly as many of 64 deposits at once in as room is left (SEED=${seed})`, async () => {
@@ -50,6 +53,7 @@ test(`lets exactly as many of 64 deposits at once in as room is left (SEED=${see
     )
     expect(await usageOf(app)).toMatchObject({ storage: { used: 0, reserved: taken } })
   }
+  expect((await ownSum(people)).storage_used).toBe(taken)
 }, 60_000)
 
 test('fills two groups to their last request, however the calls race', async () => {
@@ -109,9 +113,75 @@ test('settles without a deadlock once the planner knows the table', async () => 
       await app.patch(ada, upload, bytes(10))
     }
   }
-  await Promise.all(Array.from({ length: 6 }, depositor))
+  const checker = async () => {
+    for (let n = 0; n < 40; n++) await ada.call(verify, { items: [{ sha256: '0'.repeat(64) }] })
+  }
+  await Promise.all([...Array.from({ length: 6 }, depositor), checker(), checker()])
   expect(await deadlocks()).toBe(0)
   expect(app.logged.filter(({ level }) => level === 'error')).toEqual([])
+  expect(await ownOf(ada)).toEqual({ requests_used: 241 + 80, storage_used: 2410 })
+  expect(await unevenUsage(app)).toEqual([])
+})
+
+test('shows what two people of one group used, each their own and both the group’s', async () => {
+  await using app = await makeApp({ limits: { max_requests: 100, max_storage: 10_000 } })
+  const ada = await app.signUp()
+  const bob = await app.signUp()
+  const nobody = await app.signUp()
+  await app.deposit(ada, bytes(1000))
+  await app.deposit(ada, bytes(300))
+  await app.reserve(bob, bytes(200))
+  const items = ['1', '2', '3'].map(digit => ({ sha256: digit.repeat(64) }))
+  await bob.call(verify, { items })
+  // a fingerprint takes no room
+  await app.owner.query("update category set store = 'fingerprint'")
+  const sha256 = '4'.repeat(64)
+  await bob.call(createDeposit, {
+    name: 'a.pdf',
+    size: 50,
+    media_type: 'application/pdf',
+    original: sha256,
+    stored: sha256,
+    category: bob.category
+  })
+
+  expect(await ownOf(ada)).toEqual({ requests_used: 2, storage_used: 1300 })
+  expect(await ownOf(bob)).toEqual({ requests_used: 5, storage_used: 200 })
+  expect(await ownOf(nobody)).toEqual({ requests_used: 0, storage_used: 0 })
+  expect(await unevenUsage(app)).toEqual([])
+  for (const person of [ada, bob, nobody]) {
+    const { usage } = await person.call(getUser, {})
+    expect(usage).toMatchObject({ requests_used: 7, storage_used: 1500 })
+  }
+
+  // the figures follow the groups that a person has now
+  const second = await addGroup(app, ada, { max_requests: 1000 })
+  await app.owner.query('delete from group_user where user_id = $1 and group_id <> $2', [
+    ada.id,
+    second
+  ])
+  expect(await ownOf(ada)).toEqual({ requests_used: 0, storage_used: 0 })
+  expect(await ownOf(bob)).toEqual({ requests_used: 5, storage_used: 200 })
+})
+
+test('charges nothing to a person whose group refuses', async () => {
+  await using app = await makeApp({ limits: { max_requests: 2 } })
+  const ada = await app.signUp()
+  const check = (count: number) =>
+    ada.call(verify, {
+      items: Array.from({ length: count }, (_, n) => ({ sha256: `${n}`.repeat(64) }))
+    })
+  await expect(check(3)).rejects.toMatchObject({ code: 'request_limit_reached' })
+  expect(await ownOf(ada)).toEqual({ requests_used: 0, storage_used: 0 })
+  await check(1)
+  await expect(check(2)).rejects.toMatchObject({ code: 'request_limit_reached' })
+  expect(await ownOf(ada)).toEqual({ requests_used: 1, storage_used: 0 })
+
+  // the second group takes what the first has no room for
+  await addGroup(app, ada, { max_requests: 2 })
+  await check(2)
+  expect(await ownOf(ada)).toEqual({ requests_used: 3, storage_used: 0 })
+  expect(await unevenUsage(app)).toEqual([])
 })
 
 test('adds up what all groups of a person leave, and says null for no limit', async () => {
@@ -167,12 +237,14 @@ test('gives requests anew with the period and never gives room anew', async () =
     requests: 2,
     storage: 40
   })
+  const token = await app.signIn(ada)
+  const ownOfAda = async () => (await ada.call(getUser, {}, { token })).usage?.own
+  expect(await ownOfAda()).toEqual({ requests_used: 0, storage_used: 60 })
   await expect(app.reserve(beforeMidnight, bytes(41))).rejects.toMatchObject({
     code: 'storage_limit_reached'
   })
 
   // what was reserved yesterday is charged to yesterday
-  const token = await app.signIn(ada)
   const again = { ...ada, token, call: beforeMidnight.call }
   expect((await app.patch(again, late.upload, bytes(30))).status).toBe(204)
   await until(app, 'select 1 from deposit having count(*) = 2')
@@ -181,6 +253,7 @@ test('gives requests anew with the period and never gives room anew', async () =
   )
   expect(rows[0]).toEqual({ used: 2, reserved: 0 })
   expect((await beforeMidnight.call(getUser, {})).usage_remaining.requests).toBe(2)
+  expect(await ownOfAda()).toEqual({ requests_used: 0, storage_used: 60 })
 })
 
 test('returns what cancelled, failed and lapsed deposits held, once', async () => {
@@ -190,6 +263,7 @@ test('returns what cancelled, failed and lapsed deposits held, once', async () =
   const failed = await app.reserve(ada, bytes(200))
   await app.reserve(ada, bytes(400))
   expect(await usageOf(app)).toEqual(both({ used: 0, reserved: 3 }, { used: 0, reserved: 700 }))
+  expect(await ownOf(ada)).toEqual({ requests_used: 3, storage_used: 700 })
 
   expect((await cancel(app, ada, cancelled.upload)).status).toBe(204)
   expect((await cancel(app, ada, cancelled.upload)).status).toBe(409)
@@ -198,6 +272,7 @@ test('returns what cancelled, failed and lapsed deposits held, once', async () =
   await app.patch(ada, failed.upload, Buffer.alloc(200, 'x'))
   await app.until(ada, failed.request.id, ['failed'])
   expect(await usageOf(app)).toEqual(both({ used: 0, reserved: 1 }, { used: 0, reserved: 400 }))
+  expect(await ownOf(ada)).toEqual({ requests_used: 1, storage_used: 400 })
 
   const company = app.companies[ada.host]
   if (!company) throw new Error('no such company')
@@ -207,6 +282,8 @@ test('returns what cancelled, failed and lapsed deposits held, once', async () =
   expect(await lapseNextUpload(app.deps, company)).toBe(true)
   expect(await lapseNextUpload(app.deps, company)).toBe(false)
   expect(await usageOf(app)).toEqual(both({ used: 0, reserved: 0 }, { used: 0, reserved: 0 }))
+  const { usage } = await ada.call(getUser, {}, { token: await app.signIn(ada) })
+  expect(usage?.own).toEqual({ requests_used: 0, storage_used: 0 })
 })
 
 test('keeps a day of peace for every byte that comes before an upload lapses', async () => {
@@ -284,7 +361,8 @@ test.each([
     return usageIn(counting, { company_id, user_id: ada.id, now: app.deps.clock() })
   })
   expect(usage.requests_used).toBe(100 + periods - 1)
-  expect(rowsRead).toBeLessThanOrEqual(2)
+  // those of the group, and the person's own
+  expect(rowsRead).toBeLessThanOrEqual(3)
 })
 
 /** 64 reservations at once, by these people in turn. */
@@ -332,6 +410,30 @@ async function addGroup(app: TestApp, person: TestPerson, limits: Limits): Promi
     [id, person.category]
   )
   return id
+}
+
+/** What a person sees of their own use. */
+async function ownOf(person: Pick<TestPerson, 'call'>) {
+  return (await person.call(getUser, {})).usage?.own
+}
+
+/** Where the use of a group in a period is not the sum of what its people used. */
+async function unevenUsage(app: TestApp): Promise<unknown[]> {
+  const { rows } = await app.owner.query(
+    `select group_id, kind, period_start, used::int, own::int from usage
+     full join (
+       select company_id, group_id, kind, period_start, sum(used) as own from user_usage group by 1, 2, 3, 4
+     ) people using (company_id, group_id, kind, period_start)
+     where coalesce(used, 0) <> coalesce(own, 0)`
+  )
+  return rows
+}
+
+async function ownSum(people: TestPerson[]) {
+  const all = await Promise.all(people.map(ownOf))
+  const sum = (of: 'requests_used' | 'storage_used') =>
+    all.reduce((total, own) => total + (own?.[of] ?? Number.NaN), 0)
+  return { requests_used: sum('requests_used'), storage_used: sum('storage_used') }
 }
 
 interface Figures {

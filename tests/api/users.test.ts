@@ -31,7 +31,8 @@ test('signs a person up, active at once and in the default group', async () => {
       storage_used: 0,
       storage_limit: null,
       storage_remaining: null,
-      resets_at: null
+      resets_at: null,
+      own: { requests_used: 0, storage_used: 0 }
     }
   })
 })

@@ -246,11 +246,7 @@ test('a person saves their own data as one file, and again where it failed first
   page
 }) => {
   const email = await signUp(page, `${address()}/en`)
-  await page.goto('/en/deposit')
-  const buffer = Buffer.from(`lease ${Math.random()}`)
-  const lease = { name: 'lease.txt', mimeType: 'text/plain', buffer }
-  await page.locator('input[type=file]').first().setInputFiles(lease)
-  await expect(page.getByText('Recorded', { exact: true })).toBeVisible()
+  await deposit(page, 'lease.txt')
   await page.goto('/en/me')
   const section = page.getByRole('region', { name: 'Your data' })
 
@@ -277,6 +273,34 @@ test('a person saves their own data as one file, and again where it failed first
   await inspectInBothSchemes(page)
 })
 
+test('a person sees what they used themselves beside what their groups used', async ({
+  page,
+  browser
+}) => {
+  const site = `${address()}/en`
+  const other = await (await browser.newContext()).newPage()
+  await signUp(other, site)
+  await deposit(other, 'theirs.txt')
+  await signUp(page, site)
+  await deposit(page, 'mine.txt')
+  await page.setViewportSize({ width: 320, height: 700 })
+  await page.goto(`${site}/me`)
+  const part = (title: string, name: string) =>
+    page
+      .getByRole('region', { name: title, exact: true })
+      .getByRole('region', { name, exact: true })
+  await expect(part('Usage', 'You').getByText(/^1 document( this period)?$/)).toBeVisible()
+  // the group has everybody of this site in it
+  await expect(part('Usage', 'Your groups').getByText(/(?:\d{2,}|[2-9]) .*documents/)).toBeVisible()
+  await inspectInBothSchemes(page)
+  await page.getByRole('main').getByRole('link', { name: 'Français' }).click()
+  await expect(
+    part('Utilisation', 'Vous').getByText(/^1 document( pour cette période)?$/)
+  ).toBeVisible()
+  await expect(part('Utilisation', 'Vos groupes')).toBeVisible()
+  await inspectInBothSchemes(page)
+})
+
 // A-08
 for (const days of [-1, 1]) {
   test(`a browser whose clock is ${days} day off signs in and stays`, async ({ page, context }) => {
@@ -293,6 +317,16 @@ for (const days of [-1, 1]) {
 
 function address(): string {
   return test.info().project.use.baseURL ?? ''
+}
+
+async function deposit(page: Page, name: string): Promise<void> {
+  await page.goto('/en/deposit')
+  const buffer = Buffer.from(`${name} ${Math.random()}`)
+  await page
+    .locator('input[type=file]')
+    .first()
+    .setInputFiles({ name, mimeType: 'text/plain', buffer })
+  await expect(page.getByText('Recorded', { exact: true })).toBeVisible()
 }
 
 async function changePassword(page: Page, present: string, chosen: string): Promise<void> {

@@ -417,7 +417,8 @@ async function describe(page: Page, locale: Locale, changes: object = {}): Promi
       storage_used: 900e6,
       storage_limit: 1e9,
       storage_remaining: left.storage,
-      resets_at: null
+      resets_at: null,
+      own: { requests_used: 12, storage_used: 40e6 }
     },
     ...changes
   })

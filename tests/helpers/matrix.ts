@@ -442,6 +442,7 @@ export async function snapshot(owner: pg.Pool): Promise<Record<string, number | 
     `${counts.join(' union all ')}
      union all select 'usage used', coalesce(sum(used), 0)::text from usage
      union all select 'usage reserved', coalesce(sum(reserved), 0)::text from usage
+     union all select 'usage of people', coalesce(sum(used), 0)::text from user_usage
      union all select 'people', md5(string_agg(u::text, '' order by id)) from "user" u
      union all select 'sequences', string_agg(event_seq::text, ' ' order by company_id) from log_head`
   )
@@ -516,6 +517,7 @@ const twinChanges: Record<string, string> = {
   category: `jsonb_build_object('names', jsonb_build_object('en', 'TWIN', 'fr', 'TWIN'),
                'visibility', 'private')`,
   usage: `jsonb_build_object('used', t.used + 7000000, 'reserved', t.reserved + 7000000)`,
+  user_usage: `jsonb_build_object('used', t.used + 7000000)`,
   log_head: `jsonb_build_object('origin', 'twin.' || t.origin, 'event_seq', t.event_seq + 7000000)`,
   request: `${twinSeq} || jsonb_build_object('facts', t.facts || '{"name": "TWIN"}'::jsonb)`,
   event: `${twinSeq} || jsonb_build_object('payload', t.payload || '{"name": "TWIN"}'::jsonb)`,

@@ -8,31 +8,47 @@ interface UsageMetersProps {
   t: T
 }
 
-/** What is used of requests and storage, in words; a bar only where there is a limit. */
+/** What the person and their groups have used of requests and storage; a bar only where there is a limit. */
 export function UsageMeters({ usage, locale, t }: UsageMetersProps) {
-  const { requests_used, requests_limit, storage_used, storage_limit } = usage
+  const { own, requests_used, requests_limit, storage_used, storage_limit } = usage
   return (
     <section className="sheet flex flex-col gap-4" aria-labelledby="usage">
       <div>
         <h2 id="usage" className="section-title">
           {t('me.usage.title')}
         </h2>
-        <p className="meta">
-          {t('me.usage.request')} {t('me.usage.note')}
-        </p>
+        <p className="meta">{t('me.usage.request')}</p>
       </div>
-      <Meter
-        label={t('me.usage.requests')}
-        words={requestWords(usage, locale, t)}
-        used={requests_used}
-        limit={requests_limit}
-      />
-      <Meter
-        label={t('me.usage.storage')}
-        words={storageWords(usage, locale, t)}
-        used={storage_used}
-        limit={storage_limit}
-      />
+      {own && (
+        <section className="flex flex-col gap-3" aria-labelledby="own-usage">
+          <h3 id="own-usage" className="font-semibold">
+            {t('me.usage.own')}
+          </h3>
+          <Meter
+            label={t('me.usage.requests')}
+            words={ownRequestWords(own.requests_used, usage, t)}
+          />
+          <Meter label={t('me.usage.storage')} words={formatBytes(own.storage_used, locale)} />
+        </section>
+      )}
+      <section className="flex flex-col gap-3" aria-labelledby="group-usage">
+        <div>
+          <h3 id="group-usage" className="font-semibold">
+            {t('me.usage.groups')}
+          </h3>
+          <p className="meta">{t('me.usage.note')}</p>
+        </div>
+        <Meter
+          label={t('me.usage.requests')}
+          words={requestWords(usage, locale, t)}
+          share={shareOf(requests_used, requests_limit)}
+        />
+        <Meter
+          label={t('me.usage.storage')}
+          words={storageWords(usage, locale, t)}
+          share={shareOf(storage_used, storage_limit)}
+        />
+      </section>
     </section>
   )
 }
@@ -40,17 +56,16 @@ export function UsageMeters({ usage, locale, t }: UsageMetersProps) {
 interface MeterProps {
   label: string
   words: string
-  used: number
-  limit: number | null
+  /** 0 to 1; absent where there is no limit. */
+  share?: number | undefined
 }
 
-function Meter({ label, words, used, limit }: MeterProps) {
-  const share = limit === null ? 0 : limit === 0 ? 1 : Math.min(1, used / limit)
+function Meter({ label, words, share }: MeterProps) {
   return (
     <div className="flex flex-col gap-1">
       <p className="label-text">{label}</p>
       <p className="tabular">{words}</p>
-      {limit !== null && (
+      {share !== undefined && (
         <progress
           className={`progress w-full ${share >= 0.9 ? 'progress-warning' : 'progress-secondary'}`}
           aria-label={label}
@@ -61,6 +76,17 @@ function Meter({ label, words, used, limit }: MeterProps) {
       )}
     </div>
   )
+}
+
+function shareOf(used: number, limit: number | null): number | undefined {
+  if (limit === null) return undefined
+  return limit === 0 ? 1 : Math.min(1, used / limit)
+}
+
+function ownRequestWords(count: number, { resets_at }: Usage, t: T) {
+  return resets_at === null
+    ? t('me.usage.ownRequests', { count })
+    : t('me.usage.ownPeriod', { count })
 }
 
 function requestWords({ requests_used, requests_limit, resets_at }: Usage, locale: Locale, t: T) {

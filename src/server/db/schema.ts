@@ -148,6 +148,14 @@ export interface Database {
     used: Generated<number>
     reserved: Generated<number>
   }
+  user_usage: {
+    company_id: string
+    user_id: string
+    group_id: string
+    kind: string
+    period_start: Date
+    used: number
+  }
   company_key: {
     company_id: string
     kind: string

@@ -487,8 +487,8 @@ async function setState(tx: Tx, upload: Upload, state: 'received' | 'settled'): 
 }
 
 function reservationOf(upload: Upload) {
-  const { group_id, period_start, size, released } = upload
-  return { group_id, period_start, requests: 1, bytes: size - released }
+  const { user_id, group_id, period_start, size, released } = upload
+  return { user_id, group_id, period_start, requests: 1, bytes: size - released }
 }
 
 export function draftOf(upload: Upload, state: RequestState): Draft {

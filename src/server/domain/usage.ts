@@ -9,8 +9,9 @@ import type { CompanyId } from './deps.ts'
 /** Storage is never reset: its one period starts here. */
 const storagePeriod = new Date(0)
 
-/** What a reservation holds back: one group's, in one period. */
+/** What a reservation holds back: one group's, in one period, for one person. */
 export interface Reservation {
+  user_id: string
   group_id: string
   period_start: Date
   requests: number
@@ -45,11 +46,13 @@ export async function charge(tx: Tx, input: Omit<ReserveInput, 'bytes'>): Promis
 
 /** Turns a reservation into use, in the transaction of the effect. */
 export async function settle(tx: Tx, company_id: CompanyId, held: Reservation): Promise<void> {
-  await move(tx, company_id, held, 1)
+  await lockUsage(tx, company_id, held)
+  await Promise.all([move(tx, company_id, held, 1), addToOwn(tx, { company_id, ...held })])
 }
 
 /** Gives a reservation back. */
 export async function release(tx: Tx, company_id: CompanyId, held: Reservation): Promise<void> {
+  await lockUsage(tx, company_id, held)
   await move(tx, company_id, held, 0)
 }
 
@@ -84,7 +87,10 @@ export async function reserveAgain(
   if (!isAdded) throw storageRefused({ bytesTaken: taken, max_storage })
 }
 
-/** What all groups of a person have used and have left; one unlimited group makes a limit `null`. */
+/**
+ * What all groups of a person have used and have left, and the person's own part of it. One unlimited group
+ * makes a limit `null`.
+ */
 export async function usageOf(
   tx: Tx,
   input: { company_id: CompanyId; user_id: string; now: Date }
@@ -104,7 +110,8 @@ export async function usageOf(
     storage_used: total(meter => meter.bytesTaken),
     storage_limit: limited(meter => meter.max_storage),
     storage_remaining: limited(meter => meter.bytesLeft),
-    resets_at: resets.length > 0 ? new Date(Math.min(...resets)).toISOString() : null
+    resets_at: resets.length > 0 ? new Date(Math.min(...resets)).toISOString() : null,
+    own: await readOwn(tx, input, meters)
   }
 }
 
@@ -268,12 +275,13 @@ const savepoint = { name: 'savepoint_take', text: 'savepoint take', values: [] }
 async function takeFrom(
   tx: Tx,
   meter: Meter,
-  { company_id, requests, bytes, now }: ReserveInput,
+  { company_id, user_id, requests, bytes, now }: ReserveInput,
   into: 'reserved' | 'used'
 ): Promise<Reservation | AppError> {
   const { group_id, period_start, max_requests, max_storage } = meter
   const place = { company_id, group_id, into }
-  // requests before storage, here and everywhere, so that nobody waits for each other
+  const held = { user_id, group_id, period_start, requests, bytes }
+  // requests before storage before the person's own, here and everywhere, so that nobody waits for each other
   const [hasRequests, hasRoom] = await Promise.all([
     add(tx, { ...place, kind: 'requests', period_start, amount: requests, limit: max_requests }),
     bytes === 0 ||
@@ -283,11 +291,12 @@ async function takeFrom(
         period_start: storagePeriod,
         amount: bytes,
         limit: max_storage
-      })
+      }),
+    into === 'used' && addToOwn(tx, { company_id, ...held })
   ])
   if (!hasRequests) return requestsRefused(meter, now)
   if (!hasRoom) return storageRefused(meter)
-  return { group_id, period_start, requests, bytes }
+  return held
 }
 
 interface Addition {
@@ -341,14 +350,85 @@ function storageRefused(meter: Pick<Meter, 'bytesTaken' | 'max_storage'>): AppEr
   })
 }
 
-async function move(tx: Tx, company_id: CompanyId, held: Reservation, keep: 0 | 1): Promise<void> {
-  // requests before storage, as reserve() takes them: an update alone locks in the order of its plan
+/** Adds to what the person has used; a reservation counts only once it is settled. */
+async function addToOwn(tx: Tx, use: Reservation & { company_id: CompanyId }): Promise<void> {
+  await tx.run(ownAddition, use)
+}
+
+const ownAddition = prepare(
+  (_db, use: Reservation & { company_id: CompanyId }) => sql<object>`
+    insert into user_usage as so_far (company_id, user_id, group_id, kind, period_start, used)
+    select ${use.company_id}::uuid, ${use.user_id}::uuid, ${use.group_id}::uuid, kind, period_start, amount
+    from (values
+      ('requests', ${use.period_start}::timestamptz, ${use.requests}::bigint),
+      ('storage', ${storagePeriod}::timestamptz, ${use.bytes}::bigint)
+    ) as added (kind, period_start, amount)
+    where amount > 0
+    on conflict (company_id, user_id, group_id, kind, period_start) do update
+      set used = so_far.used + excluded.used`
+)
+
+/** What the person has used of these groups, and what the person's open uploads reserve of them. */
+async function readOwn(
+  tx: Tx,
+  { company_id, user_id }: { company_id: CompanyId; user_id: string },
+  meters: Meter[]
+): Promise<{ requests_used: number; storage_used: number }> {
+  const groups = meters.map(meter => meter.group_id)
+  const periods = meters.map(meter => meter.period_start)
+  const [own] = await tx.run(ownUsage, { company_id, user_id, groups, periods })
+  return own ?? { requests_used: 0, storage_used: 0 }
+}
+
+interface OwnGroups {
+  company_id: CompanyId
+  user_id: string
+  groups: string[]
+  /** In which period each of the groups is. */
+  periods: Date[]
+}
+
+/** The states of open uploads stand apart, because each has its own index. */
+const ownUsage = prepare(
+  (_db, { company_id, user_id, groups, periods }: OwnGroups) => sql<{
+    requests_used: number
+    storage_used: number
+  }>`
+    with current (group_id, kind, period_start) as (
+      select group_id, kind, case kind when 'requests' then period_start else ${storagePeriod}::timestamptz end
+      from unnest(${groups}::uuid[], ${periods}::timestamptz[]) as meter (group_id, period_start),
+        unnest(array['requests', 'storage']) as kind
+    ), open_upload (group_id, period_start, bytes) as (
+      select group_id, period_start, size - released from upload
+      where company_id = ${company_id} and user_id = ${user_id} and state = 'uploading'
+      union all
+      select group_id, period_start, size - released from upload
+      where company_id = ${company_id} and user_id = ${user_id} and state in ('received', 'held')
+    ), own (kind, amount) as (
+      select kind, used from user_usage join current using (group_id, kind, period_start)
+      where company_id = ${company_id} and user_id = ${user_id}
+      union all
+      select kind, case kind when 'requests' then 1 else bytes end
+      from open_upload join current using (group_id)
+      where kind = 'storage' or open_upload.period_start = current.period_start
+    )
+    select
+      coalesce(sum(amount) filter (where kind = 'requests'), 0)::bigint as requests_used,
+      coalesce(sum(amount) filter (where kind = 'storage'), 0)::bigint as storage_used
+    from own`
+)
+
+/** Requests before storage, as `reserve` takes them: an update alone locks in the order of its plan. */
+async function lockUsage(tx: Tx, company_id: CompanyId, held: Reservation): Promise<void> {
   await sql`
     select 1 from usage
     where company_id = ${company_id} and group_id = ${held.group_id}
       and ((kind = 'requests' and period_start = ${held.period_start})
         or (kind = 'storage' and period_start = ${storagePeriod}))
     order by kind for update`.execute(tx)
+}
+
+async function move(tx: Tx, company_id: CompanyId, held: Reservation, keep: 0 | 1): Promise<void> {
   await sql`
     update usage set
       reserved = reserved - case kind when 'requests' then ${held.requests}::bigint else ${held.bytes}::bigint end,

@@ -98,11 +98,7 @@ test('lets six race on a new server: one applies, five wait, none fails', async 
 })
 
 test('makes names of categories fit for the record', async () => {
-  const ours = join(import.meta.dirname, '../../../../src/server/db/migrations')
-  const names = (await readdir(ours)).filter(name => name.endsWith('.sql')).sort()
-  const from = names.indexOf('0007-add-held-uploads.sql')
-  for (const name of names.slice(0, from)) await copyFile(join(ours, name), join(directory, name))
-  await migrateHere()
+  const migrateRest = await migrateUpTo('0007-add-held-uploads.sql')
   const given = [
     { en: 'Contracts', fr: 'Contrats' },
     { fr: 'Cafe\u0301s' },
@@ -119,14 +115,68 @@ test('makes names of categories fit for the record', async () => {
     `insert into company (id, name, created_at) values ('${company}', 'Acme', now());
      insert into category (company_id, id, names, visibility, created_at) values ${rows.join()}`
   )
-  for (const name of names.slice(from)) await copyFile(join(ours, name), join(directory, name))
-  await migrateHere()
+  await migrateRest()
   expect(await asOwner(database, 'select names from category order by id')).toEqual([
     { names: { en: 'Contracts', fr: 'Contrats' } },
     { names: { en: 'Caf\u00e9s', fr: 'Caf\u00e9s' } },
     { names: { en: 'a b', fr: 'a b' } },
     { names: { en: 'é'.repeat(63), fr: '7' } },
     { names: { en: 'Documents', fr: 'Documents' } }
+  ])
+})
+
+test('counts what people have deposited before that was counted', async () => {
+  const migrateRest = await migrateUpTo('0015-add-user-usage.sql')
+  const id = (n: number) => `${company.slice(0, -1)}${n}`
+  const [ada, bob, group, category] = [id(1), id(2), id(3), id(4)]
+  const first = '2026-03-01T00:00:00.000Z'
+  const second = '2026-03-31T00:00:00.000Z'
+  // person, period, size and whether the deposit was made
+  const uploads: [string, string, number, boolean][] = [
+    [ada, first, 100, true],
+    [ada, first, 20, true],
+    [ada, second, 3, true],
+    [ada, second, 999, false],
+    [bob, second, 4000, true]
+  ]
+  await asOwner(
+    database,
+    `insert into company (id, name, created_at) values ('${company}', 'Acme', now());
+     insert into "user" (company_id, id, email, username, tokens_valid_after, created_at)
+       select '${company}', id::uuid, id, 'Person', now(), now() from unnest('{${ada},${bob}}'::text[]) as id;
+     insert into "group" (company_id, id, name, created_at) values ('${company}', '${group}', 'All', now());
+     insert into category (company_id, id, names, visibility, created_at)
+       values ('${company}', '${category}', '{"en": "All", "fr": "Tous"}', 'public', now());`
+  )
+  for (const [n, [person, period, size, isMade]] of uploads.entries()) {
+    await asOwner(
+      database,
+      `begin;
+       insert into request (company_id, id, user_id, kind, state, seq, created_at, facts)
+         values ('${company}', '${id(n)}', '${person}', 'deposit', '${isMade ? 'done' : 'uploading'}', 0, now(), '{}');
+       insert into upload (company_id, id, request_id, user_id, category_id, record_id, size, media_type,
+           name, state, group_id, period_start, created_at, active_at)
+         values ('${company}', '${n}', '${id(n)}', '${person}', '${category}', '${n}', ${size}, 'text/plain',
+           'a', '${isMade ? 'settled' : 'uploading'}', '${group}', '${period}', now(), now());
+       insert into deposit (company_id, id, request_id, user_id, category_id, visibility, recorded_at)
+         select '${company}', '${n}', '${id(n)}', '${person}', '${category}', 'public', now() where ${isMade};
+       commit`
+    )
+  }
+  await migrateRest()
+  const epoch = '1970-01-01T00:00:00.000Z'
+  const found = await asOwner(
+    database,
+    'select user_id, kind, period_start, used::int from user_usage order by user_id, kind, period_start'
+  )
+  expect(
+    found.map(row => [row.user_id, row.kind, row.period_start.toISOString(), row.used])
+  ).toEqual([
+    [ada, 'requests', first, 2],
+    [ada, 'requests', second, 1],
+    [ada, 'storage', epoch, 123],
+    [bob, 'requests', second, 1],
+    [bob, 'storage', epoch, 4000]
   ])
 })
 
@@ -173,6 +223,20 @@ test('finds no fault in the real schema, and names those that are planted', asyn
     'The request role owns owned.'
   ])
 })
+
+/** Runs the product's own migrations before this one, and answers what runs the others. */
+async function migrateUpTo(next: string): Promise<() => Promise<unknown>> {
+  const ours = join(import.meta.dirname, '../../../../src/server/db/migrations')
+  const names = (await readdir(ours)).filter(name => name.endsWith('.sql')).sort()
+  const from = names.indexOf(next)
+  const copy = async (name: string) => copyFile(join(ours, name), join(directory, name))
+  await Promise.all(names.slice(0, from).map(copy))
+  await migrateHere()
+  return async () => {
+    await Promise.all(names.slice(from).map(copy))
+    return migrateHere()
+  }
+}
 
 function migrateHere() {
   return migrate({ socketDir, database, directory })
