@@ -6,11 +6,14 @@ import enDescriptions from './src/i18n/en/descriptions.json'
 import enDisabled from './src/i18n/en/disabled.json'
 import enDocs from './src/i18n/en/docs.json'
 import enErrors from './src/i18n/en/errors.json'
+import enFailure from './src/i18n/en/failure.json'
+import enFields from './src/i18n/en/fields.json'
 import enHistory from './src/i18n/en/history.json'
 import enHome from './src/i18n/en/home.json'
 import enLimits from './src/i18n/en/limits.json'
 import enLinks from './src/i18n/en/links.json'
 import enMe from './src/i18n/en/me.json'
+import enNotFound from './src/i18n/en/notFound.json'
 import enSetup from './src/i18n/en/setup.json'
 import enShell from './src/i18n/en/shell.json'
 import enVerify from './src/i18n/en/verify.json'
@@ -21,11 +24,14 @@ import frDescriptions from './src/i18n/fr/descriptions.json'
 import frDisabled from './src/i18n/fr/disabled.json'
 import frDocs from './src/i18n/fr/docs.json'
 import frErrors from './src/i18n/fr/errors.json'
+import frFailure from './src/i18n/fr/failure.json'
+import frFields from './src/i18n/fr/fields.json'
 import frHistory from './src/i18n/fr/history.json'
 import frHome from './src/i18n/fr/home.json'
 import frLimits from './src/i18n/fr/limits.json'
 import frLinks from './src/i18n/fr/links.json'
 import frMe from './src/i18n/fr/me.json'
+import frNotFound from './src/i18n/fr/notFound.json'
 import frSetup from './src/i18n/fr/setup.json'
 import frShell from './src/i18n/fr/shell.json'
 import frVerify from './src/i18n/fr/verify.json'
@@ -39,11 +45,14 @@ const resources = {
     disabled: enDisabled,
     docs: enDocs,
     errors: enErrors,
+    failure: enFailure,
+    fields: enFields,
     history: enHistory,
     home: enHome,
     limits: enLimits,
     links: enLinks,
     me: enMe,
+    notFound: enNotFound,
     setup: enSetup,
     shell: enShell,
     verify: enVerify
@@ -56,11 +65,14 @@ const resources = {
     disabled: frDisabled,
     docs: frDocs,
     errors: frErrors,
+    failure: frFailure,
+    fields: frFields,
     history: frHistory,
     home: frHome,
     limits: frLimits,
     links: frLinks,
     me: frMe,
+    notFound: frNotFound,
     setup: frSetup,
     shell: frShell,
     verify: frVerify

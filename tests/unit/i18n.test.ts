@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import config from '../../astro-i18next.config.ts'
 import { errorCodes } from '../../src/contract/errors.ts'
 import { localizedPath, translator, type Words } from '../../src/i18n/index.ts'
 
@@ -10,6 +11,10 @@ const fr = Object.fromEntries(namespaces.map(name => [name, read('fr', name)]))
 test('says everything in both languages', () => {
   expect(readdirSync('src/i18n/fr')).toEqual(readdirSync('src/i18n/en'))
   expect([...sentences(fr).keys()].sort()).toEqual([...sentences(en).keys()].sort())
+})
+
+test('gives pages every namespace but that of mails', () => {
+  expect([...config.namespaces, 'mails'].sort()).toEqual(namespaces.sort())
 })
 
 test('leaves the same gaps to fill in both languages', () => {
