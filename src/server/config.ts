@@ -19,7 +19,9 @@ const settings = {
   PORT: z._default(port, 4321),
   HOST: z._default(z.string().check(z.minLength(1)), '127.0.0.1'),
   MANAGEMENT_PORT: z._default(port, 4322),
-  PUBLIC_URL: z.optional(z.string().check(z.refine(isOrigin))),
+  PUBLIC_URL: z.optional(
+    z.string().check(z.refine(isOrigin, 'it is an address such as https://docs.example.com'))
+  ),
   DATABASE_URL: z.optional(databaseUrl),
   DATABASE_OWNER_URL: z.optional(databaseUrl),
   DATABASE_NOTIFY: z._default(flag, true),

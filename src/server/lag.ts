@@ -2,7 +2,7 @@ const beatMs = 50
 /** So many beats in a row are late: a short pause, of the machine or to collect garbage, is no overload. */
 const beats = 3
 /** One delay of this length counts by itself: a call that holds the loop so long keeps everybody out. */
-const longMs = 500
+const longMs = 1000
 /** How much of a delay is remembered at the next beat, so that one that is in time does not end it. */
 const memory = 0.8
 

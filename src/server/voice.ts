@@ -112,5 +112,7 @@ function detailsOf(facts: object): string {
   const reasons: string[] = []
   let error: unknown = 'err' in facts ? facts.err : undefined
   for (; error instanceof Error; error = error.cause) reasons.push(error.message)
-  return `${reasons.map(reason => `: ${reason}`).join('')}${named && ` (${named})`}`
+  const details = `${reasons.map(reason => `: ${reason}`).join('')}${named && ` (${named})`}`
+  // What another server answered must not move the terminal's cursor.
+  return details.replaceAll(/\p{Cc}+/gu, ' ')
 }

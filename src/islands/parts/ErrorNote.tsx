@@ -33,7 +33,11 @@ export function ErrorNote({ error, locale, t, text, children }: ErrorNoteProps) 
 
 /** The same where people sign in or change their account: says when to try again. Words: `account`, too. */
 export function AccountErrorNote({ error, locale, t, text, children }: ErrorNoteProps) {
-  const until = useMemo(() => retryTime(error, locale), [error, locale])
+  const until = useMemo(
+    // A service that is busy says when to come back, too, but nobody has tried too often.
+    () => (error.code === 'rate_limited' ? retryTime(error, locale) : undefined),
+    [error, locale]
+  )
   return (
     <ErrorNote
       error={error}

@@ -48,11 +48,11 @@ test('is silent about ordinary work, and short about what is not', () => {
     { kind: 'email_confirm', link: 'http://localhost/x#t=1', file: 'f' },
     'mail written'
   )
-  const cause = new Error('no answer')
+  const cause = new Error('no\r\n\u001b[2J answer')
   voice.log.warn({ err: new Error('the mail waits', { cause }), email: 'a@b.c' }, 'job failed')
   voice.log.error({ job: 'forget', status: 500, name: 'Ada' }, 'a page failed')
   expect(said()).toBe(`12:00:00 Mail (email confirm): http://localhost/x#t=1
-12:00:00 Warning: job failed: the mail waits: no answer
+12:00:00 Warning: job failed: the mail waits: no [2J answer
 12:00:00 Error: a page failed (job forget, status 500)
 `)
 })
