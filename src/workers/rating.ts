@@ -1,6 +1,6 @@
 import { ZxcvbnFactory } from '@zxcvbn-ts/core'
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common'
-import type { Strength } from '../core/password.ts'
+import { newPasswordFault, type Strength } from '../core/password.ts'
 
 const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
 const listed = new Set(dictionary['passwords-common'].map(String))
@@ -14,6 +14,8 @@ export function rate(password: string, words: string[]): Strength {
   // a listed password is known by heart, however long it is
   if (listed.has(normalised.toLowerCase())) return 0
   const { score } = zxcvbn.check(normalised, words)
+  // the meter calls nothing good that the form then refuses
+  if (newPasswordFault(password)) return score > 2 ? 2 : score
   // the count grows with each word in a row, although one's own are few
   return score > 2 && isOwn(normalised.toLowerCase(), words) ? 2 : score
 }

@@ -78,7 +78,7 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
         )}
         <PictureWords t={t} locale={locale} deposit={deposit} state={state} />
       </div>
-      <div className="flex flex-wrap items-center gap-2 empty:hidden max-sm:basis-full sm:max-w-1/2 sm:shrink-0 sm:justify-end">
+      <div className="flex flex-wrap content-center items-center gap-2 empty:hidden max-sm:basis-full sm:max-w-1/2 sm:shrink-0 sm:justify-end">
         {state.status === 'choosing' &&
           (['reduced', 'original'] as const).map(choice => (
             <Verb

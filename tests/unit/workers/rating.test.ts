@@ -35,6 +35,12 @@ test.for([
   expect(rate(password, words)).toBeGreaterThanOrEqual(minStrength)
 })
 
+test('calls no password good that is refused for its length', () => {
+  for (const password of ['mairie2026', 'x9!kfPq2mZ7']) {
+    expect(rate(password, [])).toBeLessThan(minStrength)
+  }
+})
+
 test('judges one spelling of a password like another', () => {
   const [composed, decomposed] = ['été à la mer'.normalize('NFC'), 'été à la mer'.normalize('NFD')]
   expect(rate(composed, words)).toBe(rate(decomposed, words))
