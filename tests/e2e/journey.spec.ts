@@ -83,7 +83,7 @@ test('a stranger deposits documents and anyone verifies them', async ({ browser,
     await expect(page.getByText('Send them the file and this address.')).toBeVisible()
     await expect(page.getByText(`${site}/en/verify`, { exact: true })).toBeVisible()
     await expect(
-      page.getByRole('navigation').getByText(/^[1-9][\d,]* documents? so far$/)
+      page.getByRole('navigation').getByText(/^[1-9][\d,]* of 100,000 documents used$/)
     ).toBeVisible({
       timeout: 5000
     })

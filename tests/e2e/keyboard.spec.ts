@@ -68,7 +68,7 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
         ['verify', t('verify.word.original')]
       ] as const) {
         await goTo(page, t(`common.${act}`), t)
-        const input = page.locator('main input[type=file]')
+        const input = page.locator('main input[type=file]').first()
         await tabToTarget(page, input, 'the file input')
         // the system's own dialog is the one thing that a test cannot type into
         await input.setInputFiles(file)

@@ -55,7 +55,7 @@ test('a page that needs a person leads through sign-in and back', async ({ page,
   const other = await (await browser.newContext()).newPage()
   await other.goto(`${site}/fr/history?kind=deposit`)
   await expect(other).toHaveURL(/\/fr\/sign-in\?redirect=/)
-  await other.getByLabel('Email').fill(email)
+  await other.locator('input[name=email]').fill(email)
   await other.locator('input[type=password]').fill(password)
   // before the scripts of the page are there, nothing is sent
   await expect(other.locator('main form [type=submit]')).toBeEnabled()
