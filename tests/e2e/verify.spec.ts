@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { expect, type Page, test } from '@playwright/test'
+import { expect, type Locator, type Page, test } from '@playwright/test'
 
 test('a paste that is refused takes the earlier verdict away', async ({ page }) => {
   await open(page)
@@ -32,6 +32,14 @@ test('what sha256sum prints is checked line by line as it is pasted', async ({ p
   await expect(page.getByText('two.pdf').first()).toBeVisible()
 })
 
+async function drag(over: Locator, event: 'dragover' | 'drop'): Promise<void> {
+  await over.evaluate((element, type) => {
+    const dataTransfer = new DataTransfer()
+    dataTransfer.items.add(new File(['another'], 'other.txt'))
+    element.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }))
+  }, event)
+}
+
 test('the verdict takes the place of the zone, which comes back', async ({ page }) => {
   await page.setViewportSize({ width: 1280, height: 800 })
   await open(page)
@@ -51,14 +59,8 @@ test('the verdict takes the place of the zone, which comes back', async ({ page 
   // a file that is dropped on a verdict is checked
   await zone.setInputFiles(fileOf('lease.txt', 'a lease'))
   await expect(heading).toBeFocused()
-  await page.locator('[data-verdict]').evaluate(sheet => {
-    const dataTransfer = new DataTransfer()
-    dataTransfer.items.add(new File(['another'], 'other.txt'))
-    const at = { dataTransfer, bubbles: true, cancelable: true }
-    sheet.dispatchEvent(new DragEvent('dragover', at))
-    const target = document.querySelector('#drop-overlay [data-target=verify]')
-    target?.dispatchEvent(new DragEvent('drop', at))
-  })
+  await drag(page.locator('[data-verdict]'), 'dragover')
+  await drag(page.locator('#drop-overlay [data-target=verify]'), 'drop')
   await expect(page.locator('[data-verdict]').getByText('other.txt')).toBeVisible()
 })
 
