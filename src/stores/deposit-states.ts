@@ -128,17 +128,12 @@ function bucketOf(state: DepositState): Bucket {
   return 'active'
 }
 
-/** Reading a file takes about a tenth of the time of sending it. */
-const hashingShare = 0.1
-
+/** How much of a file has been sent, as its row says; what needs no sending ends at once. */
 function shareOf(state: DepositState): number {
-  if (state.status === 'hashing') return hashingShare * state.ratio
-  if (['preparing', 'choosing', 'reserving'].includes(state.status)) return hashingShare
-  const isPartial = state.status === 'paused' || state.status === 'missing'
-  if (state.status === 'uploading' || (isPartial && state.ratio > 0)) {
-    return hashingShare + (1 - hashingShare) * state.ratio
+  if (state.status === 'uploading' || state.status === 'paused' || state.status === 'missing') {
+    return state.ratio
   }
-  return state.status === 'waiting' || isPartial ? 0 : 1
+  return ['waiting', 'hashing', 'preparing', 'choosing', 'reserving'].includes(state.status) ? 0 : 1
 }
 
 /** What needs the person comes first, then what runs, then what failed, and last what has ended. */
