@@ -1,6 +1,6 @@
 // Runs Vitest, then the browser tests on the build, and leaves the sum in .cache/tests/summary.
 import { rmSync, writeFileSync } from 'node:fs'
-import { runPlaywright, runVitest } from './results.mjs'
+import { runPlaywright, runVitest, summaryOf } from './results.mjs'
 
 const summary = '.cache/tests/summary'
 rmSync(summary, { force: true })
@@ -14,5 +14,6 @@ if (process.env.SKIP_E2E === '1') {
 
 const passed = results.reduce((sum, result) => sum + result.passed, 0)
 const failed = results.reduce((sum, result) => sum + result.failed, 0)
-writeFileSync(summary, `${passed} passed, ${failed} failed\n`)
+writeFileSync(summary, summaryOf(results))
+console.log(`\n${summaryOf(results)}`)
 if (failed > 0 || passed === 0) process.exitCode = 1
