@@ -217,7 +217,8 @@ async function compareFiles(pool: pg.Pool, documents: string) {
   const byPath = new Map(uploads.rows.map(row => [row.path, row]))
   let orphans = 0
   for (const path of await filesBelow(join(documents, 'staging'))) {
-    const upload = byPath.get(path)
+    // a take-over adds its generation to the name
+    const upload = byPath.get(path.replace(/\.[1-9]\d*$/, ''))
     if (upload?.state === 'uploading') continue
     // a kill came between the commit that ended the upload and the removal of its file
     if (['cancelled', 'failed', 'lapsed'].includes(upload?.ended ?? '')) orphans++
