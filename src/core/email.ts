@@ -1,4 +1,4 @@
-/** Code units with blanks and letters in parts; what has a canonical form is hardly as long. */
+/** In code units, blanks and decomposed letters included. A valid e-mail is far shorter. */
 const maxTypedLength = 2048
 
 /**

@@ -109,7 +109,7 @@ export function openBlobs(directory: string): Blobs {
     },
     async changedKept(company, tag) {
       const file = await stat(kept(company, tag)).catch(nothingIfMissing)
-      // a rename changes this time and not that of the last write
+      // A rename updates ctime and leaves mtime as it was.
       return 'ctime' in file ? file.ctime : undefined
     }
   }

@@ -1,4 +1,4 @@
-/** Who shares the connections: a company, or the platform, which looks up hosts and keeps the house. */
+/** A company, or the platform for host look-ups and maintenance jobs. */
 export type Sharer = string
 
 /** What a transaction is to the others that wait. */
@@ -50,9 +50,10 @@ interface Account {
 }
 
 /**
- * Divides connections between companies. A free one is given at once, so a company alone has all of them;
- * where several wait, the one that holds fewest is served next, and of equals the one that was served longest ago.
- * A few are kept for those who hold none, so that nobody waits for the end of another's transactions.
+ * Divides connections between companies. A free connection is given at once, so one company alone may
+ * hold all of them. Where several companies wait, the one that holds fewest is served next; among equals,
+ * the one that was served longest ago. A few connections are reserved for companies that hold none, so
+ * that nobody waits for another company's transactions to end.
  */
 export class Shares {
   readonly #options: Options

@@ -21,7 +21,7 @@ export async function scheduleInvitation(
   const company_id = tx.companyId
   const now = deps.clock()
   const recipient = deps.keys.mac('pseudonym', JSON.stringify(['invitation', company_id, email]))
-  // places are given one after the other
+  // The row lock makes parallel invitations of a company count one after the other.
   await sql`select from company where id = ${company_id} for no key update`.execute(tx)
   await tx
     .deleteFrom('invitation')
