@@ -1,6 +1,7 @@
 // Runs a tool that tests and answers what came of it, from the report it leaves in .cache/tests.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { stripVTControlCharacters } from 'node:util'
 
 const folder = '.cache/tests'
 
@@ -12,7 +13,7 @@ export function runPlaywright() {
   return run('playwright', ['test'], countPlaywright)
 }
 
-/** A run that failed outside of its tests, or left no report, counts as one failure. */
+/** A run that failed outside of its tests, or that left no report, counts as one failure. */
 function run(tool, args, count, env = {}) {
   const report = `${folder}/${tool}.json`
   mkdirSync(folder, { recursive: true })
@@ -23,45 +24,71 @@ function run(tool, args, count, env = {}) {
     shell: process.platform === 'win32'
   })
   try {
-    const { passed, failed, flaky } = count(JSON.parse(readFileSync(report, 'utf8')))
-    return { passed, failed: Math.max(failed, status === 0 ? 0 : 1), flaky }
+    const result = count(JSON.parse(readFileSync(report, 'utf8')))
+    if (status === 0 || result.failed.length > 0) return result
+    return { ...result, failed: [`${tool} ended with status ${status}`] }
   } catch {
-    return { passed: 0, failed: 1, flaky: [] }
+    return { passed: 0, failed: [`${tool} left no report`], flaky: [] }
   }
 }
 
-function countVitest(report) {
-  const broken = report.testResults.filter(
-    file => file.status === 'failed' && file.assertionResults.length === 0
-  )
-  const failed = report.numFailedTests + broken.length
-  return { passed: report.numPassedTests, failed, flaky: [] }
-}
-
-function countPlaywright({ stats, suites }) {
-  return { passed: stats.expected, failed: stats.unexpected, flaky: suites.flatMap(flakyIn) }
+/**
+ * Returns the sum of a report of Vitest. A file that failed before its first test counts once.
+ *
+ * @param {{ numPassedTests: number, testResults: { name: string, status: string, message?: string,
+ *   assertionResults: { status: string, fullName: string, failureMessages?: string[] }[] }[] }} report
+ */
+export function countVitest({ numPassedTests, testResults }) {
+  const failed = testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const file = name.slice(name.lastIndexOf('/tests/') + 1)
+    if (status === 'failed' && assertionResults.length === 0) return [`${file}${cause(message)}`]
+    return assertionResults
+      .filter(test => test.status === 'failed')
+      .map(({ fullName, failureMessages }) => `${file} › ${fullName}${cause(failureMessages?.[0])}`)
+  })
+  return { passed: numPassedTests, failed, flaky: [] }
 }
 
 /**
- * Returns the names of the tests of a suite that failed first and passed when they were repeated.
+ * Returns the sum of a report of Playwright. What failed first and passed when repeated is flaky.
  *
- * @typedef {{ title: string, specs?: { title: string, tests: { status: string }[] }[], suites?: Suite[] }} Suite
- * @param {Suite} suite of Playwright's JSON report
- * @returns {string[]}
+ * @typedef {{ title: string, specs?: { title: string, tests: { status: string, results?: { error?: { message?: string } }[] }[] }[], suites?: Suite[] }} Suite
+ * @param {{ stats: { expected: number }, suites: Suite[] }} report
  */
-export function flakyIn({ title, specs = [], suites = [] }) {
-  const own = specs.filter(({ tests }) => tests.some(({ status }) => status === 'flaky'))
-  return [...own, ...suites.flatMap(flakyIn).map(name => ({ title: name }))].map(
-    each => `${title} › ${each.title}`
-  )
+export function countPlaywright({ stats, suites }) {
+  const named = status => suites.flatMap(suite => withStatus(suite, status))
+  return { passed: stats.expected, failed: named('unexpected'), flaky: named('flaky') }
 }
 
-/** Returns the lines that end a run: each flaky test by its name, then the sum without them. */
+function withStatus({ title, specs = [], suites = [] }, status) {
+  const own = specs.flatMap(spec => {
+    const test = spec.tests.find(each => each.status === status)
+    if (!test) return []
+    const error = test.results?.find(result => result.error)?.error
+    return [`${spec.title}${cause(error?.message)}`]
+  })
+  const nested = suites.flatMap(suite => withStatus(suite, status))
+  return [...own, ...nested].map(name => `${title} › ${name}`)
+}
+
+/** Returns the first line of a message for the end of a test's line, without colours. */
+function cause(message = '') {
+  const line = stripVTControlCharacters(message).trim().split('\n')[0]
+  return line ? `: ${line.slice(0, 200)}` : ''
+}
+
+/** Returns the lines that end a run: flaky and failed tests by their names, then the sum. */
 export function summaryOf(results) {
-  const sum = what => results.reduce((total, result) => total + result[what], 0)
-  const flaky = results.flatMap(result => result.flaky)
-  const named = flaky.map(name => `  ${name}\n`).join('')
-  const repeated =
-    flaky.length === 0 ? '' : `${flaky.length} flaky, passed when repeated:\n${named}`
-  return `${repeated}${sum('passed')} passed, ${sum('failed')} failed\n`
+  const all = what => results.flatMap(result => result[what])
+  const passed = results.reduce((sum, result) => sum + result.passed, 0)
+  const [failed, flaky] = [all('failed'), all('flaky')]
+  return [
+    ...listed(`${flaky.length} flaky, passed when repeated:`, flaky),
+    ...listed(`${failed.length} failed:`, failed),
+    `${passed} passed, ${failed.length} failed\n`
+  ].join('\n')
+}
+
+function listed(heading, names) {
+  return names.length === 0 ? [] : [heading, ...names.map(name => `  ${name}`)]
 }

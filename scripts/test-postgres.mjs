@@ -22,8 +22,8 @@ const summary = [
 ].map(([name, folder]) => {
   console.log(`\nTests on ${name}`)
   const { passed, failed } = runVitest(filters, { POSTGRES_BIN: folder })
-  if (failed > 0 || passed === 0) process.exitCode = 1
-  return `${name}: ${passed} passed, ${failed} failed`
+  if (failed.length > 0 || passed === 0) process.exitCode = 1
+  return `${name}: ${passed} passed, ${failed.length} failed`
 })
 console.log(`\n${summary.join('\n')}`)
 

@@ -13,7 +13,7 @@ if (process.env.SKIP_E2E === '1') {
 }
 
 const passed = results.reduce((sum, result) => sum + result.passed, 0)
-const failed = results.reduce((sum, result) => sum + result.failed, 0)
+const failed = results.flatMap(result => result.failed).length
 writeFileSync(summary, summaryOf(results))
 console.log(`\n${summaryOf(results)}`)
 if (failed > 0 || passed === 0) process.exitCode = 1
