@@ -1,18 +1,11 @@
-import { type FormEvent, type MouseEvent, useEffect, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../contract/errors.ts'
 import { required } from '../core/validators.ts'
 import { type Locale, localizedPath, translator, type Words } from '../i18n/index.ts'
 import { signIn } from '../stores/accounts.ts'
 import { AccountError } from './parts/AccountError.tsx'
-import { EmailField, Obstacle, Submit } from './parts/AccountFields.tsx'
-import {
-  emailRule,
-  fieldSentence,
-  goOn,
-  prefill,
-  useCarried,
-  useReadiness
-} from './parts/account-form.ts'
+import { CarryingLink, EmailField, Obstacle, Submit } from './parts/AccountFields.tsx'
+import { emailRule, fieldSentence, goOn, prefill, useReadiness } from './parts/account-form.ts'
 import { DemoAccount } from './parts/DemoAccount.tsx'
 import { PasswordField } from './parts/PasswordField.tsx'
 import { useForm } from './parts/use-form.ts'
@@ -30,21 +23,16 @@ interface SignInProps {
 export function SignIn({ locale, words, isPublic, isDemo }: SignInProps) {
   const t = translator(locale, words)
   const { isReady, obstacle } = useReadiness()
-  const carried = useCarried()
   const form = useForm({ email: emailRule, password: required })
   const [isWorking, setWorking] = useState(false)
   const [error, setError] = useState<AppError>()
+  const [hasEnded, setEnded] = useState(false)
   const { ref } = form.props
 
-  const hasEnded = new URLSearchParams(carried).get('reason') === 'ended'
-
-  useEffect(() => prefill(ref.current, ['email']), [ref])
-
-  /** The page of the reset starts with what was typed here. */
-  const withEmail = ({ currentTarget }: MouseEvent<HTMLAnchorElement>) => {
-    const { email = '' } = form.read()
-    currentTarget.search = email && new URLSearchParams({ email }).toString()
-  }
+  useEffect(() => {
+    prefill(ref.current, ['email'])
+    setEnded(new URLSearchParams(location.search).get('reason') === 'ended')
+  }, [ref])
 
   const send = async (event: FormEvent) => {
     event.preventDefault()
@@ -91,8 +79,8 @@ export function SignIn({ locale, words, isPublic, isDemo }: SignInProps) {
       <p className="text-sm">
         <a
           className="link link-secondary"
+          data-with-email
           href={localizedPath(locale, '/reset-password')}
-          onClick={withEmail}
         >
           {t('links.reset.forgot')}
         </a>
@@ -100,9 +88,9 @@ export function SignIn({ locale, words, isPublic, isDemo }: SignInProps) {
       {isPublic && (
         <p className="text-sm">
           {t('account.signIn.none')}{' '}
-          <a className="link link-secondary" href={localizedPath(locale, '/sign-up') + carried}>
+          <CarryingLink path={localizedPath(locale, '/sign-up')}>
             {t('account.signIn.link')}
-          </a>
+          </CarryingLink>
         </p>
       )}
     </form>

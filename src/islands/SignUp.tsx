@@ -3,15 +3,8 @@ import { type AppError, asAppError } from '../contract/errors.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../i18n/index.ts'
 import { signUp } from '../stores/accounts.ts'
 import { AccountError } from './parts/AccountError.tsx'
-import { EmailField, Obstacle, Submit } from './parts/AccountFields.tsx'
-import {
-  emailRule,
-  goOn,
-  prefill,
-  useCarried,
-  useReadiness,
-  usernameRule
-} from './parts/account-form.ts'
+import { CarryingLink, EmailField, Obstacle, Submit } from './parts/AccountFields.tsx'
+import { emailRule, goOn, prefill, useReadiness, usernameRule } from './parts/account-form.ts'
 import { ManyFaults, NewPasswordFields, UsernameField } from './parts/NewAccountFields.tsx'
 import { newPasswordRules, weaknessErrors } from './parts/new-password.ts'
 import { useForm, type Values } from './parts/use-form.ts'
@@ -36,7 +29,6 @@ export function SignUp({ locale, words, isPublic, company }: SignUpProps) {
 
 function Form({ locale, t, company }: { locale: Locale; t: T; company: string }) {
   const { isReady, obstacle } = useReadiness()
-  const carried = useCarried()
   const form = useForm({
     email: emailRule,
     username: usernameRule,
@@ -112,9 +104,7 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
       />
       <p className="text-sm">
         {t('account.signUp.have')}{' '}
-        <a className="link link-secondary" href={signInPath + carried}>
-          {t('account.signUp.link')}
-        </a>
+        <CarryingLink path={signInPath}>{t('account.signUp.link')}</CarryingLink>
       </p>
     </form>
   )

@@ -1,4 +1,4 @@
-import { onPage } from './page.ts'
+import { onClick, onPage } from './page.ts'
 
 const names = ['email', 'username', 'redirect']
 
@@ -6,6 +6,15 @@ const names = ['email', 'username', 'redirect']
 export function carryLinks(): void {
   onPage(carry)
   addEventListener('hashchange', carry)
+  // not in the form's own script, which may come after the click
+  onClick('a[data-with-email]', addEmail)
+}
+
+/** Puts the email of the form that a link stands in into the link's address. */
+function addEmail(link: HTMLElement): void {
+  const field = link.closest('form')?.elements.namedItem('email')
+  if (!(link instanceof HTMLAnchorElement && field instanceof HTMLInputElement)) return
+  link.search = field.value && new URLSearchParams({ email: field.value }).toString()
 }
 
 function carry(): void {

@@ -36,11 +36,29 @@ test('a forgotten password on a developer’s machine leads to the outbox, with 
   await page.goto('/en/sign-in')
   await page.getByLabel('Email').fill('ada@example.com')
   await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  // the page of the sign-in has such a field too
+  await expect(page.getByRole('heading', { level: 1, name: 'Choose a new password' })).toBeVisible()
   await expect(page.getByLabel('Email')).toHaveValue('ada@example.com')
   await page.getByRole('button', { name: 'Send me a link' }).click()
   await expect(page.getByText('a file in the outbox folder on this computer')).toBeVisible()
   await page.getByRole('button', { name: 'Use another email' }).click()
   await expect(page.getByLabel('Email')).toHaveValue('ada@example.com')
+})
+
+test('what is typed and what an invitation carries come along before the form’s script runs', async ({
+  page
+}) => {
+  await page.route('**/_astro/Sign{In,Up}.*.js', () => undefined)
+  await page.goto('/en/sign-in')
+  await page.getByLabel('Email').fill('ada@example.com')
+  await page.getByRole('link', { name: 'Forgot your password?' }).click()
+  await expect(page).toHaveURL(/\/en\/reset-password\?email=ada%40example\.com$/)
+  await expect(page.getByLabel('Email')).toHaveValue('ada@example.com')
+  await page.goto('/en/sign-in?email=bob%40example.com')
+  await page.getByRole('main').getByRole('link', { name: 'Create an account' }).click()
+  await expect(page).toHaveURL(/\/en\/sign-up\?email=bob%40example\.com$/)
+  await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click()
+  await expect(page).toHaveURL(/\/en\/sign-in\?email=bob%40example\.com$/)
 })
 
 test('a change of language takes a half-filled form along, and nothing of it is stored', async ({

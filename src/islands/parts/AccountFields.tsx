@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import type { T } from '../../i18n/index.ts'
 import { fieldSentence, type useReadiness } from './account-form.ts'
 import { Field } from './Field.tsx'
@@ -40,6 +41,20 @@ export function EmailField({ t, form, use, initial }: EmailFieldProps) {
       initial={initial}
       error={fieldSentence(form.errors, 'email', t)}
     />
+  )
+}
+
+interface CarryingLinkProps {
+  path: string
+  children: ReactNode
+}
+
+/** A link between sign-in and sign-up; the shell adds what an invitation put into the address. */
+export function CarryingLink({ path, children }: CarryingLinkProps) {
+  return (
+    <a className="link link-secondary" data-carries href={path} suppressHydrationWarning>
+      {children}
+    </a>
   )
 }
 

@@ -16,13 +16,6 @@ export function useReadiness(): { isReady: boolean; obstacle: 'insecure' | 'cook
   return { isReady, obstacle }
 }
 
-/** Query and hash of the page: sign-in and sign-up hand them to each other. */
-export function useCarried(): string {
-  const [carried, setCarried] = useState('')
-  useEffect(() => setCarried(location.search + location.hash), [])
-  return carried
-}
-
 /** Fills inputs from the query once, where the person has not typed yet. */
 export function prefill(form: HTMLFormElement | null, names: readonly string[]): void {
   const query = new URLSearchParams(location.search)
