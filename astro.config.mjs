@@ -56,7 +56,7 @@ function fewerPasswords() {
   }
 }
 
-/** Writes `dist/build.json` for server/site.ts: the id and time of this build, its page routes with their guards, its words. */
+/** Writes `dist/build.json` for server/site/site.ts: the id and time of this build, its page routes with their guards, its words. */
 function buildRecord() {
   let pages = {}
   return {

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { posix } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { DomainConfig } from '../src/contract/domains.ts'
-import { type Build, readBuild } from '../src/server/build.ts'
-import { localhostTheme } from '../src/server/domain/seed-themes.ts'
-import { createSite } from '../src/server/site.ts'
+import { localhostTheme } from '../src/server/domain/installation/localhost-theme.ts'
+import { type Build, readBuild } from '../src/server/site/astro-build.ts'
+import { createSite } from '../src/server/site/site.ts'
 import type { Row } from './table.ts'
 
 /** kB of brotli that the scripts of a page may weigh which run at once, by path below the locale. */

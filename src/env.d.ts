@@ -3,7 +3,7 @@ import type { DomainConfig } from './contract/domains.ts'
 declare global {
   namespace App {
     interface Locals {
-      /** Set by `server/site.ts`: the API in this process, called without a socket. */
+      /** Set by `server/site/site.ts`: the API in this process, called without a socket. */
       api: typeof fetch
       /** Host of the page without port, known and normalised. */
       host: string
@@ -14,7 +14,7 @@ declare global {
       buildId: string
       /** Fingerprints a minute that one network may ask about, signed out. */
       checksPerMinute: number
-      /** Hands the finished page to the cache of `server/site.ts`. */
+      /** Hands the finished page to the cache of `server/site/site.ts`. */
       keepPage: (page: { status: number; headers: Record<string, string>; body: string }) => void
       /** Says why there is no page. */
       failPage: (cause: unknown) => void

@@ -9,7 +9,7 @@ import boot from './shell/boot.js?raw'
 
 /**
  * Host → tenant, path → locale, and the page's policy. The finished page goes to the cache of
- * `server/site.ts`, so it may depend on nothing but host and path.
+ * `server/site/site.ts`, so it may depend on nothing but host and path.
  */
 export const onRequest: MiddlewareHandler = async (context, next) => {
   try {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { appRole } from '../../src/server/db/place.ts'
+import { appRole } from '../../src/server/db/connection-config.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
 import { newId, newRecordId } from '../../src/server/domain/ids.ts'
 import type { Captured } from '../insider.ts'

@@ -45,8 +45,8 @@ const scenarios: Record<string, Scenario> = {
   'E-01': runTests(['tests/api/fuzz.test.ts']),
   'E-02': runTests([
     'tests/unit/core',
-    'tests/unit/server/hosts.test.ts',
-    'tests/unit/server/domain/svg.test.ts'
+    'tests/unit/server/http/hosts.test.ts',
+    'tests/unit/server/domain/companies/canonical-svg.test.ts'
   ])
 }
 

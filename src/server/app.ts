@@ -20,10 +20,10 @@ import { mountUsers } from './api/users.ts'
 import { mountVerifications } from './api/verifications.ts'
 import { createVisits, type Visit, type VisitLimits, type Visits } from './api/visits.ts'
 import { CallerGone } from './db/shares.ts'
+import { originOf, type Tenants } from './domain/companies/domains.ts'
 import type { Deps } from './domain/deps.ts'
-import { originOf, type Tenants } from './domain/domains.ts'
-import { metered, type Reading } from './domain/limits.ts'
-import { createTally } from './tally.ts'
+import { metered, type Reading } from './domain/rate-limits.ts'
+import { createTally } from './http/log-throttle.ts'
 
 const allowedHeaders =
   'authorization, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +

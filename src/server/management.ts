@@ -3,10 +3,10 @@ import { mkdir, open, rm, statfs } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { Connections } from './connections.ts'
+import { countHeld } from './domain/deposits/held-uploads.ts'
 import type { Deps } from './domain/deps.ts'
-import { countHeld } from './domain/held-uploads.ts'
-import { askDatabase, listCompanies } from './domain/installation.ts'
+import { askDatabase, listCompanies } from './domain/installation/installation.ts'
+import type { Connections } from './http/connections.ts'
 
 const maxLagMs = 1000
 /** A twentieth of a small disk, but of a large one no more than two of the largest documents. */

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import http from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { watchConnections } from '../../src/server/connections.ts'
-import { createSharedPeers } from '../../src/server/hosts.ts'
-import { createTurns } from '../../src/server/turns.ts'
+import { watchConnections } from '../../src/server/http/connections.ts'
+import { createSharedPeers } from '../../src/server/http/hosts.ts'
+import { createTurns } from '../../src/server/http/pipelining.ts'
 import { makeApp } from '../helpers/app.ts'
 
 /** A plain server with our rules, and how many requests it has at work. */

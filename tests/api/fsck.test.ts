@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { checkFiles } from '../../src/server/domain/deposits/file-checks.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
-import { checkFiles } from '../../src/server/domain/fsck.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 
 const day = 86_400

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createAddressReader } from '../../src/server/hosts.ts'
+import { createAddressReader } from '../../src/server/http/hosts.ts'
 import { generousLimits, makeApp, type TestApp } from '../helpers/app.ts'
 import { statementsOf } from '../helpers/database.ts'
 

@@ -2,14 +2,18 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import type { Prepared } from '../../src/server/db/prepared.ts'
+import type { Prepared } from '../../src/server/db/prepared-statements.ts'
 import { inCompany } from '../../src/server/db/scope.ts'
 import type { CompanyId, Deps } from '../../src/server/domain/deps.ts'
+import {
+  deleteEvents,
+  eventBounds,
+  forgetEvents
+} from '../../src/server/domain/history/requests.ts'
 import { deleteAnswers } from '../../src/server/domain/idempotency.ts'
-import { deleteEvents, eventBounds, forgetEvents } from '../../src/server/domain/requests.ts'
 import { checkAllFiles } from '../../src/server/jobs/check-files.ts'
-import { forget } from '../../src/server/jobs/forget.ts'
-import type { Job } from '../../src/server/jobs/run.ts'
+import { forget } from '../../src/server/jobs/delete-expired.ts'
+import type { Job } from '../../src/server/jobs/job-runner.ts'
 import { sendMails } from '../../src/server/jobs/send-mails.ts'
 import { lapseStaleUploads, settleUploads } from '../../src/server/jobs/settle-uploads.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { getUser } from '../../src/contract/users.ts'
-import { rotateTokenKey } from '../../src/server/keys.ts'
+import { rotateTokenKey } from '../../src/server/adapters/keys.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 
 //

@@ -12,8 +12,11 @@ import { listRequests, ProcessedRequest } from '../../src/contract/requests.ts'
 import { getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { companyId } from '../../src/server/db/scope.ts'
-import { abandonDirectUpload, beginDirectUpload } from '../../src/server/domain/direct-uploads.ts'
-import type { Upload } from '../../src/server/domain/uploads.ts'
+import {
+  abandonDirectUpload,
+  beginDirectUpload
+} from '../../src/server/domain/deposits/direct-uploads.ts'
+import type { Upload } from '../../src/server/domain/deposits/uploads.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 
 let app: TestApp

@@ -2,8 +2,13 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { AppError } from '../../src/contract/errors.ts'
 import { inCompany } from '../../src/server/db/scope.ts'
+import {
+  type Reservation,
+  release,
+  reserve,
+  settle
+} from '../../src/server/domain/companies/usage.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
-import { type Reservation, release, reserve, settle } from '../../src/server/domain/usage.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { patience, times } from '../helpers/counts.ts'
 

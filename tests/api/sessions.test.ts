@@ -9,9 +9,9 @@ import {
 } from '../../src/contract/sessions.ts'
 import { createUser, getUser } from '../../src/contract/users.ts'
 import { expiryOf } from '../../src/core/token.ts'
-import { forgetChallenges } from '../../src/server/domain/challenges.ts'
+import { forgetChallenges } from '../../src/server/domain/key-proofs/challenges.ts'
 
-import { authenticate, standing } from '../../src/server/domain/sessions.ts'
+import { authenticate, standing } from '../../src/server/domain/sessions/sessions.ts'
 import { type Account, makeService, newAccount, type Service } from '../helpers/accounts.ts'
 import { makeKeys } from '../helpers/keys.ts'
 
@@ -484,7 +484,7 @@ test('refuses a call that brings its token in a cookie', async () => {
 })
 
 test('never reads a cookie', () => {
-  for (const file of ['api/on.ts', 'api/context.ts', 'app.ts', 'uploads.ts']) {
+  for (const file of ['api/on.ts', 'api/context.ts', 'app.ts', 'uploads/upload-routes.ts']) {
     const source = readFileSync(new URL(`../../src/server/${file}`, import.meta.url), 'utf8')
     expect(source, file).not.toMatch(/getCookie|header\('cookie'|headers\.cookie/i)
   }

@@ -6,9 +6,9 @@ import type { DomainConfig } from '../../src/contract/domains.ts'
 import { AppError } from '../../src/contract/errors.ts'
 import { toProblem } from '../../src/contract/problems.ts'
 import { locales } from '../../src/i18n/index.ts'
-import { readBuild } from '../../src/server/build.ts'
-import { demoTheme, localhostTheme } from '../../src/server/domain/seed-themes.ts'
-import { createSite } from '../../src/server/site.ts'
+import { demoTheme, localhostTheme } from '../../src/server/domain/installation/localhost-theme.ts'
+import { readBuild } from '../../src/server/site/astro-build.ts'
+import { createSite } from '../../src/server/site/site.ts'
 
 const built = await readBuild('dist')
 const servers: Server[] = []

@@ -7,7 +7,7 @@ import { deriveKey } from '../../src/core/kdf.ts'
 import { parsePublicKeyJwt } from '../../src/core/public-key-jwt.ts'
 import { publicJwk } from '../../src/core/public-key-proof.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
-import { canonicalSvg } from '../../src/server/domain/svg.ts'
+import { canonicalSvg } from '../../src/server/domain/companies/canonical-svg.ts'
 import { test } from '../helpers/journey.ts'
 import { argon2id } from '../helpers/keys.ts'
 import {

@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { openBlobs } from '../../src/server/blobs.ts'
+import { openBlobs } from '../../src/server/adapters/blobs.ts'
+import { createWakes } from '../../src/server/adapters/signals.ts'
 import type { Deps } from '../../src/server/domain/deps.ts'
-import { createAddressReader, refuseHost } from '../../src/server/hosts.ts'
-import { createListener } from '../../src/server/listener.ts'
-import { createUploads } from '../../src/server/uploads.ts'
-import { createWakes } from '../../src/server/wakes.ts'
+import { createAddressReader, refuseHost } from '../../src/server/http/hosts.ts'
+import { createListener } from '../../src/server/http/listener.ts'
+import { createUploads } from '../../src/server/uploads/upload-routes.ts'
 import type { TestApp } from './app.ts'
 
 type Hints = NonNullable<Parameters<typeof createWakes>[0]>

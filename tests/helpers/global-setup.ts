@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { systemBinaries } from '../../src/server/db/binaries.ts'
 import { migrate } from '../../src/server/db/migrate.ts'
 import { startPostgres } from '../../src/server/db/postgres.ts'
+import { systemBinaries } from '../../src/server/db/postgres-binaries.ts'
 
 const template = 'vidimus_template'
 const systemFolder = process.env.POSTGRES_BIN

@@ -3,7 +3,7 @@ import { disabledBy } from '../../contract/disabled.ts'
 import type { Endpoint } from '../../contract/endpoint.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
-import { authenticate, type Person } from '../domain/sessions.ts'
+import { authenticate, type Person } from '../domain/sessions/sessions.ts'
 import { refusedField, refusedInput } from './refused-fields.ts'
 import type { Visit } from './visits.ts'
 

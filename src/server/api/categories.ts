@@ -1,5 +1,5 @@
 import { listCategories } from '../../contract/categories.ts'
-import * as categories from '../domain/categories.ts'
+import * as categories from '../domain/companies/categories.ts'
 import { type Api, companyOf, person } from './context.ts'
 import { on } from './on.ts'
 

@@ -1,8 +1,8 @@
 import type { Context, Hono } from 'hono'
 import type { CompanyId, Deps, Leaver, Tenant } from '../domain/deps.ts'
 import { isDeveloperMachine } from '../domain/developer-machine.ts'
-import type { EventStream } from '../domain/event-streams.ts'
-import type { Person } from '../domain/sessions.ts'
+import type { EventStream } from '../domain/history/event-streams.ts'
+import type { Person } from '../domain/sessions/sessions.ts'
 import type { Visit } from './visits.ts'
 
 /** What the middlewares of `app.ts` leave for the endpoints. */

@@ -1,6 +1,6 @@
 import { getDomainConfig, updateDomain } from '../../contract/domains.ts'
 import { AppError } from '../../contract/errors.ts'
-import * as domains from '../domain/domains.ts'
+import * as domains from '../domain/companies/domains.ts'
 import { type Api, companyOf } from './context.ts'
 import { on } from './on.ts'
 import { refusedField } from './refused-fields.ts'

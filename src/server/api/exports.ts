@@ -1,5 +1,5 @@
 import { getExport } from '../../contract/exports.ts'
-import * as exports from '../domain/exports.ts'
+import * as exports from '../domain/accounts/exports.ts'
 import { type Api, person } from './context.ts'
 import { on } from './on.ts'
 

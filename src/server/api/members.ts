@@ -1,5 +1,5 @@
 import { disableUser, enableUser, resendInvitation } from '../../contract/members.ts'
-import * as members from '../domain/members.ts'
+import * as members from '../domain/accounts/members.ts'
 import { type Api, person } from './context.ts'
 import { on } from './on.ts'
 

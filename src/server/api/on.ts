@@ -3,8 +3,8 @@ import { type Endpoint, type Stream, takesBody } from '../../contract/endpoint.t
 import { AppError } from '../../contract/errors.ts'
 import { getHealth } from '../../contract/service.ts'
 import { attachment } from '../../core/file-name.ts'
-import { consume } from '../domain/limits.ts'
-import { openLink } from '../domain/links.ts'
+import { consume } from '../domain/rate-limits.ts'
+import { openLink } from '../domain/sessions/download-links.ts'
 import {
   type Admission,
   admitPerson,

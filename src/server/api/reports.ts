@@ -1,6 +1,6 @@
 import { reportPolicy } from '../../contract/reports.ts'
 import { readPolicyReports } from '../../core/policy-report.ts'
-import { consume } from '../domain/limits.ts'
+import { consume } from '../domain/rate-limits.ts'
 import { type Api, companyOf } from './context.ts'
 import { jsonOf, onStream } from './on.ts'
 import { refusedField } from './refused-fields.ts'

@@ -5,9 +5,9 @@ import {
   streamRequests
 } from '../../contract/requests.ts'
 import { attachment } from '../../core/file-name.ts'
-import { type EventStream, openEventStream } from '../domain/event-streams.ts'
-import * as requests from '../domain/requests.ts'
-import { isSignedIn } from '../domain/sessions.ts'
+import { type EventStream, openEventStream } from '../domain/history/event-streams.ts'
+import * as requests from '../domain/history/requests.ts'
+import { isSignedIn } from '../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'
 import { type Api, companyOf, person } from './context.ts'
 import { linkNext, on, onStream } from './on.ts'

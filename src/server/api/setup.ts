@@ -1,6 +1,6 @@
 import { createOperator, getDemo, getSetup } from '../../contract/setup.ts'
 import { demoAccount } from '../domain/demo-account.ts'
-import * as setup from '../domain/setup.ts'
+import * as setup from '../domain/installation/setup.ts'
 import { type Api, isFromDeveloper } from './context.ts'
 import { on } from './on.ts'
 import { canonical } from './users.ts'

@@ -1,5 +1,5 @@
 import { verify } from '../../contract/verifications.ts'
-import * as verifications from '../domain/verifications.ts'
+import * as verifications from '../domain/deposits/verifications.ts'
 import type { Api } from './context.ts'
 import { on } from './on.ts'
 

@@ -1,6 +1,6 @@
 import { AppError } from '../../contract/errors.ts'
-import { countedNetworks } from '../domain/addresses.ts'
 import type { CompanyId, Leaver } from '../domain/deps.ts'
+import { countedNetworks } from '../domain/ip-addresses.ts'
 
 /** Calls under way at the same time; streams and uploads have limits of their own. */
 export interface VisitLimits {

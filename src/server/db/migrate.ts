@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { appRole, ownerLogin, type Place, unreachable } from './place.ts'
+import { appRole, ownerLogin, type Place, unreachable } from './connection-config.ts'
 
 /** A database of the embedded server is made when it is missing; one of the operator is not. */
 export type MigrateOptions = Place & {

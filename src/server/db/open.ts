@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type Place, requestLogin, unreachable } from './place.ts'
+import { type Place, requestLogin, unreachable } from './connection-config.ts'
 import { Shares } from './shares.ts'
 
 /** The request pool, opaque: queries run through `inCompany` and `inPlatform` and no other way. */

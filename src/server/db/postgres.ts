@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type Binaries, bundledBinaries } from './binaries.ts'
+import { type Binaries, bundledBinaries } from './postgres-binaries.ts'
 import { findPostmaster, ignoreMissing, isAlive, removeStalePidFile } from './postmaster.ts'
-import { chooseRunAs, handOver, makerFor, type RunAs, runAs, spawnAs } from './run-as.ts'
+import { chooseRunAs, handOver, makerFor, type RunAs, runAs, spawnAs } from './unprivileged-user.ts'
 
 /** A running PostgreSQL. Several processes may share one: the first starts it, the others adopt it. */
 export interface Postgres {

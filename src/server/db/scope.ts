@@ -9,11 +9,11 @@ import {
 } from 'kysely'
 import type pg from 'pg'
 import { adapter, compiler, dialect, driver } from './dialect.ts'
-import { nameOf } from './named.ts'
 import { type Db, poolOf, sharesOf } from './open.ts'
-import type { Prepared } from './prepared.ts'
+import type { Prepared } from './prepared-statements.ts'
 import type { Database } from './schema.ts'
 import type { Sharer, Wish } from './shares.ts'
+import { nameOf } from './statement-names.ts'
 
 export type { Leaver, Wish } from './shares.ts'
 

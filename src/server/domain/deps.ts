@@ -1,7 +1,7 @@
 import type { DomainConfig } from '../../contract/domains.ts'
 import type { Db } from '../db/open.ts'
 import type { CompanyId } from '../db/scope.ts'
-import type { Letter } from './mails.ts'
+import type { Letter } from './mail/mail-queue.ts'
 
 export type { CompanyId, Leaver } from '../db/scope.ts'
 
@@ -65,7 +65,7 @@ export interface Tenant {
   disabled: { reason: string; since: string } | undefined
 }
 
-/** What the domain asks of the installation's secrets; the secrets themselves never leave `server/keys.ts`. */
+/** What the domain asks of the installation's secrets; the secrets themselves never leave `server/adapters/keys.ts`. */
 export interface Keys {
   kekId: string
   /** HMAC-SHA256 under the root secret's key of that label. */

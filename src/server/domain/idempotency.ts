@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
-import { prepare } from '../db/prepared.ts'
+import { prepare } from '../db/prepared-statements.ts'
 import { inCompanyOnce, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 

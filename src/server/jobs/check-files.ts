@@ -1,7 +1,7 @@
+import { checkFiles, removeLeftFiles } from '../domain/deposits/file-checks.ts'
 import type { Deps } from '../domain/deps.ts'
-import { checkFiles, removeLeftFiles } from '../domain/fsck.ts'
 import { eachCompany } from './each-company.ts'
-import type { Job } from './run.ts'
+import type { Job } from './job-runner.ts'
 
 /** One document in a hundred is re-read within a day. */
 const rehashAnHour = 0.01 / 24

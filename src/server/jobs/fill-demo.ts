@@ -1,6 +1,6 @@
-import { fillDemo } from '../domain/demo.ts'
+import { fillDemo } from '../domain/demo/demo.ts'
 import type { Deps } from '../domain/deps.ts'
-import type { Job } from './run.ts'
+import type { Job } from './job-runner.ts'
 
 /** Makes the documents of the demonstration, after the first start and without delaying it. */
 export function fillDemoDocuments(deps: Deps): Job {

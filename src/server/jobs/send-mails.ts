@@ -1,8 +1,8 @@
 import type { CompanyId, Deps } from '../domain/deps.ts'
-import { listCompanies } from '../domain/installation.ts'
-import { sendNextMail } from '../domain/mails.ts'
+import { listCompanies } from '../domain/installation/installation.ts'
+import { sendNextMail } from '../domain/mail/mail-queue.ts'
 import { logFailure } from './each-company.ts'
-import type { Job } from './run.ts'
+import type { Job } from './job-runner.ts'
 
 /** Letters on their way at the same time, of all companies together. */
 const mailsAtOnce = 4

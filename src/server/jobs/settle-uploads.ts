@@ -1,9 +1,13 @@
-import { findDemo } from '../domain/demo.ts'
+import { findDemo } from '../domain/demo/demo.ts'
+import {
+  lapseNextUpload,
+  releaseIdleUploads,
+  settleNextUpload
+} from '../domain/deposits/uploads.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
-import { listCompanies } from '../domain/installation.ts'
-import { lapseNextUpload, releaseIdleUploads, settleNextUpload } from '../domain/uploads.ts'
+import { listCompanies } from '../domain/installation/installation.ts'
 import { eachCompany, logFailure } from './each-company.ts'
-import type { Job } from './run.ts'
+import type { Job } from './job-runner.ts'
 
 /** Makes deposits of complete uploads: woken by each one, and every few seconds for what a crash left. */
 export function settleUploads(deps: Deps): Job {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
-import { databaseFaults } from '../../../../src/server/db/faults.ts'
 import { migrate } from '../../../../src/server/db/migrate.ts'
 import { connectionTo, startPostgres } from '../../../../src/server/db/postgres.ts'
+import { databaseFaults } from '../../../../src/server/db/security-checks.ts'
 import { makeDb } from '../../../helpers/database.ts'
 
 const { socketDir } = inject('database')

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { nameOf } from '../../../../src/server/db/named.ts'
-import { prepare } from '../../../../src/server/db/prepared.ts'
+import { prepare } from '../../../../src/server/db/prepared-statements.ts'
 import {
   type CompanyId,
   companyId,
@@ -11,6 +10,7 @@ import {
   inPlatform,
   type Tx
 } from '../../../../src/server/db/scope.ts'
+import { nameOf } from '../../../../src/server/db/statement-names.ts'
 import { makeDb } from '../../../helpers/database.ts'
 
 let made: Awaited<ReturnType<typeof makeDb>>

@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto'
+import { constants, type Stats } from 'node:fs'
+import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { parseCompanyId } from '../db/scope.ts'
+import type { Blobs, CompanyId, Digest, Staged } from '../domain/deps.ts'
+
+/**
+ * Documents as files below one folder: `staging/<company>/<upload>` while they arrive, with
+ * `.<generation>` behind it once another process has taken over the writing,
+ * `blobs/<company>/<aa>/<tag>` once kept. Both lie on one file system, so keeping is one rename.
+ * `removed/<company>` notes that the company's files are to go.
+ */
+export function openBlobs(directory: string): Blobs {
+  const staged = (file: Staged) => join(directory, 'staging', file.company_id, nameOf(file))
+  const kept = (company: CompanyId, tag: Uint8Array) => {
+    const name = Buffer.from(tag).toString('hex')
+    return join(directory, 'blobs', company, name.slice(0, 2), name)
+  }
+  const removal = (company: CompanyId) => join(directory, 'removed', company)
+  return {
+    stagingDirectory: join(directory, 'staging'),
+    stagingFile: staged,
+    sizeStaged: async file => (await find(staged(file)))?.size,
+    async takeOverStaged(file) {
+      // the process before may have died before it copied what it took over itself
+      for (let generation = file.generation - 1; generation >= 0; generation--) {
+        const before = staged({ ...file, generation })
+        try {
+          await copyFile(before, staged(file), constants.COPYFILE_FICLONE)
+        } catch (error) {
+          if (isMissing(error)) continue
+          throw error
+        }
+        return rm(before, { force: true })
+      }
+    },
+    prepareStaging: company => makeDurable(join(directory, 'staging', company), directory),
+    async syncStaged(file) {
+      const path = staged(file)
+      await sync(path)
+      await sync(dirname(path))
+    },
+    digestStaged: file => digest(staged(file)),
+    digestKept: (company, tag) => digest(kept(company, tag)),
+    sizeKept: async (company, tag) => (await find(kept(company, tag)))?.size,
+    async keep(file, tag, damaged) {
+      const source = staged(file)
+      const target = kept(file.company_id, tag)
+      await makeDurable(dirname(target), directory)
+      const [coming, there] = await Promise.all([find(source), find(target)])
+      const isIntact = there && there.ino !== damaged && coming && there.size === coming.size
+      if (isIntact) await rm(source)
+      // without a source a crash came between the rename and the commit: the file is in place already
+      else if (coming || !there) await rename(source, target)
+      await sync(dirname(target))
+    },
+    async discardStaged(file) {
+      await rm(staged(file), { force: true })
+    },
+    async stage(company_id, id, bytes) {
+      const path = staged({ company_id, id, generation: 0 })
+      await makeDurable(dirname(path), directory)
+      await writeFile(path, bytes, { mode: 0o600 })
+    },
+    async removeCompany(company) {
+      for (const place of ['staging', 'blobs']) {
+        await rm(join(directory, place, company), { recursive: true, force: true })
+      }
+    },
+    async noteRemoval(company) {
+      const note = removal(company)
+      await makeDurable(dirname(note), directory)
+      await writeFile(note, '', { mode: 0o600 })
+      await sync(dirname(note))
+    },
+    async listRemovals() {
+      const removals: { company: CompanyId; at: Date }[] = []
+      for (const name of await readdir(join(directory, 'removed')).catch(nothingIfMissing)) {
+        const company = parseCompanyId(name)
+        const note = company && (await stat(removal(company)).catch(nothingIfMissing))
+        if (note && 'mtime' in note) removals.push({ company, at: note.mtime })
+      }
+      return removals
+    },
+    async forgetRemoval(company) {
+      await rm(removal(company), { force: true })
+    },
+    async read(company, tag, range) {
+      const file = await open(kept(company, tag), 'r')
+      // as: Node's web streams and the platform's are the same thing with two declarations
+      return Readable.toWeb(file.createReadStream(range)) as ReadableStream<Uint8Array<ArrayBuffer>>
+    },
+    async discardKept(company, tag) {
+      await rm(kept(company, tag), { force: true })
+    },
+    async listStaged(company, before) {
+      const names = await oldFiles(join(directory, 'staging', company), before)
+      return names.flatMap(name => stagedOf(company, name) ?? [])
+    },
+    async *listKept(company) {
+      const root = join(directory, 'blobs', company)
+      for (const folder of await readdir(root).catch(nothingIfMissing)) {
+        for (const name of await readdir(join(root, folder))) {
+          if (/^[0-9a-f]{64}$/.test(name)) yield Buffer.from(name, 'hex')
+        }
+      }
+    },
+    async changedKept(company, tag) {
+      const file = await stat(kept(company, tag)).catch(nothingIfMissing)
+      // A rename updates ctime and leaves mtime as it was.
+      return 'ctime' in file ? file.ctime : undefined
+    }
+  }
+}
+
+/** Returns the name of a staged file: `A…A`, `A…A.1`. Upload ids reach a path, so they are checked again. */
+function nameOf({ id, generation }: Staged): string {
+  if (!/^[A-Za-z0-9_-]{22}$/.test(id)) throw new Error('an upload id has 22 characters')
+  return generation === 0 ? id : `${id}.${generation}`
+}
+
+/** Reverses `nameOf`. */
+function stagedOf(company_id: CompanyId, name: string): Staged | undefined {
+  const [, id, generation = '0'] = /^([A-Za-z0-9_-]{22})(?:\.([1-9]\d{0,8}))?$/.exec(name) ?? []
+  return id === undefined ? undefined : { company_id, id, generation: Number(generation) }
+}
+
+async function oldFiles(folder: string, before: Date): Promise<string[]> {
+  const found: string[] = []
+  for (const name of await readdir(folder).catch(nothingIfMissing)) {
+    const file = await stat(join(folder, name)).catch(nothingIfMissing)
+    // a rename changes the second of the two times and not the first
+    if ('ctime' in file && file.isFile() && file.ctime < before) found.push(name)
+  }
+  return found
+}
+
+async function find(path: string): Promise<Stats | undefined> {
+  const file = await stat(path).catch(nothingIfMissing)
+  return 'size' in file ? file : undefined
+}
+
+function nothingIfMissing(error: unknown): [] {
+  if (isMissing(error)) return []
+  throw error
+}
+
+async function digest(path: string): Promise<Digest | undefined> {
+  const hash = createHash('sha256')
+  let size = 0
+  try {
+    await using file = await open(path, 'r')
+    const { ino } = await file.stat()
+    for await (const chunk of file.createReadStream({ highWaterMark: 1024 * 1024 })) {
+      hash.update(chunk)
+      size += chunk.length
+    }
+    return { sha256: hash.digest(), size, inode: ino }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw error
+  }
+}
+
+/** Flushes a file's bytes, or a folder's names, to the disk. */
+async function sync(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Makes a folder and every missing parent below `root`, each one's name flushed. */
+async function makeDurable(folder: string, root: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (first === undefined) return
+  for (let path = folder; path !== root && path !== dirname(path); path = dirname(path)) {
+    await sync(dirname(path))
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}

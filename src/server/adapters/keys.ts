@@ -1,0 +1,292 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes
+} from 'node:crypto'
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod/mini'
+import type { Keys } from '../domain/deps.ts'
+import { signEs256 } from '../domain/es256.ts'
+
+export interface KeysOptions {
+  /** Folder of the key files. */
+  directory: string
+  /** Id of the root secret that the database names; `undefined` on an empty one, and only then keys are made. */
+  recordedKekId: string | undefined
+  clock: () => Date
+}
+
+/** A start with the wrong keys would lock everybody out in silence; the message says what to do. */
+class KeysRefused extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'KeysRefused'
+  }
+}
+
+/** Opens the installation's secrets, and makes them at the very first start. */
+export async function openKeys({ directory, recordedKekId, clock }: KeysOptions): Promise<Keys> {
+  if (recordedKekId === undefined) await mkdir(directory, { recursive: true, mode: 0o700 })
+  await refuseLooseMode(directory, '0700')
+  const names = (await readdir(directory)).sort()
+  const secret = await openRootSecret(directory, names, recordedKekId)
+  const tokenKeys = await openTokenKeys(directory, names, { make: recordedKekId === undefined })
+  return keysOf(secret, tokenKeys, { directory, clock })
+}
+
+/** Time for every process to learn of a new token key before anything is signed with it. */
+const announcedMinutes = 10
+/** By then every token has ended that a replaced key has signed. */
+const replacedHours = 24
+
+/** Makes the token key that takes over in ten minutes; running processes learn of it by themselves. */
+export async function rotateTokenKey({
+  directory,
+  clock
+}: Pick<KeysOptions, 'directory' | 'clock'>): Promise<{ kid: string; validFrom: Date }> {
+  const validFrom = new Date(clock().getTime() + announcedMinutes * 60_000)
+  const { kid } = await makeTokenKey(directory, validFrom)
+  return { kid, validFrom }
+}
+
+type Label = 'seal' | 'nonce' | 'challenge' | 'pseudonym' | 'link' | 'device' | 'repetition'
+
+interface TokenKey {
+  kid: string
+  notBefore: number
+  sign(text: string): Buffer
+  verifying: CryptoKey
+}
+
+function keysOf(
+  secret: Buffer,
+  found: TokenKey[],
+  { directory, clock }: Pick<KeysOptions, 'directory' | 'clock'>
+): Keys {
+  // ready for use: made from bytes with each call they cost more than the work that is done with them
+  const derive = (label: string) =>
+    createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', `vidimus/v1/${label}`, 32)))
+  const derived: Record<Label, KeyObject> = {
+    seal: derive('seal'),
+    nonce: derive('nonce'),
+    challenge: derive('challenge'),
+    pseudonym: derive('pseudonym'),
+    link: derive('link'),
+    device: derive('device'),
+    repetition: derive('repetition')
+  }
+  let newestFirst = sorted(found)
+  /** Whoever remembers what a public key has proven compares the objects, and the id names the key. */
+  const sameAsBefore = (read: TokenKey): TokenKey => {
+    const known = newestFirst.find(({ kid }) => kid === read.kid)
+    return known ? { ...read, verifying: known.verifying } : read
+  }
+  return {
+    kekId: idOf(secret),
+    mac: (label, text) => createHmac('sha256', derived[label]).update(text).digest(),
+    seal: (plain, aad) => seal(derived.seal, randomBytes(12), plain, aad),
+    sealSame(plain, aad) {
+      // a nonce of the message itself comes twice for the same message alone
+      const message = createHmac('sha256', derived.nonce)
+        .update(`${aad.length}|${aad}|`)
+        .update(plain)
+      return seal(derived.seal, message.digest().subarray(0, 12), plain, aad)
+    },
+    open(sealed, aad) {
+      if (sealed.length < 28) throw new Error('keys: sealed bytes are too short')
+      const options = { authTagLength: 16 }
+      const cipher = createDecipheriv('aes-256-gcm', derived.seal, sealed.subarray(0, 12), options)
+      cipher.setAAD(Buffer.from(aad)).setAuthTag(sealed.subarray(-16))
+      return Buffer.concat([cipher.update(sealed.subarray(12, -16)), cipher.final()])
+    },
+    signingKey() {
+      const now = clock().getTime()
+      // A key made for later is known to verifiers before anything is signed with it.
+      const current = newestFirst.find(({ notBefore }) => notBefore <= now) ?? newestFirst.at(-1)
+      if (!current) throw new Error('keys: no token key')
+      return { kid: current.kid, sign: current.sign }
+    },
+    verifyingKey: kid => newestFirst.find(each => each.kid === kid)?.verifying,
+    async reload() {
+      const names = await readdir(directory)
+      const read = sorted(await openTokenKeys(directory, names, { make: false })).map(sameAsBefore)
+      const before = clock().getTime() - replacedHours * 3_600_000
+      const lasting = read.find(({ notBefore }) => notBefore <= before)
+      const isOver = ({ notBefore }: TokenKey) => lasting && notBefore < lasting.notBefore
+      newestFirst = read.filter(tokenKey => !isOver(tokenKey))
+      for (const { kid } of read.filter(isOver)) {
+        await rm(join(directory, `token-${kid}.jwk`), { force: true })
+      }
+    }
+  }
+}
+
+function seal(key: KeyObject, nonce: Buffer, plain: Uint8Array, aad: string): Buffer {
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(aad))
+  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+}
+
+function sorted(tokenKeys: TokenKey[]): TokenKey[] {
+  return tokenKeys.toSorted((a, b) => b.notBefore - a.notBefore)
+}
+
+async function openRootSecret(
+  directory: string,
+  names: string[],
+  recordedKekId: string | undefined
+): Promise<Buffer> {
+  const found = names.filter(name => /^kek-[0-9a-f]{8}\.key$/.test(name))
+  if (recordedKekId !== undefined) {
+    const name = `kek-${recordedKekId}.key`
+    if (found.includes(name)) return readRootSecret(directory, name)
+    throw new KeysRefused(
+      `${join(directory, name)} is missing: the database was made with it, so put back the copy of your keys`
+    )
+  }
+  const [name, ...others] = found
+  if (others.length > 0) {
+    throw new KeysRefused(
+      `${directory} holds ${found.join(' and ')} for an empty database: leave only one`
+    )
+  }
+  if (name !== undefined) return readRootSecret(directory, name)
+  const secret = randomBytes(32)
+  await writeSecret(directory, `kek-${idOf(secret)}.key`, `${secret.toString('hex')}\n`)
+  return secret
+}
+
+async function readRootSecret(directory: string, name: string): Promise<Buffer> {
+  const text = await readSecret(directory, name)
+  const secret = Buffer.from(text.trim(), 'hex')
+  if (!/^[0-9a-f]{64}\n?$/.test(text) || name !== `kek-${idOf(secret)}.key`) {
+    throw new KeysRefused(`${join(directory, name)} is damaged: put back the copy of your keys`)
+  }
+  return secret
+}
+
+/** First 8 hex digits of its SHA-256. */
+function idOf(secret: Buffer): string {
+  return createHash('sha256').update(secret).digest('hex').slice(0, 8)
+}
+
+const TokenKeyFile = z.strictObject({
+  kty: z.literal('EC'),
+  crv: z.literal('P-256'),
+  x: z.string(),
+  y: z.string(),
+  d: z.string(),
+  kid: z.string(),
+  not_before: z.iso.datetime()
+})
+type TokenKeyFile = z.infer<typeof TokenKeyFile>
+
+const curve = { name: 'ECDSA', namedCurve: 'P-256' }
+
+async function openTokenKeys(
+  directory: string,
+  names: string[],
+  { make }: { make: boolean }
+): Promise<TokenKey[]> {
+  const found = names.filter(name => /^token-[0-9a-f]{16}\.jwk$/.test(name))
+  if (found.length === 0 && !make) {
+    throw new KeysRefused(`${directory} holds no token key: put back the copy of your keys`)
+  }
+  // The first key is valid at once, whatever the clock does next.
+  if (found.length === 0) return [await importTokenKey(await makeTokenKey(directory, new Date(0)))]
+  return Promise.all(found.map(name => readTokenKey(directory, name)))
+}
+
+async function readTokenKey(directory: string, name: string): Promise<TokenKey> {
+  const text = await readSecret(directory, name)
+  try {
+    const file = TokenKeyFile.parse(JSON.parse(text))
+    if (name === `token-${kidOf(file)}.jwk` && file.kid === kidOf(file)) {
+      return await importTokenKey(file)
+    }
+  } catch (cause) {
+    throw damaged(directory, name, cause)
+  }
+  throw damaged(directory, name)
+}
+
+function damaged(directory: string, name: string, cause?: unknown): KeysRefused {
+  return new KeysRefused(
+    `${join(directory, name)} is damaged: remove it, or put back the copy of your keys`,
+    { cause }
+  )
+}
+
+async function makeTokenKey(directory: string, validFrom: Date): Promise<TokenKeyFile> {
+  const pair = await crypto.subtle.generateKey(curve, true, ['sign', 'verify'])
+  const { x = '', y = '', d = '' } = await crypto.subtle.exportKey('jwk', pair.privateKey)
+  const file: TokenKeyFile = {
+    kty: 'EC',
+    crv: 'P-256',
+    x,
+    y,
+    d,
+    kid: kidOf({ x, y }),
+    not_before: validFrom.toISOString()
+  }
+  await writeSecret(directory, `token-${file.kid}.jwk`, `${JSON.stringify(file)}\n`)
+  return file
+}
+
+async function importTokenKey(file: TokenKeyFile): Promise<TokenKey> {
+  const { kty, crv, x, y, d, kid } = file
+  const key = createPrivateKey({ key: { kty, crv, x, y, d }, format: 'jwk' })
+  return {
+    kid,
+    notBefore: Date.parse(file.not_before),
+    // here and not by Web Crypto, which takes longer to reach its thread than to sign
+    sign: text => signEs256(key, text),
+    verifying: await crypto.subtle.importKey('jwk', { kty, crv, x, y }, curve, true, ['verify'])
+  }
+}
+
+function kidOf({ x, y }: { x: string; y: string }): string {
+  return createHash('sha256').update(`${x}.${y}`).digest('hex').slice(0, 16)
+}
+
+async function readSecret(directory: string, name: string): Promise<string> {
+  const path = join(directory, name)
+  await refuseLooseMode(path, '0600')
+  return readFile(path, 'utf8').catch(cause => {
+    throw new KeysRefused(`${path} cannot be read`, { cause })
+  })
+}
+
+/** Whole or not at all, also after a power cut: a half-written root secret would lock everybody out. */
+async function writeSecret(directory: string, name: string, text: string): Promise<void> {
+  const draft = join(directory, `.${name}.${randomBytes(6).toString('hex')}`)
+  const file = await open(draft, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(draft, join(directory, name))
+  const folder = await open(directory, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+async function refuseLooseMode(path: string, allowed: '0700' | '0600'): Promise<void> {
+  const found = await stat(path).catch(cause => {
+    throw new KeysRefused(`${path} is missing: put back the copy of your keys`, { cause })
+  })
+  // Windows has no such modes.
+  if (process.platform === 'win32' || (found.mode & 0o077) === 0) return
+  throw new KeysRefused(`${path} is open to others: chmod ${allowed} ${path}`)
+}

@@ -1,0 +1,43 @@
+import { pino } from 'pino'
+import type { Log } from '../domain/deps.ts'
+
+/** JSON lines on standard output. Callers give ids and counts; what could be a secret is cut out all the same. */
+export function createLog(level: string): Log {
+  return pino({
+    level,
+    base: null,
+    redact: {
+      paths: [
+        'authorization',
+        'token',
+        'access_token',
+        'password',
+        'email',
+        'challenge',
+        'challenge_response',
+        'public_key_jwt',
+        'sha256',
+        'original',
+        'stored',
+        'name',
+        '*.authorization',
+        '*.token',
+        '*.email'
+      ],
+      remove: true
+    },
+    serializers: { err: describe }
+  })
+}
+
+/** Message, code and stack; a database error's `detail` would quote the row. */
+function describe(error: unknown): object {
+  if (!(error instanceof Error)) return { message: String(error) }
+  return {
+    name: error.name,
+    message: error.message,
+    ...('code' in error ? { code: error.code } : {}),
+    stack: error.stack,
+    ...(error.cause === undefined ? {} : { cause: describe(error.cause) })
+  }
+}

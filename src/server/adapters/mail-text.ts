@@ -1,0 +1,89 @@
+import { type ThemeToken, themeTokens } from '../../core/contrast.ts'
+import en from '../../i18n/en/mails.json' with { type: 'json' }
+import fr from '../../i18n/fr/mails.json' with { type: 'json' }
+import { languageTag, type T, translator } from '../../i18n/index.ts'
+import type { Letter } from '../domain/mail/mail-queue.ts'
+
+const words = { en, fr }
+
+/** Subject and plain text; every sentence of the other form, too. */
+export function wordsOf(letter: Letter): { subject: string; text: string } {
+  const { title, paragraphs, button, footer } = partsOf(letter)
+  const text = [title, ...paragraphs, `${button}\n${letter.link}`, `-- \n${footer}`].join('\n\n')
+  return { subject: title, text: `${text}\n` }
+}
+
+/**
+ * The letter in the company's colours: one column, no picture, nothing from elsewhere. Styles stand in
+ * the elements, because mail programs drop all others.
+ */
+export function htmlOf(letter: Letter): string {
+  const { title, paragraphs, button, footer } = partsOf(letter)
+  const { light, dark } = themeTokens(letter.from.colors)
+  const tokens = letter.from.colors.dark ? dark : light
+  const of = (name: ThemeToken) => tokens[name]
+  const ink = `color:${of('--color-base-content')}`
+  const soft = `color:${of('--ink-soft')};font-size:14px;line-height:21px`
+  const body = paragraphs.map(text => element('p', `margin:0 0 16px;${ink}`, escaped(text)))
+  const link =
+    `<a href="${escaped(letter.link)}" style="display:inline-block;padding:12px 20px;` +
+    `border-radius:12px;text-decoration:none;font-weight:600;` +
+    `background:${of('--color-primary')};color:${of('--color-primary-content')}">${escaped(button)}</a>`
+  const address = `<a href="${escaped(letter.link)}" style="color:${of('--color-secondary')};word-break:break-all">${escaped(letter.link)}</a>`
+  const sheet = [
+    element('p', `margin:0 0 24px;font-weight:600;${soft}`, escaped(letter.from.company)),
+    element('h1', `margin:0 0 16px;font:600 24px/32px Georgia,serif;${ink}`, escaped(title)),
+    ...body,
+    element('p', 'margin:24px 0', link),
+    element('p', `margin:0;${soft}`, address)
+  ].join('\n')
+  return `<!doctype html>
+<html lang="${languageTag(letter.locale)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="${letter.from.colors.dark ? 'dark' : 'light'}">
+<title>${escaped(title)}</title>
+</head>
+<body style="margin:0;padding:24px 12px;background:${of('--color-base-200')};font:16px/24px system-ui,sans-serif">
+<div style="max-width:560px;margin:0 auto;padding:32px 24px;border:1px solid ${of('--color-base-300')};border-radius:16px;background:${of('--color-base-100')}">
+${sheet}
+</div>
+<p style="max-width:560px;margin:16px auto 0;padding:0 24px;${soft}">${escaped(footer)}</p>
+</body>
+</html>
+`
+}
+
+function partsOf({ kind, locale, to, from }: Letter) {
+  const t = translator(locale, words[locale])
+  const { company, host, contact } = from
+  const values = { company, host, email: to }
+  const help = contact === undefined ? '' : ` ${t('contact', { contact })}`
+  return {
+    title: t(`${kind}.title`, values),
+    paragraphs: paragraphsOf(t, kind, values),
+    button: t(`${kind}.button`, values),
+    footer: t('footer', values) + help
+  }
+}
+
+function paragraphsOf(t: T, kind: Letter['kind'], values: Record<string, string>): string[] {
+  return ['text', 'note'].map(part => t(`${kind}.${part}`, values))
+}
+
+function element(name: string, style: string, inner: string): string {
+  return `<${name} style="${style}">${inner}</${name}>`
+}
+
+const entities: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;'
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, char => entities[char] ?? char)
+}

@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createTransport, type SendMailOptions } from 'nodemailer'
+import type { Log, Mails } from '../domain/deps.ts'
+import type { Letter } from '../domain/mail/mail-queue.ts'
+import { htmlOf, wordsOf } from './mail-text.ts'
+
+interface MailOptions {
+  /** Without a server, mails become files in `outbox`. */
+  smtp: { url: string; from: string } | undefined
+  outbox: string
+  log: Log
+}
+
+/** Brings letters to the operator's mail server, or into a folder where a developer reads them. */
+export async function openMails({ smtp, outbox, log }: MailOptions): Promise<Mails> {
+  if (smtp) return viaServer(smtp)
+  await mkdir(outbox, { recursive: true, mode: 0o700 })
+  return intoFolder(outbox, log)
+}
+
+/** A server that is gone must not hold up what waits behind it. */
+const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
+
+/** Connections stay open while there are letters, and each takes some: greeting a server costs more than a letter. */
+const pool = { pool: true, maxConnections: 4, idleTimeout: 1000, maxRequeues: 0 } as const
+
+function viaServer({ url, from }: { url: string; from: string }): Mails {
+  const transport = createTransport({ url, ...pool, ...timeouts, ...closed, ...encryption(url) })
+  return {
+    async send(letter) {
+      try {
+        await transport.sendMail(messageOf(letter, from))
+        return 'sent'
+      } catch (error) {
+        const { code = '', responseCode = 0, message = '' } = Object(error)
+        // this address or this letter is refused for good; anything else may pass
+        const isFinal = responseCode >= 500 && ['EENVELOPE', 'EMESSAGE'].includes(code)
+        if (isFinal) return 'refused'
+        if (code === 'ETLS') {
+          throw new Error(
+            'the mail server offers no TLS: name one that does in SMTP_URL, or add ?ignoreTLS=true where nobody else can read the line'
+          )
+        }
+        if (/certificate/.test(message)) {
+          throw new Error(
+            'the certificate of the mail server is signed by nobody known: name its authority in NODE_EXTRA_CA_CERTS'
+          )
+        }
+        // the server's own words name people
+        throw new Error(`the mail server did not take it: ${code} ${responseCode || ''}`.trim())
+      }
+    }
+  }
+}
+
+/** Mails carry links that open accounts: off this machine they go over TLS or wait. */
+function encryption(url: string): { requireTLS?: true } {
+  const { protocol, hostname, searchParams } = new URL(url)
+  const isHere = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
+  const isSaid = protocol === 'smtps:' || searchParams.get('ignoreTLS') === 'true'
+  return isHere || isSaid ? {} : { requireTLS: true }
+}
+
+function intoFolder(outbox: string, log: Log): Mails {
+  const transport = createTransport({ streamTransport: true, buffer: true, ...closed })
+  return {
+    async send(letter) {
+      const { host } = letter.from
+      const from = `noreply@${host.includes('.') ? host : `${host}.localhost`}`
+      const { message } = await transport.sendMail(messageOf(letter, from))
+      const time = new Date().toISOString().replace(/[-:]/g, '')
+      const file = join(outbox, `${time}-${letter.kind}-${randomBytes(3).toString('hex')}.eml`)
+      await using part = await open(`${file}.part`, 'wx', 0o600)
+      await part.writeFile(message)
+      await part.sync()
+      await rename(`${file}.part`, file)
+      log.info({ kind: letter.kind, link: letter.link, file }, 'mail written')
+      return 'sent'
+    }
+  }
+}
+
+/** A letter is made of our own words: nothing is read from a disk or fetched for it. */
+const closed = { disableFileAccess: true, disableUrlAccess: true }
+
+function messageOf(letter: Letter, address: string): SendMailOptions {
+  const { subject, text } = wordsOf(letter)
+  return {
+    from: { name: letter.from.company, address },
+    to: { name: '', address: letter.to },
+    subject,
+    text,
+    html: htmlOf(letter),
+    messageId: `<${letter.id}@${letter.from.host}>`,
+    headers: {
+      // no out-of-office answers, and no lists
+      'Auto-Submitted': 'auto-generated',
+      'Content-Language': letter.locale
+    }
+  }
+}

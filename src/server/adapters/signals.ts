@@ -1,0 +1,55 @@
+import type { Hints } from '../db/notifications.ts'
+import { parseCompanyId } from '../db/scope.ts'
+import type { CompanyId, PersonKey, Signal, Wakes } from '../domain/deps.ts'
+
+/**
+ * Signals between the parts of one process. With `hints`, those of events, sessions, writers and
+ * domains also reach the other processes on the database. Those of uploads and mails do not: whoever
+ * took one goes on with it.
+ */
+export function createWakes(hints?: Pick<Hints, 'send' | 'hear'>): Wakes {
+  const events = signal<PersonKey>(key => hints?.send(`events ${key.company} ${key.user}`))
+  const sessions = signal<PersonKey>(key => hints?.send(`sessions ${key.company} ${key.user}`))
+  const writers = signal<{ company: CompanyId; upload: string }>(({ company, upload }) =>
+    hints?.send(`writers ${company} ${upload}`)
+  )
+  const domains = signal<string>(host => hints?.send(`domains ${host}`))
+  const missed = signal<void>()
+  hints?.hear({
+    text(text) {
+      // whoever may use the database may say anything: what makes no sense is not for us
+      const [name, first = '', second] = text.split(' ')
+      if (name === 'domains') domains.deliver(first)
+      const company = parseCompanyId(first)
+      if (!company || !second) return
+      if (name === 'events') events.deliver({ company, user: second })
+      if (name === 'sessions') sessions.deliver({ company, user: second })
+      if (name === 'writers') writers.deliver({ company, upload: second })
+    },
+    missed: () => missed.deliver()
+  })
+  return { events, uploads: signal(), mails: signal(), sessions, writers, domains, missed }
+}
+
+interface BridgedSignal<T> extends Signal<T> {
+  /** Tells the listeners of this process alone. */
+  deliver(value: T): void
+}
+
+function signal<T>(pass: (value: T) => void = () => undefined): BridgedSignal<T> {
+  const listeners = new Set<(value: T) => void>()
+  const deliver = (value: T) => {
+    for (const listener of listeners) listener(value)
+  }
+  return {
+    deliver,
+    send(value) {
+      deliver(value)
+      pass(value)
+    },
+    on(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { appRole } from './connection-config.ts'
+import { type Db, poolOf } from './open.ts'
+
+/** The only functions that may look across companies, and the one that may delete one. */
+const definerFunctions = [
+  'public.has_own_domain()',
+  'public.list_companies()',
+  'public.list_hosts()',
+  'public.remove_demo(uuid)',
+  'public.resolve_host(text)'
+]
+/** What a policy has to say of `company_id`, without the parentheses and casts that PostgreSQL adds. */
+const ownCompany = "=NULLIFcurrent_setting'app.company_id',true,''"
+
+/**
+ * What makes this database unfit to keep companies apart or to keep what it has acknowledged, one
+ * sentence each. The process does not start while there are any.
+ */
+export async function databaseFaults(db: Db): Promise<string[]> {
+  const { rows } = await poolOf(db).query<{ fault: string }>(
+    `select format('The request role %s is a superuser or bypasses row-level security.', rolname) as fault
+       from pg_roles where rolname = current_user and (rolsuper or rolbypassrls)
+     union all
+     select format('Requests run as %s: let DATABASE_URL log in as ${appRole}, or leave DATABASE_OWNER_URL empty.', current_user)
+      where current_user <> '${appRole}'
+     union all
+     select format('The request role owns %s.', oid::regclass)
+       from pg_class where relowner = (select oid from pg_roles where rolname = current_user)
+     union all
+     select format('Table %s holds rows of companies without forced row-level security.', c.oid::regclass)
+       from pg_class c join pg_attribute a on a.attrelid = c.oid
+      where c.relkind in ('r', 'p') and not a.attisdropped
+        and (a.attname = 'company_id' or (a.attname = 'id' and c.oid = 'public.company'::regclass))
+        and not (c.relrowsecurity and c.relforcerowsecurity
+                 and exists (select from pg_policy where polrelid = c.oid))
+     union all
+     select format('Policy %s of table %s lets requests reach rows of other companies.', polname, polrelid::regclass)
+       from pg_policy,
+            unnest(array[pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid)]) as rule
+      where polpermissive
+        and exists (select from unnest(polroles) as role
+                     where role = 0 or pg_has_role(current_user, role, 'usage'))
+        and regexp_replace(rule, '::(text|uuid)|[()[:space:]]', '', 'g')
+            <> case polrelid when 'public.company'::regclass then 'id' else 'company_id' end || $2
+     union all
+     select format('Function %s runs with its owner''s rights.', oid::regprocedure)
+       from pg_proc
+      where prosecdef
+        and not exists (select from unnest($1::text[]) as known where oid = to_regprocedure(known))
+        and pronamespace not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+     union all
+     select format('The database setting %s is off.', name)
+       from pg_settings
+      where name in ('fsync', 'full_page_writes', 'synchronous_commit') and setting = 'off'`,
+    [definerFunctions, ownCompany]
+  )
+  return rows.map(row => row.fault)
+}

@@ -1,0 +1,97 @@
+import { sql } from 'kysely'
+import { AppError } from '../../../contract/errors.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { queueMail } from '../mail/mail-queue.ts'
+import type { Person } from '../sessions/sessions.ts'
+import { provePresence } from './user-keys.ts'
+
+interface Deletion {
+  tenant: Tenant
+  person: Person
+  challenge_response: string
+}
+
+/**
+ * Erases who a person is: e-mail, username, keys, sessions, groups, links. The row stays without them,
+ * because deposits and history name its id; what they deposited stays on record.
+ */
+export async function deleteUser(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
+  input: Deletion
+): Promise<void> {
+  const { tenant, person } = input
+  const { company_id, id: user_id } = person
+  await inCompany(deps.db, company_id, async tx => {
+    const { email, locale } = await provePresence(tx, deps, input)
+    if (person.permissions.includes('operator')) await keepAnOperator(tx, company_id, user_id)
+    await eraseRows(tx, company_id, user_id, email)
+    const now = deps.clock()
+    await tx
+      .updateTable('user')
+      .set({
+        // no address, and free for a new sign-up
+        email: `${user_id}@deleted.invalid`,
+        username: '–',
+        locale: 'und',
+        permissions: sql<string[]>`'{}'`,
+        disabled: null,
+        invited_at: null,
+        tokens_valid_after: now,
+        deleted_at: now
+      })
+      .where('company_id', '=', company_id)
+      .where('id', '=', user_id)
+      .execute()
+    await queueMail(tx, deps, { tenant, kind: 'account_deleted', email, locale })
+    tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: user_id }))
+  })
+  deps.log.info({ audit: 'user_deleted', company: company_id, user: user_id }, 'account deleted')
+}
+
+/** The installation would have nobody left who may look after it. */
+async function keepAnOperator(tx: Tx, company_id: CompanyId, user_id: string): Promise<void> {
+  const operators = await tx
+    .selectFrom('user')
+    .where('company_id', '=', company_id)
+    .where(sql<boolean>`permissions @> array['operator']`)
+    .where('disabled', 'is', null)
+    .select('id')
+    // of two who leave at once the second waits, and then is the last
+    .forNoKeyUpdate()
+    .execute()
+  if (operators.every(({ id }) => id === user_id)) {
+    throw new AppError('last_operator', 'The installation needs another operator first')
+  }
+}
+
+async function eraseRows(
+  tx: Tx,
+  company_id: CompanyId,
+  user_id: string,
+  email: string
+): Promise<void> {
+  const own = ['user_key', 'session', 'group_user', 'email_change'] as const
+  for (const table of own) {
+    await tx
+      .deleteFrom(table)
+      .where('company_id', '=', company_id)
+      .where('user_id', '=', user_id)
+      .execute()
+  }
+  await tx
+    .deleteFrom('mail_token')
+    .where('company_id', '=', company_id)
+    .where('subject', '=', user_id)
+    .execute()
+  await tx
+    .deleteFrom('mail')
+    .where('company_id', '=', company_id)
+    .where('email', '=', email)
+    .execute()
+  await tx
+    .deleteFrom('idempotency')
+    .where('company_id', '=', company_id)
+    .where('actor', '=', user_id)
+    .execute()
+}

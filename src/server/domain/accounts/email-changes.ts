@@ -1,0 +1,115 @@
+import { AppError } from '../../../contract/errors.ts'
+import { inCompany } from '../../db/scope.ts'
+import type { Deps, Tenant } from '../deps.ts'
+import { provenKey, replaceKey, sealedKey } from '../key-proofs/key-proofs.ts'
+import { queueMail } from '../mail/mail-queue.ts'
+import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
+import { consumeMails } from '../rate-limits.ts'
+import { endSessions, type Person } from '../sessions/sessions.ts'
+import { forgetMailed, lockKey, lockPerson, provePresence } from './user-keys.ts'
+
+/** How long a new e-mail may take to confirm. */
+const waitingMs = 3_600_000
+
+interface NewEmail {
+  tenant: Tenant
+  person: Person
+  address: string
+  /** In canonical form. */
+  email: string
+  challenge_response: string
+  public_key_jwt: string
+}
+
+/**
+ * Asks for another e-mail. The key depends on it, so a new one comes along and waits with it; the
+ * present e-mail and password hold until the new address confirms.
+ */
+export async function changeEmail(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
+  input: NewEmail
+): Promise<void> {
+  const { tenant, person, address, email, public_key_jwt } = input
+  const { company_id, id: user_id } = person
+  await inCompany(deps.db, company_id, async tx => {
+    const { email: present, locale, challenge } = await provePresence(tx, deps, input)
+    if (email === present) {
+      const fields = { email: { rule: 'unchanged', detail: 'another e-mail than the present one' } }
+      throw new AppError('invalid_input', 'This is the present e-mail', { fields })
+    }
+    const proof = provenKey({ tenant, email, purpose: 'email', public_key_jwt })
+    // the very challenge that the present key has answered
+    if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
+    await consumeMails(deps, { tenant, email, address })
+    // of several changes the last one counts, and only its links
+    await forgetMailed(tx, company_id, user_id)
+    const created_at = deps.clock()
+    await tx
+      .insertInto('email_change')
+      .values({
+        company_id,
+        user_id,
+        email,
+        ...sealedKey(deps, { company_id, user_id }, proof),
+        created_at,
+        expires_at: new Date(created_at.getTime() + waitingMs)
+      })
+      .execute()
+    await queueMail(tx, deps, { tenant, kind: 'email_confirm', email, locale, subject: user_id })
+    await queueMail(tx, deps, { tenant, kind: 'email_notice', email: present, locale })
+  })
+  deps.log.info(
+    { audit: 'email_asked', company: company_id, user: user_id },
+    'new e-mail asked for'
+  )
+}
+
+/**
+ * Takes the new e-mail with its key. Only for the person who asked for it: a stranger whose address was
+ * named must not end up with an account that somebody else can open.
+ */
+export async function confirmEmail(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'wakes'>,
+  { person, token }: { person: Person; token: string }
+): Promise<void> {
+  const { company_id, id: user_id, session_id } = person
+  try {
+    await inCompany(deps.db, company_id, async tx => {
+      const asked = { company_id, purpose: 'email', token } as const
+      const { subject, email } = await readMailToken(tx, deps, asked)
+      if (subject !== user_id) throw over()
+      await lockPerson(tx, company_id, user_id)
+      await lockKey(tx, company_id, user_id)
+      await spendMailToken(tx, deps, { ...asked, subject })
+      const now = deps.clock()
+      const change = await tx
+        .deleteFrom('email_change')
+        .where('company_id', '=', company_id)
+        .where('user_id', '=', user_id)
+        .where('email', '=', email)
+        .where('expires_at', '>', now)
+        .returning(['key_id', 'kdf', 'pub_enc', 'kek_id'])
+        .executeTakeFirst()
+      if (!change) throw over()
+      await tx
+        .updateTable('user')
+        .set({ email })
+        .where('company_id', '=', company_id)
+        .where('id', '=', user_id)
+        .execute()
+      await replaceKey(tx, { company_id, user_id, now }, change)
+      await forgetMailed(tx, company_id, user_id)
+      await endSessions(tx, deps, { company_id, user_id, except: session_id })
+    })
+  } catch (error) {
+    // somebody else has taken the address meanwhile
+    if (Object(error).code === '23505') throw over(error)
+    throw error
+  }
+  deps.log.info({ audit: 'email_changed', company: company_id, user: user_id }, 'e-mail changed')
+}
+
+function over(cause?: unknown): AppError {
+  const detail = 'The change is over, or not of the caller'
+  return new AppError('mail_token_invalid', detail, { cause })
+}

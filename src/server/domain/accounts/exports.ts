@@ -1,0 +1,32 @@
+import type { ProcessedRequest } from '../../../contract/requests.ts'
+import type { Session } from '../../../contract/sessions.ts'
+import type { UserInfo } from '../../../contract/users.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { Deps, Tenant } from '../deps.ts'
+import { readRequests } from '../history/requests.ts'
+import { type Person, readSessions } from '../sessions/sessions.ts'
+import { readUser } from './users.ts'
+
+const pageLength = 200
+
+/** A person's own data, to take along; `cursor` is the id of the request after which to go on. */
+export async function getExport(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { tenant, person, cursor }: { tenant: Tenant; person: Person; cursor?: string | undefined }
+): Promise<{
+  account: UserInfo
+  sessions: Session[]
+  requests: ProcessedRequest[]
+  complete: boolean
+}> {
+  const { company_id, id: user_id } = person
+  const read = async (tx: Tx) => {
+    const account = await readUser(tx, deps, tenant, person)
+    const sessions = await readSessions(tx, deps, person)
+    // one more than is answered tells whether there are older ones
+    const found = await readRequests(tx, { company_id, user_id, cursor, limit: pageLength + 1 })
+    const requests = found.slice(0, pageLength)
+    return { account, sessions, requests, complete: found.length <= pageLength }
+  }
+  return inCompany(deps.db, company_id, read, { isHeavy: true })
+}

@@ -1,0 +1,57 @@
+import { sql } from 'kysely'
+import type { Tx } from '../../db/scope.ts'
+import type { Deps } from '../deps.ts'
+import { newId } from '../ids.ts'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+const maxPerRecipientHour = 3
+const maxPerCompanyDay = 5000
+
+/**
+ * Takes the next free place for a mail that invites `email`: now, or when the limit of the address or of
+ * the company has room. `isNew` is `false` where an invitation of this address is queued already.
+ */
+export async function scheduleInvitation(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
+  email: string
+): Promise<{ due: Date; isNew: boolean }> {
+  const company_id = tx.companyId
+  const now = deps.clock()
+  const recipient = deps.keys.mac('pseudonym', JSON.stringify(['invitation', company_id, email]))
+  // The row lock makes parallel invitations of a company count one after the other.
+  await sql`select from company where id = ${company_id} for no key update`.execute(tx)
+  await tx
+    .deleteFrom('invitation')
+    .where('company_id', '=', company_id)
+    .where('due_at', '<', new Date(now.getTime() - dayMs))
+    .execute()
+  const all = tx.selectFrom('invitation').where('company_id', '=', company_id).select('due_at')
+  const own = all.where('recipient', '=', recipient).orderBy('due_at', 'desc')
+  const latest = await own.limit(maxPerRecipientHour).execute()
+  const queued = latest[0]?.due_at
+  if (queued && queued > now) return { due: queued, isNew: false }
+  const blocking = await all
+    .orderBy('due_at', 'desc')
+    .offset(maxPerCompanyDay - 1)
+    .limit(1)
+    .executeTakeFirst()
+  const due = new Date(
+    Math.max(
+      now.getTime(),
+      endOf(latest[maxPerRecipientHour - 1]?.due_at, hourMs),
+      endOf(blocking?.due_at, dayMs)
+    )
+  )
+  await tx
+    .insertInto('invitation')
+    .values({ company_id, id: newId(deps), recipient, due_at: due })
+    .execute()
+  return { due, isNew: true }
+}
+
+function endOf(start: Date | undefined, ms: number): number {
+  return start ? start.getTime() + ms : 0
+}

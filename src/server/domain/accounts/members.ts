@@ -1,0 +1,233 @@
+import type { DisabledReason } from '../../../contract/disabled.ts'
+import { AppError } from '../../../contract/errors.ts'
+import { mailTokenHash } from '../../../core/public-key-proof.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import { originOf } from '../companies/domains.ts'
+import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { once } from '../idempotency.ts'
+import { provenKey, replaceKey, sealedKey, spendProof } from '../key-proofs/key-proofs.ts'
+import { queueMail } from '../mail/mail-queue.ts'
+import { createMailToken, mailLink, readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
+import { endSessions, type Person } from '../sessions/sessions.ts'
+import { scheduleInvitation } from './invitations.ts'
+import { addUser } from './new-users.ts'
+import { forgetMailed, lockPerson } from './user-keys.ts'
+
+interface Invitation {
+  tenant: Tenant
+  /** Who invites. */
+  person: Person
+  /** In canonical form. */
+  email: string
+  username: string | undefined
+  locale: 'en' | 'fr' | undefined
+  idempotencyKey: string | undefined
+}
+
+interface Invited {
+  id: string
+  /** What an administrator passes on where no mail server does. */
+  link?: string
+  /** When the mail goes out, where a limit delays it. */
+  queued_until?: string
+}
+
+/** Makes a person who still has to choose a password, and mails them the link for it. */
+export async function inviteUser(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
+  { tenant, person, idempotencyKey, ...fields }: Invitation
+): Promise<{ body: Invited; replayed: boolean }> {
+  const { company_id } = tenant
+  const { email, locale } = fields
+  const username = fields.username ?? email.slice(0, email.lastIndexOf('@')).slice(0, 80)
+  return inCompany(deps.db, company_id, async tx => {
+    const effect = async () => {
+      const user = { company_id, email, username, locale, key: undefined, isInvited: true }
+      const id = await addUser(tx, deps, user)
+      if (id === undefined) throw new AppError('email_taken', 'The company has this e-mail already')
+      const facts = { audit: 'user_invited', company: company_id, user: id, by: person.id }
+      tx.afterCommit(() => deps.log.info(facts, 'person invited'))
+      return { id }
+    }
+    const act = { actor: person.id, route: 'POST /user', key: idempotencyKey ?? '', input: fields }
+    const { body, replayed } =
+      idempotencyKey === undefined
+        ? { body: await effect(), replayed: false }
+        : await once(tx, deps, { company_id, now: deps.clock(), act }, effect)
+    if (replayed) return { body, replayed }
+    // outside of what is stored for a repetition: a link lets people in
+    return { body: { ...body, ...(await mailInvitation(tx, deps, tenant, body.id)) }, replayed }
+  })
+}
+
+/** Mails the link once more. */
+export async function resendInvitation(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'wakes'>,
+  { tenant, person, id }: { tenant: Tenant; person: Person; id: string }
+): Promise<Invited> {
+  const { company_id } = tenant
+  return inCompany(deps.db, company_id, async tx => {
+    await lockMember(tx, person, id)
+    if (await hasKey(tx, company_id, id)) throw alreadyActive()
+    return { id, ...(await mailInvitation(tx, deps, tenant, id)) }
+  })
+}
+
+interface Activation {
+  tenant: Tenant
+  token: string
+  username: string
+  locale?: 'en' | 'fr' | undefined
+  public_key_jwt: string
+}
+
+/** Gives an invited person their first key; from now on they sign in like everybody. */
+export async function activateUser(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'wakes'>,
+  { tenant, token, username, locale, public_key_jwt }: Activation
+): Promise<void> {
+  const { company_id } = tenant
+  const purpose = 'activate'
+  const user = await inCompany(deps.db, company_id, async tx => {
+    const asked = { company_id, purpose, token } as const
+    const { subject: user_id, email } = await readMailToken(tx, deps, asked)
+    const invited = await lockPerson(tx, company_id, user_id)
+    const th = mailTokenHash(token)
+    const proof = provenKey({ tenant, email, purpose, public_key_jwt, th })
+    await spendProof(tx, deps, tenant, proof)
+    await spendMailToken(tx, deps, { ...asked, subject: user_id })
+    if (invited.email !== email) throw new AppError('mail_token_invalid', 'The e-mail has changed')
+    const now = deps.clock()
+    await replaceKey(
+      tx,
+      { company_id, user_id, now },
+      sealedKey(deps, { company_id, user_id }, proof)
+    )
+    await forgetMailed(tx, company_id, user_id)
+    await tx
+      .updateTable('user')
+      .set({ username, ...(locale === undefined ? {} : { locale }) })
+      .where('company_id', '=', company_id)
+      .where('id', '=', user_id)
+      .execute()
+    return user_id
+  })
+  deps.log.info({ audit: 'user_activated', company: company_id, user }, 'account activated')
+}
+
+interface Disabling {
+  person: Person
+  id: string
+  reason: DisabledReason
+}
+
+/** Keeps a person out from their next call on, and tells them why. */
+export async function disableUser(
+  deps: Pick<Deps, 'db' | 'clock' | 'log' | 'wakes'>,
+  { person, id, reason }: Disabling
+): Promise<void> {
+  const { company_id } = person
+  if (id === person.id) throw new AppError('not_oneself', 'Nobody disables themselves')
+  await inCompany(deps.db, company_id, async tx => {
+    await lockMember(tx, person, id)
+    const mark = { reason, since: deps.clock().toISOString() }
+    await tx
+      .updateTable('user')
+      .set({ disabled: JSON.stringify(mark) })
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .execute()
+    tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: id }))
+  })
+  const facts = { audit: 'user_disabled', company: company_id, user: id, by: person.id, reason }
+  deps.log.info(facts, 'person disabled')
+}
+
+/** Lets a person in again. They sign in anew: no session of before comes back. */
+export async function enableUser(
+  deps: Pick<Deps, 'db' | 'clock' | 'log' | 'wakes'>,
+  { person, id }: { person: Person; id: string }
+): Promise<void> {
+  const { company_id } = person
+  await inCompany(deps.db, company_id, async tx => {
+    const { disabled } = await lockMember(tx, person, id)
+    if (!disabled) return
+    await tx
+      .updateTable('user')
+      .set({ disabled: null, tokens_valid_after: deps.clock() })
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .execute()
+    await endSessions(tx, deps, { company_id, user_id: id })
+  })
+  const facts = { audit: 'user_enabled', company: company_id, user: id, by: person.id }
+  deps.log.info(facts, 'person enabled')
+}
+
+/** Somebody of the caller's company; only operators change operators. */
+async function lockMember(tx: Tx, person: Person, id: string): Promise<{ disabled: unknown }> {
+  const member = await lockRights(tx, id)
+  if (!member) throw new AppError('not_found', 'No such person')
+  if (member.permissions.includes('operator')) {
+    // as they are by now: two who disable each other at once would leave nobody
+    const caller = await lockRights(tx, person.id)
+    if (!caller?.permissions.includes('operator') || caller.disabled) {
+      throw new AppError('forbidden', 'Only operators change operators')
+    }
+  }
+  return member
+}
+
+async function lockRights(
+  tx: Tx,
+  id: string
+): Promise<{ permissions: string[]; disabled: unknown } | undefined> {
+  return tx
+    .selectFrom('user')
+    .where('company_id', '=', tx.companyId)
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .select(['permissions', 'disabled'])
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+}
+
+async function hasKey(tx: Tx, company_id: CompanyId, user_id: string): Promise<boolean> {
+  const key = await tx
+    .selectFrom('user_key')
+    .where('company_id', '=', company_id)
+    .where('user_id', '=', user_id)
+    .select('key_id')
+    .limit(1)
+    .executeTakeFirst()
+  return key !== undefined
+}
+
+/** Queues the mail. Where no mail server is set, the link is the administrator's to pass on. */
+async function mailInvitation(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'wakes'>,
+  tenant: Tenant,
+  id: string
+): Promise<Omit<Invited, 'id'>> {
+  const { company_id, host, config } = tenant
+  const { email, locale } = await lockPerson(tx, company_id, id)
+  const { due, isNew } = await scheduleInvitation(tx, deps, email)
+  if (isNew)
+    await queueMail(tx, deps, { tenant, kind: 'activate', email, locale, subject: id, due })
+  const queued = due > deps.clock() ? { queued_until: due.toISOString() } : {}
+  if (deps.settings.mailServer) return queued
+  const token = await createMailToken(tx, deps, {
+    company_id,
+    purpose: 'activate',
+    subject: id,
+    email
+  })
+  const language = locale === 'und' ? config.locale : locale
+  const link = mailLink(originOf(deps, host), `/${language}/activate-account`, { token, email })
+  return { ...queued, link }
+}
+
+function alreadyActive(): AppError {
+  return new AppError('already_active', 'The person has activated their account')
+}

@@ -1,0 +1,59 @@
+import { AppError } from '../../../contract/errors.ts'
+import { mailTokenHash } from '../../../core/public-key-proof.ts'
+import { inCompany } from '../../db/scope.ts'
+import type { Deps, Tenant } from '../deps.ts'
+import { provenKey, replaceKey, sealedKey, spendProof } from '../key-proofs/key-proofs.ts'
+import { queueMail } from '../mail/mail-queue.ts'
+import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
+import { consumeMails } from '../rate-limits.ts'
+import { endSessions } from '../sessions/sessions.ts'
+import { forgetMailed, lockKey, lockPerson } from './user-keys.ts'
+
+/** Promises a mail to whoever has this e-mail. Nobody is looked up before it is sent. */
+export async function requestReset(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'wakes'>,
+  { tenant, email, address }: { tenant: Tenant; email: string; address: string }
+): Promise<void> {
+  await consumeMails(deps, { tenant, email, address }, 'reset')
+  await inCompany(deps.db, tenant.company_id, tx =>
+    queueMail(tx, deps, { tenant, kind: 'reset', email })
+  )
+}
+
+interface NewKey {
+  tenant: Tenant
+  token: string
+  public_key_jwt: string
+}
+
+/** Gives a person a new key by their mail alone; they are signed out everywhere, and disabled as before. */
+export async function resetKey(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'wakes'>,
+  { tenant, token, public_key_jwt }: NewKey
+): Promise<void> {
+  const { company_id } = tenant
+  const purpose = 'reset'
+  const user = await inCompany(deps.db, company_id, async tx => {
+    const asked = { company_id, purpose, token } as const
+    const { subject: user_id, email } = await readMailToken(tx, deps, asked)
+    const person = await lockPerson(tx, company_id, user_id)
+    await lockKey(tx, company_id, user_id)
+    const th = mailTokenHash(token)
+    const proof = provenKey({ tenant, email, purpose, public_key_jwt, th })
+    await spendProof(tx, deps, tenant, proof)
+    await spendMailToken(tx, deps, { ...asked, subject: user_id })
+    if (person.email !== email) throw new AppError('mail_token_invalid', 'The e-mail has changed')
+    const now = deps.clock()
+    await replaceKey(
+      tx,
+      { company_id, user_id, now },
+      sealedKey(deps, { company_id, user_id }, proof)
+    )
+    await forgetMailed(tx, company_id, user_id)
+    await endSessions(tx, deps, { company_id, user_id })
+    const { locale } = person
+    await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
+    return user_id
+  })
+  deps.log.info({ audit: 'reset', company: company_id, user }, 'password reset')
+}

@@ -1,0 +1,257 @@
+import { Locale } from '../../../contract/domains.ts'
+import { AppError } from '../../../contract/errors.ts'
+import type { PublicKeyPayload } from '../../../core/public-key-jwt.ts'
+import { mailTokenHash } from '../../../core/public-key-proof.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import { originOf, primaryHost } from '../companies/domains.ts'
+import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { newId } from '../ids.ts'
+import { listCompanies } from '../installation/installation.ts'
+import { provenKey, sealedKey, spendProof } from '../key-proofs/key-proofs.ts'
+import { queueMail } from '../mail/mail-queue.ts'
+import { createMailToken, mailLink, readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
+import { consumeMails } from '../rate-limits.ts'
+import { endSessions, openSessions, type Person } from '../sessions/sessions.ts'
+import { addUser } from './new-users.ts'
+
+const dayMs = 24 * 3_600_000
+/** How long a sign-up waits for the link of its mail to be opened. */
+const mailedMs = dayMs
+/** How long it waits for an administrator, where no mail server is set. */
+const unmailedMs = 30 * dayMs
+
+interface NewSignUp {
+  tenant: Tenant
+  /** In canonical form. */
+  email: string
+  username: string
+  locale: 'en' | 'fr' | undefined
+}
+
+/** Keeps a sign-up until its mail is answered. Looks at nobody, so it tells nothing about who is known. */
+export async function insertSignUp(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
+  { tenant, email, username, locale }: NewSignUp,
+  proof: PublicKeyPayload
+): Promise<{ id: string }> {
+  const { company_id } = tenant
+  await spendProof(tx, deps, tenant, proof)
+  const id = newId(deps)
+  const created_at = deps.clock()
+  const waitingMs = deps.settings.mailServer ? mailedMs : unmailedMs
+  await tx
+    .insertInto('signup')
+    .values({
+      company_id,
+      id,
+      host: tenant.host,
+      email,
+      username,
+      locale: locale ?? 'und',
+      ...sealedKey(deps, { company_id, user_id: id }, proof),
+      created_at,
+      expires_at: new Date(created_at.getTime() + waitingMs)
+    })
+    .execute()
+  await queueMail(tx, deps, { tenant, kind: 'signup', email, locale, subject: id })
+  const facts = { audit: 'signup_waiting', company: company_id, user: id }
+  tx.afterCommit(() => deps.log.info(facts, 'sign-up waits'))
+  return { id }
+}
+
+/** Sends the link of a waiting sign-up once more. */
+export async function sendVerification(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'wakes'>,
+  { tenant, person, address }: { tenant: Tenant; person: Person; address: string }
+): Promise<void> {
+  const { company_id, id } = person
+  // whoever is confirmed by now needs no mail
+  if (!person.pending) return
+  await inCompany(deps.db, company_id, async tx => {
+    const signup = await tx
+      .selectFrom('signup')
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .select(['email', 'locale'])
+      .executeTakeFirst()
+    if (!signup) return
+    await consumeMails(deps, { tenant, email: signup.email, address })
+    await queueMail(tx, deps, { tenant, kind: 'signup', ...signup, subject: id })
+  })
+}
+
+interface Confirmation {
+  tenant: Tenant
+  /** Who is signed in where the link was opened. */
+  person: Person | undefined
+  token: string
+  /** What is chosen where the link is opened; absent where the sign-up was made. */
+  chosen: { public_key_jwt: string; username: string } | undefined
+}
+
+/**
+ * Makes a person of a sign-up. The mail alone is not enough: whoever signed up with somebody else's
+ * e-mail would get an account that its owner confirms. So the link is opened where the sign-up was made,
+ * or it comes with a password and a name. Nothing of what the sign-up chose is then kept.
+ */
+export async function verifySignUp(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'wakes'>,
+  { tenant, person, token, chosen }: Confirmation
+): Promise<void> {
+  const { company_id } = tenant
+  const purpose = 'verify'
+  const id = await inCompany(deps.db, company_id, async tx => {
+    const asked = { company_id, purpose, token } as const
+    const { subject, email } = await readMailToken(tx, deps, asked)
+    const signup = await tx
+      .selectFrom('signup')
+      .where('company_id', '=', company_id)
+      .where('id', '=', subject)
+      .select(['username', 'locale', 'key_id', 'kdf', 'pub_enc', 'kek_id'])
+      // a login that is just making a session of this sign-up goes first
+      .forUpdate()
+      .executeTakeFirst()
+    const isHere = person?.pending === true && person.id === subject
+    if (!isHere && !chosen) {
+      throw new AppError('proof_required', 'The link was opened without the session of its sign-up')
+    }
+    const th = mailTokenHash(token)
+    const proof = chosen && provenKey({ tenant, email, purpose, ...chosen, th })
+    if (proof) await spendProof(tx, deps, tenant, proof)
+    await spendMailToken(tx, deps, { ...asked, subject })
+    if (!signup) throw over()
+    const { username, locale, ...key } = signup
+    const ownLocale = Locale.safeParse(locale).data
+    const made = proof
+      ? {
+          username: chosen.username,
+          locale: undefined,
+          key: sealedKey(deps, { company_id, user_id: subject }, proof)
+        }
+      : { username, locale: ownLocale, key }
+    if (!(await addUser(tx, deps, { company_id, id: subject, email, ...made }))) throw over()
+    if (proof) await endSessions(tx, deps, { company_id, user_id: subject })
+    else await openSessions(tx, deps, { company_id, user_id: subject })
+    await dropSignUps(tx, deps, company_id, email)
+    return subject
+  })
+  deps.log.info({ audit: 'signup', company: company_id, user: id }, 'signed up')
+}
+
+export interface WaitingSignUp {
+  email: string
+  username: string
+  company: string
+  since: Date
+  until: Date
+  /** Confirms it once, in the session of the sign-up or together with a password. */
+  link: string
+}
+
+/** Who waits to be let into any company of the installation, each with a link that is made for this call. */
+export async function listWaiting(
+  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
+): Promise<WaitingSignUp[]> {
+  const waiting: WaitingSignUp[] = []
+  for (const company_id of await listCompanies(deps)) {
+    waiting.push(...(await inCompany(deps.db, company_id, tx => waitingIn(tx, deps))))
+  }
+  return waiting
+}
+
+async function waitingIn(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random' | 'settings'>
+): Promise<WaitingSignUp[]> {
+  const company_id = tx.companyId
+  const rows = await tx
+    .selectFrom('signup')
+    .innerJoin('company', 'company.id', 'signup.company_id')
+    // whoever has an account cannot be let in a second time
+    .leftJoin('user', join =>
+      join
+        .onRef('user.company_id', '=', 'signup.company_id')
+        .onRef('user.email', '=', 'signup.email')
+    )
+    .where('signup.company_id', '=', company_id)
+    .where('signup.expires_at', '>', deps.clock())
+    .where('user.id', 'is', null)
+    .orderBy('signup.created_at')
+    .orderBy('signup.id')
+    .select([
+      'signup.id',
+      'signup.host',
+      'signup.email',
+      'signup.username',
+      'signup.locale',
+      'signup.created_at',
+      'signup.expires_at',
+      'company.name'
+    ])
+    .execute()
+  const waiting: WaitingSignUp[] = []
+  for (const { id, host, email, username, locale, created_at, expires_at, name } of rows) {
+    const token = await createMailToken(tx, deps, {
+      company_id,
+      purpose: 'verify',
+      subject: id,
+      email
+    })
+    const language = locale === 'fr' ? 'fr' : 'en'
+    const place = host ?? (await primaryHost(tx))
+    const link = mailLink(originOf(deps, place), `/${language}/verify-account`, { token, email })
+    waiting.push({ email, username, company: name, since: created_at, until: expires_at, link })
+  }
+  return waiting
+}
+
+/** Forgets sign-ups nobody has confirmed in time. */
+export async function forgetSignUps(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId
+): Promise<void> {
+  await inCompany(deps.db, company_id, tx =>
+    tx
+      .deleteFrom('signup')
+      .where('company_id', '=', company_id)
+      .where('expires_at', '<', deps.clock())
+      .execute()
+  )
+}
+
+/** Ends all sign-ups of an e-mail, of which one has just become a person. */
+async function dropSignUps(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'wakes'>,
+  company_id: CompanyId,
+  email: string
+): Promise<void> {
+  const dropped = await tx
+    .deleteFrom('signup')
+    .where('company_id', '=', company_id)
+    .where('email', '=', email)
+    .returning('id')
+    .execute()
+  for (const { id } of dropped) {
+    await tx
+      .updateTable('session')
+      .set({ revoked_at: deps.clock() })
+      .where('company_id', '=', company_id)
+      .where('user_id', '=', id)
+      .where('pending', '=', true)
+      .where('revoked_at', 'is', null)
+      .execute()
+    await tx
+      .deleteFrom('mail_token')
+      .where('company_id', '=', company_id)
+      .where('subject', '=', id)
+      .where('used_at', 'is', null)
+      .execute()
+    tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: id }))
+  }
+}
+
+function over(): AppError {
+  return new AppError('mail_token_invalid', 'The e-mail has an account, or the sign-up is over')
+}

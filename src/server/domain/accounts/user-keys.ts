@@ -1,0 +1,124 @@
+import { AppError } from '../../../contract/errors.ts'
+import { splitResponse } from '../../../core/challenge.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
+import { provenKey, replaceKey, sealedKey } from '../key-proofs/key-proofs.ts'
+import { type SealedKey, verifiesSealed } from '../key-proofs/public-keys.ts'
+import { queueMail } from '../mail/mail-queue.ts'
+import { voidMailTokens } from '../mail/mail-tokens.ts'
+import { consume, refund } from '../rate-limits.ts'
+import { endSessions, type Person } from '../sessions/sessions.ts'
+
+interface Answer {
+  tenant: Tenant
+  person: Person
+  /** To a challenge of purpose `rekey`, by the present key. */
+  challenge_response: string
+}
+
+/** Replaces the key of the person, which a new password makes; only the session of the call goes on. */
+export async function changeKey(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
+  input: Answer & { public_key_jwt: string }
+): Promise<void> {
+  const { tenant, person, public_key_jwt } = input
+  const { company_id, id: user_id, session_id } = person
+  await inCompany(deps.db, company_id, async tx => {
+    const { email, locale, challenge } = await provePresence(tx, deps, input)
+    const proof = provenKey({ tenant, email, purpose: 'rekey', public_key_jwt })
+    // the very challenge that the present key has answered
+    if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
+    const now = deps.clock()
+    await replaceKey(
+      tx,
+      { company_id, user_id, now },
+      sealedKey(deps, { company_id, user_id }, proof)
+    )
+    await forgetMailed(tx, company_id, user_id)
+    await endSessions(tx, deps, { company_id, user_id, except: session_id })
+    await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
+  })
+  deps.log.info({ audit: 'rekey', company: company_id, user: user_id }, 'password changed')
+}
+
+/**
+ * Whether the caller knows the present password, asked again before something that a stolen session
+ * must not do. Holds the person and their key until the transaction ends.
+ */
+export async function provePresence(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'settings' | 'log'>,
+  { tenant, person, challenge_response }: Answer
+): Promise<{ email: string; locale: string; challenge: string }> {
+  const { company_id, id: user_id } = person
+  const counted = [company_id, user_id] as const
+  const { email, locale } = await lockPerson(tx, company_id, user_id)
+  const key = await lockKey(tx, company_id, user_id)
+  const response = splitResponse(challenge_response)
+  const purpose = 'rekey'
+  const spent = response && readChallenge(deps, { ...response, tenant, email, purpose })
+  if (!response || !spent) throw challengeInvalid()
+  // counted before the check, so that guesses in parallel count too
+  await consume(deps, 'rekey_user', counted)
+  const { challenge, signature } = response
+  if (!key || !verifiesSealed(deps.keys, key, Buffer.from(challenge), signature)) {
+    deps.log.warn({ audit: 'rekey_failed', company: company_id, user: user_id }, 'rekey refused')
+    throw new AppError('password_wrong', 'The present key did not sign this challenge')
+  }
+  if (!(await spendChallenge(tx, company_id, spent))) throw challengeInvalid()
+  await refund(deps, 'rekey_user', counted)
+  return { email, locale, challenge }
+}
+
+/** The person first: of two changes at once the second then finds the key of the first. */
+export async function lockPerson(
+  tx: Tx,
+  company_id: CompanyId,
+  user_id: string
+): Promise<{ email: string; locale: string; username: string }> {
+  const found = await tx
+    .selectFrom('user')
+    .where('company_id', '=', company_id)
+    .where('id', '=', user_id)
+    .where('deleted_at', 'is', null)
+    .select(['email', 'locale', 'username'])
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (!found) throw new AppError('not_found', 'No such person')
+  return found
+}
+
+/** The key that signs in today, held against logins and other changes until the transaction ends. */
+export async function lockKey(
+  tx: Tx,
+  company_id: CompanyId,
+  user_id: string
+): Promise<SealedKey | undefined> {
+  const row = await tx
+    .selectFrom('user_key')
+    .where('company_id', '=', company_id)
+    .where('user_id', '=', user_id)
+    .where('retired_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .select(['key_id', 'kdf', 'pub_enc'])
+    .limit(1)
+    // against the share that a login takes of the key it was answered with
+    .forUpdate()
+    .executeTakeFirst()
+  return row && { company_id, user_id, ...row }
+}
+
+/** What was mailed or begun under the key before: links, and a change of e-mail. */
+export async function forgetMailed(tx: Tx, company_id: CompanyId, user_id: string): Promise<void> {
+  await voidMailTokens(tx, company_id, user_id)
+  await tx
+    .deleteFrom('email_change')
+    .where('company_id', '=', company_id)
+    .where('user_id', '=', user_id)
+    .execute()
+}
+
+function challengeInvalid(): AppError {
+  return new AppError('challenge_invalid', 'The challenge is expired, used, or not for this change')
+}

@@ -1,0 +1,180 @@
+import { AppError } from '../../../contract/errors.ts'
+import { type UserInfo, UserLocale } from '../../../contract/users.ts'
+import { initials } from '../../../core/initials.ts'
+import type { PublicKeyPayload } from '../../../core/public-key-jwt.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import { usageOf } from '../companies/usage.ts'
+import type { Deps, Tenant } from '../deps.ts'
+import { deliveryOf } from '../developer-machine.ts'
+import { once } from '../idempotency.ts'
+import { provenKey, spendProof } from '../key-proofs/key-proofs.ts'
+import { consume, consumeMails } from '../rate-limits.ts'
+import { type Person, renewToken } from '../sessions/sessions.ts'
+import { addUser } from './new-users.ts'
+import { insertSignUp } from './signups.ts'
+
+interface NewPerson {
+  tenant: Tenant
+  /** In canonical form. */
+  email: string
+  username: string
+  public_key_jwt: string
+  locale: 'en' | 'fr' | undefined
+}
+
+interface SignUp extends NewPerson {
+  address: string
+  /** The call comes from a developer's machine. */
+  isDeveloper: boolean
+  idempotencyKey: string | undefined
+}
+
+/**
+ * Signs a person up. On a developer's machine without a mail server they are active at once; everywhere
+ * else the sign-up waits until its link is opened, and does not reveal whether the e-mail was known.
+ */
+export async function createUser(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
+  input: SignUp
+): Promise<{ body: { id: string }; replayed: boolean }> {
+  const { tenant, email, idempotencyKey, address, isDeveloper } = input
+  if (!tenant.config.public) throw new AppError('signup_closed', 'This host takes no sign-ups')
+  const needsConfirmation = deps.settings.mailServer || !isDeveloper
+  await consume(deps, 'sign_up_address', [tenant.company_id, { address }])
+  if (needsConfirmation) await consumeMails(deps, { tenant, email, address })
+  const proof = provenKey({ ...input, purpose: 'signup' })
+  return inCompany(deps.db, tenant.company_id, async tx => {
+    const insert = needsConfirmation ? insertSignUp : insertUser
+    const effect = () => insert(tx, deps, input, proof)
+    if (idempotencyKey === undefined) return { body: await effect(), replayed: false }
+    const { tenant: _, address: __, isDeveloper: ___, idempotencyKey: key, ...fields } = input
+    const act = { actor: nobody, route: 'POST /user', key: idempotencyKey, input: fields }
+    return once(tx, deps, { company_id: tenant.company_id, now: deps.clock(), act }, effect)
+  })
+}
+
+/** What the screens show of the caller, with a fresh token when theirs is near its end. */
+export async function getUser(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
+  { tenant, person, isDeveloper }: { tenant: Tenant; person: Person; isDeveloper: boolean }
+): Promise<UserInfo> {
+  const user = await inCompany(deps.db, person.company_id, tx => readUser(tx, deps, tenant, person))
+  const access_token = await renewToken(deps, { tenant, person })
+  return {
+    ...withDelivery(deps, user, isDeveloper),
+    ...(access_token === undefined ? {} : { access_token })
+  }
+}
+
+function withDelivery(
+  { settings }: Pick<Deps, 'settings'>,
+  user: UserInfo,
+  isDeveloper: boolean
+): UserInfo {
+  return user.pending ? { ...user, delivery: deliveryOf(settings, isDeveloper) } : user
+}
+
+/** Changes what is given. */
+export async function updateUser(
+  deps: Pick<Deps, 'db' | 'clock' | 'settings'>,
+  {
+    tenant,
+    person,
+    isDeveloper,
+    username,
+    locale
+  }: {
+    tenant: Tenant
+    person: Person
+    isDeveloper: boolean
+    username?: string | undefined
+    locale?: 'en' | 'fr' | undefined
+  }
+): Promise<UserInfo> {
+  return inCompany(deps.db, person.company_id, async tx => {
+    if (username !== undefined || locale !== undefined) {
+      await tx
+        .updateTable(person.pending ? 'signup' : 'user')
+        .set({
+          ...(username === undefined ? {} : { username }),
+          ...(locale === undefined ? {} : { locale })
+        })
+        .where('company_id', '=', person.company_id)
+        .where('id', '=', person.id)
+        .execute()
+    }
+    return withDelivery(deps, await readUser(tx, deps, tenant, person), isDeveloper)
+  })
+}
+
+/** Sign-ups have no caller yet; their keys are random, and the input is part of what must agree. */
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+/** Makes the person of a proven key, once per challenge. */
+export async function insertUser(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'log'>,
+  { tenant, email, username, locale }: NewPerson,
+  proof: PublicKeyPayload,
+  permissions: string[] = []
+): Promise<{ id: string }> {
+  const { company_id } = tenant
+  await spendProof(tx, deps, tenant, proof)
+  const key = { kdf: proof.kdf, jwk: proof.jwk }
+  const id = await addUser(tx, deps, { company_id, email, username, locale, permissions, key })
+  if (id === undefined) throw new AppError('email_taken', 'Somebody has signed up with this e-mail')
+  const facts = { audit: 'signup', company: company_id, user: id }
+  tx.afterCommit(() => deps.log.info(facts, 'signed up'))
+  return { id }
+}
+
+/** What the screens show of a person, without a token. */
+export async function readUser(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  tenant: Tenant,
+  person: Person
+): Promise<UserInfo> {
+  const { company_id, id, pending, permissions } = person
+  const row = await tx
+    .selectFrom(pending ? 'signup' : 'user')
+    .where('company_id', '=', company_id)
+    .where('id', '=', id)
+    .select(['email', 'username', 'locale'])
+    .executeTakeFirst()
+  // confirmed since the call was let in, or over
+  if (!row && pending) return readUser(tx, deps, tenant, { ...person, pending: false })
+  if (!row) throw new AppError('unauthenticated', 'The sign-up is over')
+  const { email, username, locale } = row
+  const shown = {
+    id,
+    email,
+    username,
+    initials: initials(username),
+    locale: UserLocale.parse(locale),
+    company: { id: company_id, name: tenant.config.company }
+  }
+  if (pending) {
+    const nothing = { requests: 0, storage: 0 }
+    return { ...shown, features: [], permissions: [], usage_remaining: nothing, pending: true }
+  }
+  const groups = await tx
+    .selectFrom('group')
+    .innerJoin('group_user', join =>
+      join
+        .onRef('group_user.company_id', '=', 'group.company_id')
+        .onRef('group_user.group_id', '=', 'group.id')
+    )
+    .where('group_user.company_id', '=', company_id)
+    .where('group_user.user_id', '=', id)
+    .select('group.features')
+    .execute()
+  const usage = await usageOf(tx, { company_id, user_id: id, now: deps.clock() })
+  return {
+    ...shown,
+    features: [...new Set(groups.flatMap(group => group.features))].sort(),
+    permissions,
+    usage_remaining: { requests: usage.requests_remaining, storage: usage.storage_remaining },
+    usage
+  }
+}

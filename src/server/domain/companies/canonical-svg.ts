@@ -1,0 +1,199 @@
+import { SaxesParser, type SaxesTagNS } from 'saxes'
+import { AppError } from '../../../contract/errors.ts'
+
+const maxBytes = 64 * 1024
+const maxElements = 2000
+const maxDepth = 64
+
+/**
+ * The canonical text of a logo or favicon. Nothing is repaired: what is not on the lists below, or no
+ * well-formed XML, is refused with `svg_refused` and named, so that its author can take it out.
+ * `<svg xmlns="…" viewBox='0 0 1 1'><path d="M0 0"></path></svg>` → `<svg xmlns="…" viewBox="0 0 1 1"><path d="M0 0"/></svg>`
+ */
+export function canonicalSvg(text: string, field: 'logo' | 'favicon'): string {
+  const refuse = (what: string, detail: string) =>
+    new AppError('svg_refused', `The ${field} holds ${detail}`, {
+      fields: { [field]: { rule: 'svg', limit: what, detail: `an SVG without ${detail}` } }
+    })
+  if (Buffer.byteLength(text) > maxBytes) throw refuse('> 64 KB', `more than ${maxBytes} bytes`)
+  // the parser takes half a character and what follows for one, and so reads another file
+  if (!text.isWellFormed()) throw refuse('XML', 'half a character')
+  try {
+    return write(text)
+  } catch (cause) {
+    if (!(cause instanceof Refused)) throw cause
+    throw refuse(cause.what, cause.what)
+  }
+}
+
+/** A theme as it is stored: both pictures checked and in canonical form. */
+export function canonicalTheme<T extends { logo: string; favicon: string }>(theme: T): T {
+  return {
+    ...theme,
+    logo: canonicalSvg(theme.logo, 'logo'),
+    favicon: canonicalSvg(theme.favicon, 'favicon')
+  }
+}
+
+/** Names what was met, in the words of the file itself. */
+class Refused extends Error {
+  readonly what: string
+
+  constructor(what: string) {
+    super(what)
+    this.what = what.replace(/\p{C}/gu, '').slice(0, 80)
+  }
+}
+
+const svgNamespace = 'http://www.w3.org/2000/svg'
+const xlinkNamespace = 'http://www.w3.org/1999/xlink'
+
+function write(text: string): string {
+  const parser = new SaxesParser({ xmlns: true, position: false })
+  let written = ''
+  let open = false
+  let depth = 0
+  let elements = 0
+
+  // ids of the elements that are open, of those with a <use> inside, and of what is used
+  const ancestors: (string | undefined)[] = []
+  const withUse = new Set<string | undefined>()
+  const used = new Set<string>()
+
+  const close = () => {
+    if (open) written += '>'
+    open = false
+  }
+  parser.on('error', () => {
+    throw new Refused('XML')
+  })
+  parser.on('xmldecl', ({ encoding, version }) => {
+    if (version !== '1.0' || (encoding ?? 'UTF-8').toUpperCase() !== 'UTF-8') {
+      throw new Refused('<?xml?>')
+    }
+  })
+  parser.on('doctype', () => {
+    throw new Refused('<!DOCTYPE>')
+  })
+  parser.on('processinginstruction', ({ target }) => {
+    throw new Refused(`<?${target}?>`)
+  })
+  parser.on('cdata', () => {
+    throw new Refused('<![CDATA[')
+  })
+  parser.on('opentag', tag => {
+    depth++
+    elements++
+    if (depth > maxDepth) throw new Refused(`> ${maxDepth} levels`)
+    if (elements > maxElements) throw new Refused(`> ${maxElements} elements`)
+    refuseElement(tag, depth)
+    ancestors.push(tag.attributes['id']?.value)
+    if (tag.local === 'use') {
+      for (const id of ancestors) withUse.add(id)
+      for (const { local, value } of Object.values(tag.attributes)) {
+        if (local === 'href') used.add(value.slice(1))
+      }
+    }
+    close()
+    written += `<${tag.local}${depth === 1 ? ` xmlns="${svgNamespace}"` : ''}${attributesOf(tag)}`
+    open = true
+  })
+  parser.on('closetag', tag => {
+    depth--
+    ancestors.pop()
+    written += open ? '/>' : `</${tag.local}>`
+    open = false
+  })
+  parser.on('text', content => {
+    const kept = content.trim()
+    if (depth === 0 || kept === '') return
+    close()
+    written += escapeXml(content)
+  })
+  // comments say nothing to a viewer and are left out
+  parser.write(text).close()
+  if (elements === 0) throw new Refused('XML')
+  // ten levels of ten copies each are ten thousand million shapes to draw
+  const nested = [...used].find(id => withUse.has(id))
+  if (nested !== undefined) throw new Refused(`<use> of #${nested}`)
+  return written
+}
+
+function refuseElement(tag: SaxesTagNS, depth: number): void {
+  const isKnown = tag.uri === svgNamespace && tag.prefix === '' && allowedElements.has(tag.local)
+  if (!isKnown || (depth === 1) !== (tag.local === 'svg')) throw new Refused(`<${tag.name}>`)
+}
+
+function attributesOf(tag: SaxesTagNS): string {
+  let hasHref = false
+  return Object.values(tag.attributes)
+    .filter(({ prefix, name }) => prefix !== 'xmlns' && name !== 'xmlns')
+    .map(({ name, local, prefix, uri, value }) => {
+      const shown = `${name} in <${tag.name}>`
+      const isHref = local === 'href' && (prefix === '' || uri === xlinkNamespace)
+      if (isHref) {
+        // with and without a prefix they are written alike, and no element bears one name twice
+        if (hasHref) throw new Refused(shown)
+        hasHref = true
+        if (!referring.has(tag.local) || !/^#[\w.-]+$/.test(value)) throw new Refused(shown)
+        return ` href="${value}"`
+      }
+      if (prefix !== '' || !allowedAttributes.has(local)) throw new Refused(shown)
+      if (!isHarmless(local, value)) throw new Refused(shown)
+      return ` ${local}="${escapeXml(value)
+        .replaceAll('"', '&quot;')
+        .replace(/[\t\n]/g, numbered)}"`
+    })
+    .join('')
+}
+
+/** No address but `url(#id)`, and none hidden by an escape or a comment of CSS. */
+function isHarmless(name: string, value: string): boolean {
+  if (/[\\<]|\/\*|@|javascript:|data:|\p{Cf}/iu.test(value)) return false
+  if (/expression\s*\(|image(?:-set)?\s*\(|src\s*\(/i.test(value)) return false
+  if (name === 'style' && !/^[\w\s:;#.,%()'"+-]*$/.test(value)) return false
+  const addresses = value.match(/url\s*\(/gi)?.length ?? 0
+  return addresses === (value.match(/url\(\s?(['"]?)#[\w.-]{1,100}\1\s?\)/g)?.length ?? 0)
+}
+
+function escapeXml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replace(/\r/g, numbered)
+}
+
+/** `'\n'` → `'&#10;'` */
+function numbered(char: string): string {
+  return `&#${char.codePointAt(0)};`
+}
+
+/** Shapes, paint and plain filters. No script, link, foreign content, animation, style sheet or raster image. */
+const allowedElements = new Set(
+  `svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan textPath
+   linearGradient radialGradient stop clipPath mask pattern marker filter feBlend feColorMatrix
+   feComponentTransfer feComposite feDropShadow feFlood feFuncA feFuncB feFuncG feFuncR
+   feGaussianBlur feMerge feMergeNode feMorphology feOffset feTurbulence`.split(/\s+/)
+)
+
+const referring = new Set(['use', 'textPath', 'linearGradient', 'radialGradient', 'pattern'])
+
+const allowedAttributes = new Set(
+  `id class style viewBox width height x y x1 y1 x2 y2 cx cy r rx ry fx fy fr d points dx dy rotate
+   transform version preserveAspectRatio role aria-label aria-hidden aria-labelledby focusable lang
+   fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-linecap stroke-linejoin
+   stroke-miterlimit stroke-dasharray stroke-dashoffset color opacity display visibility overflow
+   clip-path clip-rule clipPathUnits mask mask-type maskUnits maskContentUnits filter filterUnits
+   primitiveUnits flood-color flood-opacity lighting-color color-interpolation
+   color-interpolation-filters paint-order vector-effect shape-rendering text-rendering
+   image-rendering mix-blend-mode isolation transform-origin
+   gradientUnits gradientTransform spreadMethod offset stop-color stop-opacity
+   patternUnits patternContentUnits patternTransform
+   marker-start marker-mid marker-end markerUnits markerWidth markerHeight orient refX refY
+   font-family font-size font-size-adjust font-stretch font-style font-variant font-weight
+   letter-spacing word-spacing text-anchor text-decoration dominant-baseline alignment-baseline
+   baseline-shift writing-mode textLength lengthAdjust startOffset method spacing pathLength
+   in in2 result mode type values operator k1 k2 k3 k4 stdDeviation edgeMode radius baseFrequency
+   numOctaves seed stitchTiles tableValues slope intercept amplitude exponent`.split(/\s+/)
+)

@@ -1,0 +1,75 @@
+import { type Category, KeepOriginals, Visibility } from '../../../contract/categories.ts'
+import { AppError } from '../../../contract/errors.ts'
+import { maxListedCategories } from '../../../contract/limits.ts'
+import { Store } from '../../../contract/requests.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+
+interface Caller {
+  company_id: CompanyId
+  user_id: string
+}
+
+/** Returns the categories that the groups of a person allow, the company's default first. */
+export async function listCategories(deps: Pick<Deps, 'db'>, input: Caller): Promise<Category[]> {
+  return inCompany(deps.db, input.company_id, tx => readCategories(tx, input))
+}
+
+/**
+ * Returns the category of a deposit that names none: the only one that the caller may use, else the
+ * company's default. Throws `category_required`, which lists them, where there is no such category.
+ */
+export async function chooseCategory(tx: Tx, caller: Caller): Promise<string> {
+  const categories = await readCategories(tx, caller)
+  const [first, second] = categories
+  if (!first) throw new AppError('category_unknown', 'The caller may deposit in no category')
+  if (!second || first.default) return first.id
+  const listed = categories.slice(0, maxListedCategories).map(({ id, names }) => ({ id, names }))
+  const rest = categories.length - listed.length
+  throw new AppError(
+    'category_required',
+    `Name one of the caller's ${categories.length} categories${rest > 0 ? `, of which ${maxListedCategories} are listed` : ''}`,
+    { categories: listed, fields: { category: { rule: 'required' } } }
+  )
+}
+
+async function readCategories(tx: Tx, { company_id, user_id }: Caller): Promise<Category[]> {
+  const rows = await tx
+    .selectFrom('category')
+    .innerJoin('group_category', join =>
+      join
+        .onRef('group_category.company_id', '=', 'category.company_id')
+        .onRef('group_category.category_id', '=', 'category.id')
+    )
+    .innerJoin('group_user', join =>
+      join
+        .onRef('group_user.company_id', '=', 'group_category.company_id')
+        .onRef('group_user.group_id', '=', 'group_category.group_id')
+    )
+    .where('category.company_id', '=', company_id)
+    .where('group_user.user_id', '=', user_id)
+    .select([
+      'category.id',
+      'category.names',
+      'category.visibility',
+      'category.originals',
+      'category.is_default',
+      'category.store',
+      'category.media_types',
+      'category.created_at'
+    ])
+    .distinct()
+    .orderBy('category.is_default', 'desc')
+    .orderBy('category.created_at')
+    .orderBy('category.id')
+    .execute()
+  return rows.map(row => ({
+    id: row.id,
+    names: row.names,
+    visibility: Visibility.parse(row.visibility),
+    keep_originals: KeepOriginals.parse(row.originals),
+    default: row.is_default,
+    store: Store.parse(row.store),
+    media_types: row.media_types
+  }))
+}

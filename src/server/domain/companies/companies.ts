@@ -1,0 +1,164 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Theme } from '../../../contract/domains.ts'
+import type { Interval } from '../../../core/period.ts'
+import { companyId, inCompany } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { createCompanyKeys } from '../evidence/company-keys.ts'
+import { newId } from '../ids.ts'
+import { canonicalTheme } from './canonical-svg.ts'
+
+export interface NewCompany {
+  name: string
+  domains: {
+    /** `docs.acme.fr`, or `*.acme.fr` for any one label before it. */
+    host: string
+    name: string
+    title: string
+    public: boolean
+    theme: Theme
+  }[]
+  locale: 'en' | 'fr'
+  /** Shows the product: its pages say so, and all of it can be removed. */
+  demo?: boolean
+  /** Of the default group, which every sign-up joins. `null` = unlimited. */
+  limits: {
+    max_requests: number | null
+    max_requests_interval: Interval
+    max_storage: number | null
+  }
+}
+
+/** Makes a company that is ready for its first sign-up: keys, record, default group, one public category. */
+export async function createCompany(
+  deps: Pick<Deps, 'db' | 'keys' | 'random' | 'clock' | 'wakes' | 'settings'>,
+  input: NewCompany
+): Promise<CompanyId> {
+  const company_id = companyId(newId(deps))
+  const created_at = deps.clock()
+  const [primary] = input.domains
+  if (!primary) throw new Error('a company has at least one domain')
+  const taken = input.domains.find(({ host }) => host.startsWith('api.'))
+  if (taken) throw new Error(`${taken.host} is where the API of another host is asked for`)
+  await inCompany(deps.db, company_id, async tx => {
+    await tx
+      .insertInto('company')
+      .values({
+        id: company_id,
+        name: input.name,
+        created_at,
+        disabled: null,
+        demo: input.demo ? 'seeding' : null,
+        demo_leased_until: null
+      })
+      .execute()
+    await createCompanyKeys(tx, deps, company_id)
+    await tx
+      .insertInto('log_head')
+      .values({ company_id, origin: `${withPort(deps, primary.host)}/log` })
+      .execute()
+    for (const { host, name, title, public: isPublic, theme } of input.domains) {
+      await tx
+        .insertInto('domain')
+        .values({
+          company_id,
+          id: newId(deps),
+          host,
+          name,
+          title,
+          public: isPublic,
+          locale: input.locale,
+          theme: JSON.stringify(canonicalTheme(theme)),
+          contact: null,
+          privacy: null,
+          terms: null,
+          verified_at: created_at
+        })
+        .execute()
+    }
+    const group_id = newId(deps)
+    await tx
+      .insertInto('group')
+      .values({
+        company_id,
+        id: group_id,
+        name: 'Everyone',
+        is_default: true,
+        features: ['deposit'],
+        ...input.limits,
+        created_at
+      })
+      .execute()
+    const category_id = newId(deps)
+    await tx
+      .insertInto('category')
+      .values({
+        company_id,
+        id: category_id,
+        names: JSON.stringify({ en: 'Documents', fr: 'Documents' }),
+        visibility: 'public',
+        is_default: true,
+        created_at
+      })
+      .execute()
+    await tx.insertInto('group_category').values({ company_id, group_id, category_id }).execute()
+    tx.afterCommit(() => deps.wakes.domains.send(primary.host))
+  })
+  return company_id
+}
+
+/**
+ * Deletes a demonstration: every row, then every file; what a crash in between leaves, and what others
+ * were just writing, goes with `removeLeftFiles`. `false` for a company that is none, because the record
+ * of a company is kept.
+ */
+export async function removeCompany(
+  deps: Pick<Deps, 'db' | 'blobs' | 'wakes' | 'log'>,
+  company_id: CompanyId
+): Promise<boolean> {
+  const removed = await removeRows(deps, company_id)
+  if (!removed) return false
+  await deps.blobs.removeCompany(company_id)
+  deps.log.info({ audit: 'company_removed', company: company_id }, 'demonstration removed')
+  return true
+}
+
+const removalTries = 10
+/** A row that came after its table was emptied; a lock that others held too long. */
+const passing = ['23503', '55P03']
+
+async function removeRows(
+  deps: Pick<Deps, 'db' | 'blobs' | 'wakes'>,
+  company_id: CompanyId
+): Promise<boolean> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await inCompany(deps.db, company_id, async tx => {
+        const hosts = await tx
+          .selectFrom('domain')
+          .select('host')
+          .where('company_id', '=', company_id)
+          .execute()
+        const result = await sql<{ done: boolean }>`
+          select remove_demo(${company_id}::uuid) as done`.execute(tx)
+        tx.afterCommit(() => {
+          for (const { host } of hosts) deps.wakes.domains.send(host)
+        })
+        const done = result.rows[0]?.done === true
+        // before the commit: one for rows that then stay does nothing
+        if (done) await deps.blobs.noteRemoval(company_id)
+        return done
+      })
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+      if (tries === removalTries || !passing.includes(code)) throw error
+    }
+    await sleep(50 * tries)
+  }
+}
+
+/** A development origin names its port, because two of them on one machine are two records. */
+function withPort(deps: Pick<Deps, 'settings'>, host: string): string {
+  const { port } = deps.settings
+  return port === undefined ? host : `${host}:${port}`
+}

@@ -1,0 +1,245 @@
+import { sql } from 'kysely'
+import type * as z from 'zod/mini'
+import {
+  Colours,
+  type DomainConfig,
+  type updateDomain as endpoint,
+  Locale,
+  Theme
+} from '../../../contract/domains.ts'
+import { AppError } from '../../../contract/errors.ts'
+import { companyId, inCompany, inPlatform, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { canonicalTheme } from './canonical-svg.ts'
+import { keepingDefaultGroupPublic } from './default-groups.ts'
+
+/** How long another process may serve the config this one has changed. */
+const freshMs = 1000
+
+export interface Tenants {
+  /** The company of a page host (`docs.acme.fr`), exact before wildcard; `undefined` for an unknown one. */
+  resolve(host: string): Promise<Tenant | undefined>
+  [Symbol.dispose](): void
+}
+
+/**
+ * Knows the hosts of all companies by name, and looks each up in the database once a second at most, or
+ * when this process changes one. A host of nobody costs no look-up, and all names of a wildcard one.
+ */
+export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'wakes' | 'settings'>): Tenants {
+  const hosts = fresh(deps, (_all: 'all') => listHosts(deps))
+  const domains = fresh(deps, (domain: string) => findTenant(deps, domain))
+  const forget = () => {
+    hosts.clear()
+    domains.clear()
+  }
+  const forgetChanged = deps.wakes.domains.on(forget)
+  const forgetMissed = deps.wakes.missed.on(forget)
+  return {
+    async resolve(host) {
+      const domain = domainOf(host, await hosts.get('all'))
+      const tenant = domain === undefined ? undefined : await domains.get(domain)
+      // a developer's host is gone once the installation has a domain of its own
+      if (tenant?.hasOwnDomain && isLocalhost(host) && !deps.settings.dev) return undefined
+      return tenant && domain !== host ? { ...tenant, host } : tenant
+    },
+    [Symbol.dispose]() {
+      forgetChanged()
+      forgetMissed()
+    }
+  }
+}
+
+/** The exact domain of a host before the wildcard, which stands for one label that is not `api`. */
+function domainOf(host: string, hosts: Set<string>): string | undefined {
+  if (hosts.has(host)) return host
+  const dot = host.indexOf('.')
+  const wildcard = `*${host.slice(dot)}`
+  return dot > 0 && host.slice(0, dot) !== 'api' && hosts.has(wildcard) ? wildcard : undefined
+}
+
+/** Answers of `find` that are no older than a second; whoever asks meanwhile waits for the same. */
+function fresh<Key, Value>(
+  { clock }: Pick<Deps, 'clock'>,
+  find: (key: Key) => Promise<Value>
+): { get(key: Key): Promise<Value>; clear(): void } {
+  const known = new Map<Key, { at: number; value: Promise<Value> }>()
+  return {
+    clear: () => known.clear(),
+    get(key) {
+      const now = clock().getTime()
+      const found = known.get(key)
+      if (found && now - found.at < freshMs && now >= found.at) return found.value
+      const entry = { at: now, value: find(key) }
+      known.set(key, entry)
+      // a failure is not kept, nor is one kept that has been replaced
+      entry.value.catch(() => known.get(key) === entry && known.delete(key))
+      return entry.value
+    }
+  }
+}
+
+async function listHosts(deps: Pick<Deps, 'db'>): Promise<Set<string>> {
+  const result = await inPlatform(deps.db, tx =>
+    sql<{ host: string }>`select list_hosts() as host`.execute(tx)
+  )
+  return new Set(result.rows.map(({ host }) => host))
+}
+
+type Changes = Omit<z.output<typeof endpoint.input>, 'id'>
+
+interface DomainChange {
+  company_id: CompanyId
+  id: string
+  changes: Changes
+  version: number | undefined
+}
+
+/** Changes what people see of a domain, on their next page here and in the other processes. */
+export async function updateDomain(
+  deps: Pick<Deps, 'db' | 'wakes'>,
+  input: DomainChange
+): Promise<DomainConfig> {
+  return keepingDefaultGroupPublic(() => applyChange(deps, input))
+}
+
+async function applyChange(
+  deps: Pick<Deps, 'db' | 'wakes'>,
+  input: DomainChange
+): Promise<DomainConfig> {
+  const { company_id, id, changes, version } = input
+  return inCompany(deps.db, company_id, async tx => {
+    const found = await tx
+      .selectFrom('domain')
+      .select(['host', 'theme', 'version'])
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .forUpdate()
+      .executeTakeFirst()
+    if (!found) throw new AppError('not_found', 'No such domain')
+    if (version !== undefined && version !== found.version) {
+      throw new AppError('changed_meanwhile', `The domain is at version ${found.version}`)
+    }
+    const { colors, logo, favicon, ...fields } = changes
+    const given = Object.entries({ colors, logo, favicon }).filter(
+      ([, value]) => value !== undefined
+    )
+    const theme =
+      given.length > 0 &&
+      JSON.stringify(canonicalTheme({ ...Theme.parse(found.theme), ...Object.fromEntries(given) }))
+    const row = await tx
+      .updateTable('domain')
+      .set({ ...fields, ...(theme && { theme }), version: found.version + 1 })
+      .where('company_id', '=', company_id)
+      .where('id', '=', id)
+      .returning([
+        'id',
+        'name',
+        'title',
+        'public',
+        'locale',
+        'theme',
+        'contact',
+        'privacy',
+        'terms',
+        'version'
+      ])
+      .executeTakeFirstOrThrow()
+    const company = await tx
+      .selectFrom('company')
+      .select(['name', 'demo'])
+      .where('id', '=', company_id)
+      .executeTakeFirstOrThrow()
+    tx.afterCommit(() => deps.wakes.domains.send(found.host))
+    return configOf(row, { name: company.name, demo: company.demo !== null })
+  })
+}
+
+interface HostRow extends Omit<DomainRow, 'id'> {
+  domain_id: string
+  company_id: string
+  company_name: string
+  company_disabled: { reason: string; since: string } | null
+  company_demo: boolean
+  has_own_domain: boolean
+}
+
+interface DomainRow {
+  id: string
+  name: string
+  title: string
+  public: boolean
+  locale: string
+  theme: unknown
+  contact: string | null
+  privacy: string | null
+  terms: string | null
+  version: number
+}
+
+/** The company of a page host as the database has it now. */
+export async function findTenant(
+  deps: Pick<Deps, 'db'>,
+  host: string
+): Promise<Tenant | undefined> {
+  const row = await inPlatform(deps.db, async tx => {
+    const found = await sql<HostRow>`
+      select *, has_own_domain() from resolve_host(${host})`.execute(tx)
+    return found.rows[0]
+  })
+  if (!row) return undefined
+  const config = configOf(
+    { ...row, id: row.domain_id },
+    { name: row.company_name, demo: row.company_demo }
+  )
+  return {
+    company_id: companyId(row.company_id),
+    host,
+    config,
+    hasOwnDomain: row.has_own_domain,
+    disabled: row.company_disabled ?? undefined
+  }
+}
+
+/** `'localhost'` → `'http://localhost:4321'` */
+export function originOf({ settings }: Pick<Deps, 'settings'>, host: string): string {
+  const { scheme, port } = settings
+  return `${scheme}://${host}${port === undefined ? '' : `:${port}`}`
+}
+
+/** The host of a company's first domain that is no wildcard. */
+export async function primaryHost(tx: Tx): Promise<string> {
+  const { host } = await tx
+    .selectFrom('domain')
+    .select('host')
+    .where('company_id', '=', tx.companyId)
+    .where('verified_at', 'is not', null)
+    .where('host', 'not like', '*%')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirstOrThrow()
+  return host
+}
+
+function configOf(row: DomainRow, company: { name: string; demo: boolean }): DomainConfig {
+  const theme = Theme.parse(row.theme)
+  return {
+    id: row.id,
+    name: row.name,
+    title: row.title,
+    company: company.name,
+    theme: { ...theme, colors: Colours.parse(theme.colors) },
+    public: row.public,
+    locale: Locale.parse(row.locale),
+    ...(row.contact === null ? {} : { contact: row.contact }),
+    ...(row.privacy === null ? {} : { privacy: row.privacy }),
+    ...(row.terms === null ? {} : { terms: row.terms }),
+    demo: company.demo,
+    version: row.version
+  }
+}
+
+/** Whether `name` is served from this machine by a browser's own rules. */
+function isLocalhost(name: string): boolean {
+  return name === 'localhost' || name.endsWith('.localhost')
+}

@@ -1,0 +1,163 @@
+import { sql } from 'kysely'
+import { inCompany, inCompanyOnce } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { companyKeys } from '../evidence/company-keys.ts'
+import { listCompanies } from '../installation/installation.ts'
+import { tagOf } from './deposit-records.ts'
+import { discardUnreferenced } from './unreferenced-files.ts'
+
+/** Younger files may belong to a transaction that has not committed yet. */
+const orphanHours = 24
+const pageRows = 1000
+/** Few, because deposits of the same bytes wait meanwhile. */
+const discardedAtOnce = 100
+
+/** What a check of a company's files against its rows found. */
+export interface FsckReport {
+  checked: number
+  /** Kept documents whose file is gone or cut, hex tags: the bytes are lost. */
+  missing: string[]
+  /** Documents re-read whose bytes are no longer those of their tag: as lost. */
+  damaged: string[]
+  /** Files that belonged to nothing and were removed. */
+  removed: number
+}
+
+/**
+ * Compares a company's files with its rows, re-reads the share `rehash` (0 to 1) of them, and removes
+ * files of a day and more that belong to nothing.
+ */
+export async function checkFiles(
+  deps: Deps,
+  company_id: CompanyId,
+  rehash: number
+): Promise<FsckReport> {
+  const before = new Date(deps.clock().getTime() - orphanHours * 3_600_000)
+  const report = await checkKept(deps, company_id, rehash)
+  report.removed += await removeStaged(deps, company_id, before)
+  report.removed += await removeKept(deps, company_id, before)
+  return report
+}
+
+/**
+ * Removes the files of companies that were removed. Only of those whose removal was noted: rows may be
+ * missing for other reasons, such as a backup that is older than the company.
+ */
+export async function removeLeftFiles(
+  deps: Pick<Deps, 'db' | 'blobs' | 'clock' | 'log'>
+): Promise<void> {
+  const removals = await deps.blobs.listRemovals()
+  if (removals.length === 0) return
+  const before = new Date(deps.clock().getTime() - orphanHours * 3_600_000)
+  const living = new Set(await listCompanies(deps))
+  for (const { company, at } of removals) {
+    try {
+      if (!living.has(company)) await deps.blobs.removeCompany(company)
+      // by then nobody writes for it any more, or its rows were not removed after all
+      if (at < before) await deps.blobs.forgetRemoval(company)
+    } catch (error) {
+      // tried again within the hour
+      deps.log.error({ company, err: error }, 'files of a removed company are left')
+    }
+  }
+}
+
+async function checkKept(deps: Deps, company_id: CompanyId, rehash: number): Promise<FsckReport> {
+  const report: FsckReport = { checked: 0, missing: [], damaged: [], removed: 0 }
+  const { lookup } = await inCompany(deps.db, company_id, tx => companyKeys(tx, deps, company_id))
+  for (let last = Buffer.alloc(0); ; ) {
+    const rows = await inCompany(deps.db, company_id, tx =>
+      tx
+        .selectFrom('blob')
+        .select(['tag', 'size'])
+        .where('company_id', '=', company_id)
+        .where('refs', '>', 0)
+        .where('tag', '>', last)
+        .orderBy('tag')
+        .limit(pageRows)
+        .execute()
+    )
+    for (const { tag, size } of rows) {
+      report.checked++
+      if ((await deps.blobs.sizeKept(company_id, tag)) !== size) {
+        report.missing.push(tag.toString('hex'))
+      } else if (isChosen(deps, rehash)) {
+        const found = await deps.blobs.digestKept(company_id, tag)
+        const isWhole = found && tagOf(lookup, 'blob', found.sha256).equals(tag)
+        if (!isWhole) report.damaged.push(tag.toString('hex'))
+      }
+    }
+    const end = rows.at(-1)
+    if (!end || rows.length < pageRows) return report
+    last = Buffer.from(end.tag)
+  }
+}
+
+function isChosen(deps: Pick<Deps, 'random'>, share: number): boolean {
+  return Buffer.from(deps.random(4)).readUInt32BE() < share * 2 ** 32
+}
+
+async function removeStaged(deps: Deps, company_id: CompanyId, before: Date): Promise<number> {
+  let removed = 0
+  const files = await deps.blobs.listStaged(company_id, before)
+  for (let at = 0; at < files.length; at += pageRows) {
+    const page = files.slice(at, at + pageRows)
+    const live = await inCompanyOnce(deps.db, company_id, tx =>
+      tx
+        .selectFrom('upload')
+        .select(['id', 'generation'])
+        .where('company_id', '=', company_id)
+        .where(sql<boolean>`id = any(${page.map(({ id }) => id)}::text[])`)
+        .where('state', '<>', 'settled')
+        .execute()
+    )
+    const spared = new Set(live.map(({ id, generation }) => `${id} ${generation}`))
+    for (const file of page) {
+      if (spared.has(`${file.id} ${file.generation}`)) continue
+      await deps.blobs.discardStaged(file)
+      removed++
+    }
+  }
+  return removed
+}
+
+/** Goes through the kept files in batches: one query each, whatever folders they lie in. */
+async function removeKept(deps: Deps, company_id: CompanyId, before: Date): Promise<number> {
+  let removed = 0
+  let batch: Buffer[] = []
+  const look = async () => {
+    const known = await knownTags(deps, company_id, batch)
+    const old: Buffer[] = []
+    for (const tag of batch) {
+      if (known.has(tag.toString('hex'))) continue
+      const changed = await deps.blobs.changedKept(company_id, tag)
+      if (changed && changed < before) old.push(tag)
+    }
+    for (let at = 0; at < old.length; at += discardedAtOnce) {
+      removed += await discardUnreferenced(deps, company_id, old.slice(at, at + discardedAtOnce))
+    }
+    batch = []
+  }
+  for await (const tag of deps.blobs.listKept(company_id)) {
+    batch.push(tag)
+    if (batch.length === pageRows) await look()
+  }
+  if (batch.length > 0) await look()
+  return removed
+}
+
+async function knownTags(
+  deps: Pick<Deps, 'db'>,
+  company_id: CompanyId,
+  tags: Buffer[]
+): Promise<Set<string>> {
+  const rows = await inCompanyOnce(deps.db, company_id, tx =>
+    tx
+      .selectFrom('blob')
+      .select('tag')
+      .where('company_id', '=', company_id)
+      .where(sql<boolean>`tag = any(${tags}::bytea[])`)
+      .execute()
+  )
+  return new Set(rows.map(({ tag }) => tag.toString('hex')))
+}

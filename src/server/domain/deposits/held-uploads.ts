@@ -1,0 +1,72 @@
+import { inCompany, inCompanyOnce } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { publish } from '../history/requests.ts'
+import { draftOf, findUpload } from './uploads.ts'
+
+/** A deposit that the service owes and could not make after all its attempts. */
+export interface HeldUpload {
+  company_id: CompanyId
+  /** The request, as its person's history names it. */
+  request_id: string
+  size: number
+  held_at: Date
+  attempts: number
+  /** Message of the last failure. */
+  failure: string | null
+}
+
+/** The company's held uploads, oldest first. */
+export async function listHeld(
+  deps: Pick<Deps, 'db'>,
+  company_id: CompanyId
+): Promise<HeldUpload[]> {
+  const rows = await inCompanyOnce(deps.db, company_id, tx =>
+    tx
+      .selectFrom('upload')
+      .where('company_id', '=', company_id)
+      .where('state', '=', 'held')
+      .select(['request_id', 'size', 'held_at', 'attempts', 'failure'])
+      .orderBy('held_at')
+      .execute()
+  )
+  return rows.map(({ held_at, ...row }) => ({
+    ...row,
+    company_id,
+    held_at: held_at ?? new Date(0)
+  }))
+}
+
+/** How many uploads of the company are held. */
+export async function countHeld(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<number> {
+  const { held } = await inCompanyOnce(deps.db, company_id, tx =>
+    tx
+      .selectFrom('upload')
+      .where('company_id', '=', company_id)
+      .where('state', '=', 'held')
+      .select(({ fn }) => fn.countAll<number>().as('held'))
+      .executeTakeFirstOrThrow()
+  )
+  return held
+}
+
+/** Lets the service try a held upload again from its first attempt. Returns whether it was held. */
+export async function retryHeld(
+  deps: Deps,
+  { company_id, request_id }: { company_id: CompanyId; request_id: string }
+): Promise<boolean> {
+  return inCompany(deps.db, company_id, async tx => {
+    const row = await tx
+      .updateTable('upload')
+      .set({ state: 'received', attempts: 0, leased_until: null, held_at: null, failure: null })
+      .where('company_id', '=', company_id)
+      .where('request_id', '=', request_id)
+      .where('state', '=', 'held')
+      .returning('id')
+      .executeTakeFirst()
+    const upload = row && (await findUpload(tx, company_id, row.id))
+    if (!upload) return false
+    await publish(tx, deps, company_id, draftOf(upload, 'processing'))
+    tx.afterCommit(() => deps.wakes.uploads.send(company_id))
+    return true
+  })
+}

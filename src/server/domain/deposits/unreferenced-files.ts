@@ -1,0 +1,59 @@
+import { sql } from 'kysely'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { companyKeys } from '../evidence/company-keys.ts'
+import { tagOf } from './deposit-records.ts'
+import { openDigest } from './upload-digests.ts'
+
+/**
+ * Deletes those of the kept files that neither a deposit nor an upload refers to, and returns how many.
+ * Nothing else deletes bytes whose arrival was acknowledged. A row without references stands in for each
+ * file meanwhile: a deposit of the same bytes waits for it and then brings its own file.
+ */
+export async function discardUnreferenced(
+  deps: Pick<Deps, 'db' | 'blobs' | 'keys' | 'clock'>,
+  company_id: CompanyId,
+  tags: Buffer[]
+): Promise<number> {
+  return inCompany(deps.db, company_id, async tx => {
+    // rows with references stay, so what is returned had none
+    const { rows: claimed } = await sql<{ tag: Buffer }>`
+      insert into blob (company_id, tag, size, refs, created_at)
+      select ${company_id}::uuid, tag, 0, 0, ${deps.clock()}::timestamptz from unnest(${tags}::bytea[]) as tag
+      order by tag
+      on conflict (company_id, tag) do nothing returning tag`.execute(tx)
+    if (claimed.length === 0) return 0
+    const awaited = await tagsOfUploads(tx, deps, company_id)
+    const discarded = claimed.filter(({ tag }) => !awaited.has(tag.toString('hex')))
+    for (const { tag } of discarded) await deps.blobs.discardKept(company_id, tag)
+    await tx
+      .deleteFrom('blob')
+      .where('company_id', '=', company_id)
+      .where(sql<boolean>`tag = any(${claimed.map(({ tag }) => tag)}::bytea[])`)
+      .execute()
+    return discarded.length
+  })
+}
+
+/** Files that uploads may have moved to their place already, before a transaction that did not commit. */
+async function tagsOfUploads(
+  tx: Tx,
+  deps: Pick<Deps, 'keys'>,
+  company_id: CompanyId
+): Promise<Set<string>> {
+  const { lookup } = await companyKeys(tx, deps, company_id)
+  const uploads = await tx
+    .selectFrom('upload')
+    .select(['user_id', 'stored'])
+    .where('company_id', '=', company_id)
+    .where('state', 'in', ['received', 'held'])
+    .where('stored', 'is not', null)
+    .execute()
+  return new Set(
+    uploads.flatMap(({ user_id, stored }) => {
+      if (!stored) return []
+      const digest = openDigest(deps.keys, { company_id, user_id }, stored)
+      return [tagOf(lookup, 'blob', digest).toString('hex')]
+    })
+  )
+}

@@ -1,0 +1,182 @@
+import { sql } from 'kysely'
+import { AppError } from '../../../contract/errors.ts'
+import { maxItemsSignedIn, maxItemsSignedOut } from '../../../contract/limits.ts'
+import type { Match } from '../../../contract/requests.ts'
+import type { Answer, Finding } from '../../../contract/verifications.ts'
+import type { Db } from '../../db/open.ts'
+import { inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
+import { gather } from '../batch-loader.ts'
+import { charge } from '../companies/usage.ts'
+import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { keyVersion, openCompanyKeys } from '../evidence/company-keys.ts'
+import { publish } from '../history/requests.ts'
+import { newId } from '../ids.ts'
+import { consume, consumeShared } from '../rate-limits.ts'
+import type { Person } from '../sessions/sessions.ts'
+import { tagOf } from './deposit-records.ts'
+
+interface VerifyInput {
+  tenant: Tenant
+  person: Person | undefined
+  address: string
+  items: { sha256: string }[]
+}
+
+/**
+ * Looks fingerprints up among the company's deposits: the `public` ones for everyone, the `private` ones
+ * too for members of a group that allows their category and for administrators. `receipt_only` ones need
+ * the receipt, which no fingerprint replaces. A stranger leaves no trace; a person gets a request in the
+ * history, an item each charged.
+ */
+export async function verify(
+  deps: Deps,
+  input: VerifyInput
+): Promise<{ items: Answer[]; request_id?: string }> {
+  const { tenant, person, items } = input
+  if (items.length > (person ? maxItemsSignedIn : maxItemsSignedOut)) {
+    throw new AppError(
+      'too_many_items',
+      `At most ${maxItemsSignedOut} items, signed in ${maxItemsSignedIn}`
+    )
+  }
+  await spend(deps, input)
+  const at = deps.clock()
+  const { company_id, config } = tenant
+  const { lookup } = await openCompanyKeys(deps, company_id)
+  const tags = items.map(({ sha256 }) => tagOf(lookup, 'sha256', Buffer.from(sha256, 'hex')))
+  const answersFrom = (found: Finding[][]) =>
+    items.map(({ sha256 }, index): Answer => {
+      const findings = found[index] ?? []
+      return {
+        sha256,
+        verdict: findings.length > 0 ? 'authentic' : 'not_found',
+        company: config.company,
+        at: at.toISOString(),
+        findings
+      }
+    })
+  if (!person) {
+    return { items: answersFrom(await publicLookUp(deps, company_id)(tags)) }
+  }
+  return inCompany(deps.db, company_id, async tx => {
+    const answers = answersFrom(await lookUp(tx, tags, person))
+    return { items: answers, request_id: await remember(tx, deps, person, answers, at) }
+  })
+}
+
+/** A stranger spends the company's public budget, a person their own. */
+async function spend(deps: Deps, { tenant, person, address, items }: VerifyInput): Promise<void> {
+  const points = items.length
+  if (person) {
+    await consume(deps, 'verify_user_minute', [tenant.company_id, person.id], points)
+    return
+  }
+  await consume(deps, 'verify_address_minute', [tenant.company_id, { address }], points)
+  const { company_id } = tenant
+  const { isFirst } = await consume(deps, 'verify_address_day', [company_id, { address }], points)
+  await consumeShared(deps, 'verify', { company_id, isFirst }, points)
+}
+
+/**
+ * How the look-ups of strangers share statements. A statement takes a millisecond or two; one that meets
+ * a cold disk holds nobody up for longer than this, nor more than a quarter of the connections.
+ */
+const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
+
+const publicLookUps = new WeakMap<Db, Map<CompanyId, ReturnType<typeof makePublicLookUp>>>()
+
+/** Strangers come in crowds and read only, so they share statements. */
+function publicLookUp({ db }: Pick<Deps, 'db'>, company_id: CompanyId) {
+  const known = publicLookUps.get(db) ?? new Map()
+  publicLookUps.set(db, known)
+  const found = known.get(company_id) ?? makePublicLookUp(db, company_id)
+  known.set(company_id, found)
+  return found
+}
+
+function makePublicLookUp(db: Db, company_id: CompanyId) {
+  return gather(
+    (tags: Buffer[]) => inCompanyOnce(db, company_id, tx => lookUp(tx, tags, undefined)),
+    bounds
+  )
+}
+
+/**
+ * The first record of each match: however often a file was deposited, the answer stays small.
+ * Visibility is a condition of the one query, so a private hit and a miss take the same path.
+ */
+async function lookUp(tx: Tx, tags: Buffer[], person: Person | undefined): Promise<Finding[][]> {
+  const rows = await tx
+    .selectFrom('lookup_tag')
+    .innerJoin('deposit', join =>
+      join
+        .onRef('deposit.company_id', '=', 'lookup_tag.company_id')
+        .onRef('deposit.id', '=', 'lookup_tag.record_ref')
+    )
+    .innerJoin('log_leaf', join =>
+      join
+        .onRef('log_leaf.company_id', '=', 'deposit.company_id')
+        .onRef('log_leaf.record_id', '=', 'deposit.id')
+    )
+    .where('lookup_tag.company_id', '=', tx.companyId)
+    .where('lookup_tag.scheme', '=', 1)
+    .where('lookup_tag.key_version', '=', keyVersion)
+    .where('lookup_tag.tag', '=', sql<Buffer>`any(${tags}::bytea[])`)
+    .where(
+      sql<boolean>`(deposit.visibility = 'public' or deposit.visibility = 'private' and (
+        ${isAdministrator(person)}::boolean or deposit.category_id = any (array(
+          select gc.category_id
+          from group_user gu
+          join group_category gc on gc.company_id = gu.company_id and gc.group_id = gu.group_id
+          where gu.company_id = ${tx.companyId} and gu.user_id = ${person?.id ?? null}))))`
+    )
+    .distinctOn(['lookup_tag.tag', 'lookup_tag.which'])
+    .orderBy('lookup_tag.tag')
+    .orderBy('lookup_tag.which') // 'original' before 'stored_copy'
+    .orderBy('log_leaf.seq')
+    .select(['lookup_tag.tag', 'lookup_tag.which', 'deposit.recorded_at', 'log_leaf.hash'])
+    .execute()
+  const byTag = Map.groupBy(rows, row => row.tag.toString('hex'))
+  return tags.map(tag =>
+    (byTag.get(tag.toString('hex')) ?? []).map(row => ({
+      match: row.which as Match, // as: the column is checked by the table
+      recorded: row.recorded_at.toISOString(),
+      leaf_hash: row.hash.toString('hex')
+    }))
+  )
+}
+
+function isAdministrator(person: Person | undefined): boolean {
+  return person?.permissions.some(name => name === 'admin' || name === 'operator') ?? false
+}
+
+async function remember(
+  tx: Tx,
+  deps: Deps,
+  person: Person,
+  answers: Answer[],
+  at: Date
+): Promise<string> {
+  const company_id = person.company_id
+  await charge(tx, { company_id, user_id: person.id, requests: answers.length, now: at })
+  const authentic = answers.filter(answer => answer.verdict === 'authentic')
+  const [only] = answers.length === 1 ? answers : []
+  const finding = only?.findings[0]
+  const request = await publish(tx, deps, company_id, {
+    id: newId(deps),
+    user_id: person.id,
+    kind: 'verify',
+    state: 'done',
+    created: at,
+    facts: {
+      items: {
+        asked: answers.length,
+        authentic: authentic.length,
+        not_found: answers.length - authentic.length
+      },
+      ...(only ? { verdict: only.verdict } : {}),
+      ...(finding ? { match: finding.match, leaf_hash: finding.leaf_hash } : {})
+    }
+  })
+  return request.id
+}

@@ -1,0 +1,101 @@
+import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { prepare } from '../../db/prepared-statements.ts'
+import type { Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { type CompanyKeys, companyKeys, keyVersion } from './company-keys.ts'
+
+/** Salt and value of one committed field. */
+export interface Opening {
+  salt: string
+  value: string
+}
+
+/** What opens a record: every field's salt and value, and the link key of its QR code (base64url). */
+export interface Openings {
+  fields: Record<string, Opening>
+  lk: string
+}
+
+const nonceBytes = 12
+const tagBytes = 16
+
+/** The only reader and writer of `deposit_opening`. */
+export async function sealOpenings(
+  tx: Tx,
+  deps: Pick<Deps, 'random'>,
+  { data }: Pick<CompanyKeys, 'data'>,
+  input: { company_id: CompanyId; record_id: string; openings: Openings }
+): Promise<void> {
+  const nonce = deps.random(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', data, nonce)
+  cipher.setAAD(aadOf(input.company_id, input.record_id))
+  const sealed = Buffer.concat([
+    nonce,
+    cipher.update(JSON.stringify(input.openings), 'utf8'),
+    cipher.final(),
+    cipher.getAuthTag()
+  ])
+  await tx.run(insertOpening, { ...input, sealed })
+}
+
+interface SealedOpening {
+  company_id: CompanyId
+  record_id: string
+  sealed: Buffer
+}
+
+const insertOpening = prepare((db, { company_id, record_id, sealed }: SealedOpening) =>
+  db
+    .insertInto('deposit_opening')
+    .values({ company_id, record_id, key_version: keyVersion, sealed })
+)
+
+export async function readOpenings(
+  tx: Tx,
+  deps: Pick<Deps, 'keys'>,
+  { company_id, record_id }: { company_id: CompanyId; record_id: string }
+): Promise<Openings> {
+  const found = await readAllOpenings(tx, deps, { company_id, record_ids: [record_id] })
+  const openings = found.get(record_id)
+  if (!openings) throw new Error(`record ${record_id} has no openings`)
+  return openings
+}
+
+/** The openings of many records by their ids; a record without any is left out. */
+export async function readAllOpenings(
+  tx: Tx,
+  deps: Pick<Deps, 'keys'>,
+  { company_id, record_ids }: { company_id: CompanyId; record_ids: readonly string[] }
+): Promise<Map<string, Openings>> {
+  const { data } = await companyKeys(tx, deps, company_id)
+  const rows = await tx
+    .selectFrom('deposit_opening')
+    .where('company_id', '=', company_id)
+    .where('record_id', 'in', [...record_ids])
+    .select(['record_id', 'sealed'])
+    .execute()
+  return new Map(
+    rows.map(({ record_id, sealed }) => [
+      record_id,
+      unseal(data, { company_id, record_id, sealed })
+    ])
+  )
+}
+
+function unseal(
+  data: CompanyKeys['data'],
+  { company_id, record_id, sealed }: SealedOpening
+): Openings {
+  const decipher = createDecipheriv('aes-256-gcm', data, sealed.subarray(0, nonceBytes))
+  decipher.setAAD(aadOf(company_id, record_id))
+  decipher.setAuthTag(sealed.subarray(-tagBytes))
+  const text = Buffer.concat([
+    decipher.update(sealed.subarray(nonceBytes, -tagBytes)),
+    decipher.final()
+  ]).toString('utf8')
+  return JSON.parse(text) as Openings // as: written by sealOpenings and authenticated
+}
+
+function aadOf(company_id: CompanyId, record_id: string): Buffer {
+  return Buffer.from(`vidimus/opening/v1|${company_id}|${record_id}`)
+}

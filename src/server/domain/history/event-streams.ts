@@ -1,0 +1,242 @@
+import { AppError } from '../../../contract/errors.ts'
+import type { Deps } from '../deps.ts'
+import type { Person, Standing } from '../sessions/sessions.ts'
+import { type EventText, type Member, type Reader, readerOf, textOf } from './event-readers.ts'
+import { readEvents } from './requests.ts'
+
+const tickMs = 15_000
+/** A tick is sent with the last beat before its time. */
+const tickAfterMs = tickMs - 2000
+const pageEvents = 500
+const maxHeldEvents = 64
+const maxHeldChars = 256 * 1024
+
+/** Where a stream flows to: a connection, mostly. */
+export interface Outlet {
+  /** Answers whether more is welcome at once; after `false` the stream waits for `resume()`. */
+  write(text: string): boolean
+  end(): void
+}
+
+export interface EventStream {
+  /** Begins to write, once: a tick or a reset first. */
+  flow(outlet: Outlet): void
+  resume(): void
+  /** The reader has gone. */
+  close(): void
+}
+
+interface Opening {
+  person: Person
+  /** `Last-Event-ID`: everything after it is sent; without it the stream starts now. */
+  after: number | undefined
+}
+
+/**
+ * A person's requests as they change, in order, each once, as text/event-stream. Without `after` the
+ * first event is a tick at the current sequence, so that a list loaded afterwards misses nothing.
+ */
+export async function openEventStream(deps: Deps, opening: Opening): Promise<EventStream> {
+  const stream = new OpenStream(deps, opening)
+  try {
+    await stream.findPlace()
+    return stream
+  } catch (error) {
+    stream.close()
+    throw error
+  }
+}
+
+class OpenStream implements EventStream, Member {
+  readonly person: Person
+  readonly #deps: Deps
+  readonly #after: number | undefined
+  readonly #reader: Reader
+  readonly #seat: Disposable
+  readonly #endsAt: number
+  #outlet: Outlet | undefined
+  #isOver = false
+  #standing: Standing = 'valid'
+  /** Everything up to here has been sent. */
+  #seq = 0
+  #tickedAt: number
+  #isReset = false
+  /** What came while the outlet was waited for, or a page that the stream reads for itself. */
+  #held: EventText[] = []
+  #heldChars = 0
+  /** Up to here the reader has handed over. */
+  #handed = 0
+  /** Up to here the stream reads for itself. */
+  #behind = 0
+  #isReading = false
+  #isStalled = false
+
+  constructor(deps: Deps, { person, after }: Opening) {
+    this.person = person
+    this.#deps = deps
+    this.#after = after
+    this.#tickedAt = deps.clock().getTime()
+    // half an hour, give or take five minutes, so that many streams do not come back together
+    const maxAge = 60_000 * (25 + ((deps.random(1)[0] ?? 0) / 255) * 10)
+    this.#endsAt = Math.min(this.#tickedAt + maxAge, person.token_expires.getTime())
+    this.#reader = readerOf(deps, person.company_id)
+    this.#seat = takeSeat(deps, person)
+    this.#reader.join(this)
+  }
+
+  async findPlace(): Promise<void> {
+    const { newest, oldest } = await this.#reader.bounds()
+    const isKept = this.#after !== undefined && this.#after <= newest && this.#after >= oldest - 1
+    this.#seq = isKept ? (this.#after ?? newest) : newest
+    this.#isReset = this.#after !== undefined && !isKept
+    this.#behind = Math.max(this.#behind, newest)
+  }
+
+  flow(outlet: Outlet): void {
+    if (this.#isOver) {
+      outlet.end()
+      return
+    }
+    this.#outlet = outlet
+    if (this.#isReset) this.#write(markText('reset', this.#seq))
+    this.#write(markText('tick', this.#seq))
+    this.#pump()
+  }
+
+  resume(): void {
+    this.#isStalled = false
+    this.#pump()
+  }
+
+  close(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#outlet = undefined
+    this.#held = none
+    this.#reader.leave(this)
+    this.#seat[Symbol.dispose]()
+  }
+
+  hand(events: EventText[], until: number): void {
+    this.#handed = until
+    if (events.length === 0) return
+    this.#held = this.#held.length === 0 ? events : [...this.#held, ...events]
+    for (const { text } of events) this.#heldChars += text.length
+    this.#pump()
+    if (this.#held.length > maxHeldEvents || this.#heldChars > maxHeldChars) this.fallBehind(until)
+  }
+
+  fallBehind(until: number): void {
+    this.#held = none
+    this.#heldChars = 0
+    this.#behind = Math.max(this.#behind, until)
+    this.#pump()
+  }
+
+  stand(standing: Standing): void {
+    this.#standing = standing
+    this.#endIfOver()
+  }
+
+  beat(): void {
+    this.#pump()
+    const now = this.#deps.clock().getTime()
+    const isIdle = this.#outlet && !this.#isStalled && !this.#isReading
+    if (!isIdle || now - this.#tickedAt < tickAfterMs) return
+    this.#tickedAt = now
+    this.#write(markText('tick', this.#seq))
+  }
+
+  /** Brings the stream as far as its outlet takes it. */
+  #pump(): void {
+    if (this.#endIfOver() || !this.#outlet || this.#isStalled || this.#isReading) return
+    if (this.#behind > this.#seq) {
+      void this.#catchUp()
+      return
+    }
+    const events = this.#held
+    this.#held = none
+    this.#heldChars = 0
+    for (const event of events) this.#send(event)
+    this.#seq = Math.max(this.#seq, this.#handed)
+  }
+
+  async #catchUp(): Promise<void> {
+    const { company_id, id: user_id } = this.person
+    this.#isReading = true
+    try {
+      while (this.#behind > this.#seq && this.#outlet && !this.#isStalled) {
+        const place = { company_id, user_id, after: this.#seq, limit: pageEvents }
+        const page = await readEvents(this.#deps, place)
+        for (const request of page.events) this.#send(textOf(request))
+        this.#seq = Math.max(this.#seq, page.seen)
+      }
+    } catch (error) {
+      // the next beat tries again from the same place
+      this.#deps.log.warn({ company: company_id, err: error }, 'events could not be read')
+      return
+    } finally {
+      this.#isReading = false
+    }
+    this.#pump()
+  }
+
+  #send({ seq, text }: EventText): void {
+    if (seq <= this.#seq) return
+    this.#seq = seq
+    this.#write(text)
+  }
+
+  #write(text: string): void {
+    if (this.#outlet && !this.#outlet.write(text)) this.#isStalled = true
+  }
+
+  #endIfOver(): boolean {
+    const outlet = this.#outlet
+    if (!outlet) return this.#isOver
+    const { clock, stopping } = this.#deps
+    if (this.#standing === 'valid' && clock().getTime() < this.#endsAt && !stopping.aborted) {
+      return false
+    }
+    this.close()
+    outlet.write(this.#standing === 'disabled' ? disabledText : byeText)
+    outlet.end()
+    return true
+  }
+}
+
+const none: EventText[] = []
+const byeText = 'event: bye\nretry: 2000\ndata: {}\n\n'
+const disabledText = 'event: disabled\ndata: {}\n\n'
+
+/** Where the stream stands; a `reset` says too that the reader's place is no longer kept: it reloads its list. */
+function markText(name: 'tick' | 'reset', seq: number): string {
+  return `event: ${name}\nid: ${seq}\ndata: ${JSON.stringify({ seq })}\n\n`
+}
+
+const seats = new WeakMap<Deps['wakes'], Map<string, number>>()
+
+function takeSeat(deps: Deps, person: Person): Disposable {
+  const taken = seats.get(deps.wakes) ?? new Map<string, number>()
+  seats.set(deps.wakes, taken)
+  const { limits: most } = deps.settings
+  const limits: [string, number][] = [
+    ['process', most.streamsPerProcess],
+    [`company ${person.company_id}`, most.streamsPerCompany],
+    [`person ${person.company_id} ${person.id}`, most.streamsPerUser]
+  ]
+  for (const [key, limit] of limits) {
+    if ((taken.get(key) ?? 0) >= limit) {
+      throw new AppError('stream_limit_reached', 'Too many streams are open', { retryAfter: 30 })
+    }
+  }
+  const add = (amount: 1 | -1) => {
+    for (const [key] of limits) {
+      const count = (taken.get(key) ?? 0) + amount
+      if (count === 0) taken.delete(key)
+      else taken.set(key, count)
+    }
+  }
+  add(1)
+  return { [Symbol.dispose]: () => add(-1) }
+}

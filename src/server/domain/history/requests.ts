@@ -1,0 +1,454 @@
+import { sql } from 'kysely'
+import { AppError } from '../../../contract/errors.ts'
+import { ProcessedRequest } from '../../../contract/requests.ts'
+import { csvMark, csvRecord } from '../../../core/csv.ts'
+import { parseDigest, toHex } from '../../../core/evidence/bytes.ts'
+import { fold, searchWords } from '../../../core/search.ts'
+import { prepare } from '../../db/prepared-statements.ts'
+import { inCompany, inCompanyOnce, type Tx, type Wish } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { readAllOpenings } from '../evidence/sealed-openings.ts'
+
+/** Events older than this are gone; a reader that asks for one reloads its list. */
+const eventDays = 90
+const eventBatch = 1000
+
+type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
+
+/** A request as it is about to be, before its sequence is known. */
+export interface Draft {
+  id: string
+  user_id: string
+  kind: ProcessedRequest['kind']
+  state: ProcessedRequest['state']
+  code?: string
+  created: Date
+  facts: Facts
+}
+
+/** A leaf that enters the record with the change. */
+export interface NewLeaf {
+  record_id: string
+  leaf: string
+  hash: Uint8Array
+}
+
+/**
+ * Writes a request's new state, its event and its leaf under the company's next sequence. It locks the
+ * company's head, so it is the last statement of every transaction.
+ */
+export async function publish(
+  tx: Tx,
+  deps: Pick<Deps, 'wakes' | 'clock'>,
+  company_id: CompanyId,
+  draft: Draft,
+  leaf?: NewLeaf
+): Promise<ProcessedRequest> {
+  const wire = wireOf({ ...draft, code: draft.code ?? null, created_at: draft.created })
+  const result = await tx.raw<{ seq: number }>({
+    name: 'publish',
+    text: publishSql,
+    values: [
+      company_id,
+      draft.id,
+      draft.user_id,
+      draft.kind,
+      draft.state,
+      draft.code ?? null,
+      draft.created,
+      JSON.stringify(draft.facts),
+      JSON.stringify(wire),
+      deps.clock(),
+      leaf?.record_id ?? null,
+      leaf?.leaf ?? null,
+      leaf ? Buffer.from(leaf.hash) : null,
+      draft.facts.name === undefined ? null : fold(draft.facts.name),
+      draft.facts.category_id ?? null
+    ]
+  })
+  const seq = result[0]?.seq
+  if (seq === undefined) throw new Error(`company ${company_id} has no log head`)
+  tx.afterCommit(() => deps.wakes.events.send({ company: company_id, user: draft.user_id }))
+  return { ...wire, seq }
+}
+
+const publishSql = `
+  with head as (
+    update log_head set event_seq = event_seq + 1 where company_id = $1 returning event_seq as seq
+  ), changed as (
+    insert into request (
+      company_id, id, user_id, kind, state, code, seq, created_at, facts, search_name, category_id
+    )
+    select $1, $2, $3, $4, $5, $6, seq, $7, $8::jsonb, $14, $15 from head
+    on conflict (company_id, id) do update
+      set state = excluded.state, code = excluded.code, seq = excluded.seq, facts = excluded.facts,
+          search_name = excluded.search_name, category_id = excluded.category_id
+  ), told as (
+    insert into event (company_id, seq, user_id, request_id, payload, created_at)
+    select $1, seq, $3, $2, $9::jsonb || jsonb_build_object('seq', seq), $10 from head
+  ), sequenced as (
+    insert into log_leaf (company_id, seq, record_id, leaf, hash)
+    select $1, seq, $11, $12, $13 from head where $11::text is not null
+  )
+  select seq from head`
+
+interface Row {
+  id: string
+  kind: string
+  state: string
+  code: string | null
+  created_at: Date
+  facts: Record<string, unknown>
+}
+
+function wireOf(row: Omit<Row, 'facts'> & { facts: object }): Omit<ProcessedRequest, 'seq'> {
+  const { id, kind, state, code, created_at, facts } = row
+  return {
+    id,
+    kind: kind as ProcessedRequest['kind'], // as: both columns are checked by the table
+    created: created_at.toISOString(),
+    state: state as ProcessedRequest['state'],
+    ...(code === null ? {} : { code }),
+    ...facts
+  }
+}
+
+interface Filter {
+  company_id: CompanyId
+  /** Whose requests. */
+  user_id: string | 'everybody'
+  kind?: string | undefined
+  state?: string | undefined
+  category?: string | undefined
+  /** Words of the name. */
+  q?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
+/** What walks through rows that it does not answer. */
+function isSearch({ kind, state, q, from, to }: Filter): boolean {
+  return [kind, state, q, from, to].some(each => each !== undefined)
+}
+
+interface PageInput extends Filter {
+  limit: number
+  /** The id after which to go on. */
+  cursor?: string | undefined
+}
+
+const usualPage = 50
+
+/** A page of requests, newest first, and the cursor of the next one where there is one. */
+export async function listRequests(
+  deps: Pick<Deps, 'db'>,
+  input: Omit<PageInput, 'limit'> & { limit?: number | undefined } & Pick<Wish, 'caller'>
+): Promise<{ requests: ProcessedRequest[]; next: string | undefined }> {
+  const { limit = usualPage, caller } = input
+  const wish = { isHeavy: isSearch(input), caller }
+  const read = async (tx: Tx) => {
+    // one more than is answered tells whether there are others
+    const found = await readRequests(tx, { ...input, limit: limit + 1 })
+    if (found.length === 0) await requireCategory(tx, input)
+    const requests = found.slice(0, limit)
+    return { requests, next: found.length > limit ? requests.at(-1)?.id : undefined }
+  }
+  return inCompany(deps.db, input.company_id, read, wish)
+}
+
+export async function readRequests(tx: Tx, input: PageInput): Promise<ProcessedRequest[]> {
+  const { company_id, user_id, cursor, limit } = input
+  const isWhole = user_id === 'everybody'
+  let query = filtered(tx, input).selectAll().limit(limit)
+  // ids grow with time, and in their order a company's rows have an index
+  if (!isWhole) query = query.orderBy('created_at', 'desc')
+  query = query.orderBy('id', 'desc')
+  if (cursor !== undefined) {
+    const last = await filtered(tx, { company_id, user_id })
+      .select(['created_at', 'id'])
+      .where('id', '=', cursor)
+      .executeTakeFirst()
+    if (!last) throw new AppError('not_found', 'The cursor names no request of the list')
+    query = isWhole
+      ? query.where('id', '<', last.id)
+      : query.where(
+          sql<boolean>`(created_at, id) < (${last.created_at}::timestamptz, ${last.id}::uuid)`
+        )
+  }
+  const rows = await query.execute()
+  return rows.map(row => ({
+    ...wireOf(row),
+    seq: row.seq,
+    ...(isWhole ? { user_id: row.user_id } : {})
+  }))
+}
+
+function filtered(tx: Tx, { company_id, user_id, kind, state, category, q, from, to }: Filter) {
+  let query = tx.selectFrom('request').where('company_id', '=', company_id)
+  if (user_id !== 'everybody') query = query.where('user_id', '=', user_id)
+  if (kind !== undefined) query = query.where('kind', '=', kind)
+  if (state !== undefined) query = query.where('state', '=', state)
+  if (category !== undefined) query = query.where('category_id', '=', category)
+  if (from !== undefined) query = query.where('created_at', '>=', new Date(from))
+  if (to !== undefined) query = query.where('created_at', '<', new Date(to))
+  for (const word of searchWords(q ?? '')) {
+    query = query.where(sql<boolean>`strpos(search_name, ${word}) > 0`)
+  }
+  return query
+}
+
+/**
+ * Whoever asks for a category that is not there is told so, not shown an empty list. One that the caller
+ * may not use is not there for them, unless they have deposited in it before.
+ */
+async function requireCategory(tx: Tx, { company_id, user_id, category }: Filter): Promise<void> {
+  if (category === undefined) return
+  if (user_id === 'everybody') {
+    const found = await tx
+      .selectFrom('category')
+      .select('id')
+      .where('company_id', '=', company_id)
+      .where('id', '=', category)
+      .executeTakeFirst()
+    if (!found) throw new AppError('not_found', 'The company has no such category')
+    return
+  }
+  const allowed = await tx
+    .selectFrom('group_category')
+    .innerJoin('group_user', join =>
+      join
+        .onRef('group_user.company_id', '=', 'group_category.company_id')
+        .onRef('group_user.group_id', '=', 'group_category.group_id')
+    )
+    .where('group_category.company_id', '=', company_id)
+    .where('group_category.category_id', '=', category)
+    .where('group_user.user_id', '=', user_id)
+    .select('group_category.category_id')
+    .limit(1)
+    .executeTakeFirst()
+  if (allowed) return
+  const used = await filtered(tx, { company_id, user_id, category })
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  if (!used) throw new AppError('not_found', 'The caller has no such category')
+}
+
+interface ExportInput extends Filter, Pick<Wish, 'caller'> {
+  locale: 'en' | 'fr'
+}
+
+/** Few enough that the calls of others, which wait while a page is written, do not feel it. */
+const exportPage = 200
+/** An export that has begun would rather wait than break off. */
+const nextPageMs = 120_000
+
+/**
+ * A person's requests as CSV, page by page as the reader takes them, so that neither memory nor a
+ * transaction is held for long. What is created meanwhile is left for the next export.
+ */
+export async function* exportRequests(
+  deps: Pick<Deps, 'db' | 'keys'>,
+  { locale, caller, ...filter }: ExportInput
+): AsyncGenerator<string, void, void> {
+  const names = new Map<string, string>()
+  let cursor: string | undefined
+  const read = async (tx: Tx) => {
+    const requests = await readRequests(tx, { ...filter, cursor, limit: exportPage })
+    if (requests.length === 0 && cursor === undefined) await requireCategory(tx, filter)
+    await nameCategories(tx, filter.company_id, requests, names, locale)
+    const digests = await readDigests(tx, deps, filter.company_id, requests)
+    return requests.map(request => ({ ...request, ...digests.get(request.deposit_id ?? '') }))
+  }
+  do {
+    const page = await inCompany(deps.db, filter.company_id, read, {
+      isHeavy: true,
+      caller,
+      ...(cursor === undefined ? {} : { waitMs: nextPageMs })
+    })
+    const head = cursor === undefined ? csvMark + csvRecord(Object.keys(columns)) : ''
+    const cells = page.map(request => Object.values(columns).map(cell => cell(request, names)))
+    yield head + cells.map(csvRecord).join('')
+    cursor = page.length === exportPage ? page.at(-1)?.id : undefined
+  } while (cursor !== undefined)
+}
+
+type ExportedRequest = ProcessedRequest & Partial<Digests>
+
+/** Columns of the export: the members of a request, flat, under their own names. */
+const columns: Record<
+  string,
+  (request: ExportedRequest, categories: Map<string, string>) => string | number | undefined
+> = {
+  id: request => request.id,
+  kind: request => request.kind,
+  created: request => request.created,
+  state: request => request.state,
+  code: request => request.code,
+  name: request => request.name,
+  category: ({ category_id }, names) => category_id && names.get(category_id),
+  category_id: request => request.category_id,
+  size: request => request.size,
+  reduced_from_bytes: request => request.reduced_from?.bytes,
+  media_type: request => request.media_type,
+  store: request => (request.kind === 'deposit' ? (request.store ?? 'file') : undefined),
+  deposit_id: request => request.deposit_id,
+  sha256: request => request.sha256,
+  stored_sha256: request => request.stored_sha256,
+  leaf_hash: request => request.leaf_hash,
+  rung: request => request.rung,
+  verdict: request => request.verdict,
+  match: request => request.match,
+  asked: request => request.items?.asked,
+  authentic: request => request.items?.authentic,
+  not_found: request => request.items?.not_found
+}
+
+/** Fingerprints of a deposit as hex: of the file as it was chosen, and of a reduced copy that is kept. */
+interface Digests {
+  sha256: string
+  stored_sha256: string | undefined
+}
+
+async function readDigests(
+  tx: Tx,
+  deps: Pick<Deps, 'keys'>,
+  company_id: CompanyId,
+  requests: readonly ProcessedRequest[]
+): Promise<Map<string, Digests>> {
+  const record_ids = requests.flatMap(({ deposit_id }) => deposit_id ?? [])
+  if (record_ids.length === 0) return new Map()
+  const found = await readAllOpenings(tx, deps, { company_id, record_ids })
+  const hexOf = (digest: string | undefined) => (digest ? toHex(parseDigest(digest)) : undefined)
+  const digests = new Map<string, Digests>()
+  for (const [id, { fields }] of found) {
+    const [sha256, stored] = [hexOf(fields['orig']?.value), hexOf(fields['stored']?.value)]
+    if (sha256) digests.set(id, { sha256, stored_sha256: stored === sha256 ? undefined : stored })
+  }
+  return digests
+}
+
+async function nameCategories(
+  tx: Tx,
+  company_id: CompanyId,
+  requests: ProcessedRequest[],
+  names: Map<string, string>,
+  locale: 'en' | 'fr'
+): Promise<void> {
+  const ids = requests.flatMap(({ category_id }) => category_id ?? [])
+  const missing = [...new Set(ids)].filter(id => !names.has(id))
+  if (missing.length === 0) return
+  const found = await tx
+    .selectFrom('category')
+    .select(['id', 'names'])
+    .where('company_id', '=', company_id)
+    .where('id', 'in', missing)
+    .execute()
+  for (const { id, names: each } of found) names.set(id, each[locale])
+}
+
+export async function getRequest(
+  deps: Pick<Deps, 'db'>,
+  input: { company_id: CompanyId; user_id: string; id: string }
+): Promise<ProcessedRequest> {
+  return inCompanyOnce(deps.db, input.company_id, tx => readRequest(tx, input))
+}
+
+export async function readRequest(
+  tx: Tx,
+  input: { company_id: CompanyId; user_id: string; id: string }
+): Promise<ProcessedRequest> {
+  const row = await tx
+    .selectFrom('request')
+    .selectAll()
+    .where('company_id', '=', input.company_id)
+    .where('user_id', '=', input.user_id)
+    .where('id', '=', input.id)
+    .executeTakeFirst()
+  if (!row) throw new AppError('not_found', 'No such request')
+  return { ...wireOf(row), seq: row.seq }
+}
+
+/** What a stream starts from: the newest sequence, and the oldest one still kept. */
+export async function eventBounds(
+  deps: Pick<Deps, 'db'>,
+  company_id: CompanyId
+): Promise<{ newest: number; oldest: number }> {
+  const { newest, first } = await inCompanyOnce(deps.db, company_id, tx =>
+    tx
+      .selectFrom('log_head')
+      .where('company_id', '=', company_id)
+      .select(({ selectFrom }) => [
+        'event_seq as newest',
+        selectFrom('event')
+          .select('seq')
+          .where('company_id', '=', company_id)
+          .orderBy('seq')
+          .limit(1)
+          .as('first')
+      ])
+      .executeTakeFirstOrThrow()
+  )
+  return { newest, oldest: first ?? newest + 1 }
+}
+
+/** A page of a person's events after `seq`, and how far the company's events were looked through. */
+export async function readEvents(
+  deps: Pick<Deps, 'db'>,
+  input: { company_id: CompanyId; user_id: string; after: number; limit: number }
+): Promise<{ events: ProcessedRequest[]; seen: number }> {
+  return inCompany(deps.db, input.company_id, async tx => {
+    // the head first: what commits between the two reads is left for the next page
+    const head = await tx
+      .selectFrom('log_head')
+      .select('event_seq')
+      .where('company_id', '=', input.company_id)
+      .executeTakeFirstOrThrow()
+    const rows = await tx
+      .selectFrom('event')
+      .select(['seq', 'payload'])
+      .where('company_id', '=', input.company_id)
+      .where('user_id', '=', input.user_id)
+      .where('seq', '>', input.after)
+      .where('seq', '<=', head.event_seq)
+      .orderBy('seq')
+      .limit(input.limit)
+      .execute()
+    const last = rows.at(-1)
+    const events = rows.map(row => ProcessedRequest.parse(row.payload))
+    return { events, seen: last && rows.length === input.limit ? last.seq : head.event_seq }
+  })
+}
+
+/**
+ * Deletes a batch of events that no stream may resume from any more, and returns whether more may be due.
+ * Oldest first and without a gap, because a stream resumes wherever its next event is still there.
+ */
+export async function forgetEvents(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId
+): Promise<boolean> {
+  const before = new Date(deps.clock().getTime() - eventDays * 86_400_000)
+  return inCompanyOnce(deps.db, company_id, async tx => {
+    const deleted = await tx.run(deleteEvents, { company_id, before, batch: eventBatch })
+    return deleted.length === eventBatch
+  })
+}
+
+/** Sequences grow with time, so the primary key finds the oldest events and needs no index beside it. */
+export const deleteEvents = prepare(
+  (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
+    sql<{ seq: number }>`
+      with oldest as (
+        select seq, created_at from event
+        where company_id = ${company_id}::uuid order by seq limit ${batch}::int
+      )
+      delete from event
+      where company_id = ${company_id}::uuid and seq in (
+        select seq from oldest where seq < coalesce(
+          (select min(seq) from oldest where created_at >= ${before}::timestamptz),
+          (select max(seq) + 1 from oldest)
+        )
+      )
+      returning seq`
+)

@@ -1,0 +1,81 @@
+import { sql } from 'kysely'
+import type { Db } from '../../db/open.ts'
+import { companyId, inPlatform } from '../../db/scope.ts'
+import { createCompany } from '../companies/companies.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { localhostTheme } from './localhost-theme.ts'
+
+/** The root secret this database was made with; `undefined` before the first start. */
+export async function recordedKekId(db: Db): Promise<string | undefined> {
+  const row = await inPlatform(db, tx =>
+    tx.selectFrom('installation').select('kek_id').executeTakeFirst()
+  )
+  return row?.kek_id
+}
+
+/** Throws when another process was first with another root secret: what this one seals, nobody could open. */
+export async function recordKekId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<void> {
+  await inPlatform(deps.db, tx =>
+    tx
+      .insertInto('installation')
+      .values({ kek_id: deps.keys.kekId, created_at: deps.clock() })
+      .onConflict(conflict => conflict.column('only_row').doNothing())
+      .execute()
+  )
+  const recorded = await recordedKekId(deps.db)
+  if (recorded !== deps.keys.kekId) {
+    throw new Error(
+      `The database was made with the root secret ${recorded}, and this is ${deps.keys.kekId}: start again.`
+    )
+  }
+}
+
+/** Throws unless the database answers a request's own role. */
+export async function askDatabase(deps: Pick<Deps, 'db'>): Promise<void> {
+  await inPlatform(deps.db, tx => sql`select 1`.execute(tx))
+}
+
+/** Every company of the installation; their rows are then read one company at a time. */
+export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]> {
+  const result = await inPlatform(deps.db, tx =>
+    sql<{ id: string }>`select list_companies() as id`.execute(tx)
+  )
+  return result.rows.map(({ id }) => companyId(id))
+}
+
+/** Of the default group of a new installation: strangers who sign up join it. */
+const defaultLimits = {
+  max_requests: 100_000,
+  max_requests_interval: 'P30D',
+  max_storage: 100_000_000_000
+} as const
+
+/**
+ * Makes the installation's own company in an empty database. Returns whether this process made it: of
+ * several that start together one does.
+ */
+export async function seedInstallation(
+  deps: Deps,
+  {
+    host,
+    isPublic,
+    ...names
+  }: { host: string; name: string; title: string; company: string; isPublic: boolean }
+): Promise<boolean> {
+  if ((await listCompanies(deps)).length > 0) return false
+  try {
+    await createCompany(deps, {
+      name: names.company,
+      domains: [
+        { host, name: names.name, title: names.title, public: isPublic, theme: localhostTheme }
+      ],
+      locale: 'en',
+      limits: defaultLimits
+    })
+    return true
+  } catch (error) {
+    // another process has taken the host meanwhile
+    if ((await listCompanies(deps)).length > 0) return false
+    throw error
+  }
+}

@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type * as z from 'zod/mini'
+import { AppError } from '../../../contract/errors.ts'
+import type { getSetup as getSetupCall } from '../../../contract/setup.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import { insertUser } from '../accounts/users.ts'
+import { removeCompany } from '../companies/companies.ts'
+import { originOf, primaryHost } from '../companies/domains.ts'
+import { findDemo } from '../demo/demo.ts'
+import { demoAccount } from '../demo-account.ts'
+import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { provenKey } from '../key-proofs/key-proofs.ts'
+import { consume, refund } from '../rate-limits.ts'
+import { listCompanies } from './installation.ts'
+
+/** Codes that hold at the same time: one of each process that starts, and of the command line. */
+const maxCodes = 5
+const codeMs = 24 * 3_600_000
+
+/**
+ * A new code that lets the first operator in, with the link that carries it. `undefined` once there is
+ * an operator, and where there is no company yet.
+ */
+export async function createSetupCode(
+  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
+): Promise<{ code: string; link: string } | undefined> {
+  const company_id = await findOwnCompany(deps)
+  if (company_id === undefined) return undefined
+  const code = Buffer.from(deps.random(16)).toString('base64url')
+  return inCompany(deps.db, company_id, async tx => {
+    if (await hasOperator(tx, company_id)) return undefined
+    await tx
+      .insertInto('setup_code')
+      .values({ hash: hashOf(code), created_at: deps.clock() })
+      .execute()
+    await sql`
+      delete from setup_code where hash not in
+        (select hash from setup_code order by created_at desc limit ${maxCodes})`.execute(tx)
+    return { code, link: `${originOf(deps, await primaryHost(tx))}/en/setup#${code}` }
+  })
+}
+
+/** What a setup starts from; `not_found` once there is an operator, and on other companies' hosts. */
+export async function getSetup(
+  deps: Pick<Deps, 'db' | 'settings'>,
+  tenant: Tenant,
+  isDeveloper: boolean
+): Promise<z.input<(typeof getSetupCall)['output']>> {
+  const company_id = await requireOwnCompany(deps, tenant)
+  if (await inCompany(deps.db, company_id, tx => hasOperator(tx, company_id))) throw alreadyDone()
+  const demo = await findDemo(deps)
+  const account = isDeveloper ? { account: demoAccount } : {}
+  return {
+    company: tenant.config.company,
+    ...(demo ? { demo: { address: originOf(deps, demo.host), ...account } } : {})
+  }
+}
+
+interface NewOperator {
+  tenant: Tenant
+  address: string
+  code: string
+  /** In canonical form. */
+  email: string
+  username: string
+  public_key_jwt: string
+  locale?: 'en' | 'fr' | undefined
+  company: string
+  demo: 'keep' | 'remove'
+}
+
+/** Makes the first operator, names the company, and removes the demonstration if that is wanted. */
+export async function createOperator(
+  deps: Deps,
+  input: NewOperator
+): Promise<{ id: string; demo: 'none' | 'kept' | 'removed' }> {
+  const { tenant, code, address, username, email, public_key_jwt, locale } = input
+  const company_id = await requireOwnCompany(deps, tenant)
+  const attempt = [company_id, { address }] as const
+  await consume(deps, 'setup_address', attempt)
+  const { id } = await inCompany(deps.db, company_id, async tx => {
+    // Also the lock: of two calls the second waits here and then finds no code, but an operator. Any
+    // failure below puts the codes back.
+    const codes = await tx.deleteFrom('setup_code').returning(['hash', 'created_at']).execute()
+    if (await hasOperator(tx, company_id)) throw alreadyDone()
+    const hash = hashOf(code)
+    const found = codes.find(each => each.hash.equals(hash))
+    if (!found) throw new AppError('setup_code_wrong', 'The code is none of those that hold')
+    if (deps.clock().getTime() - found.created_at.getTime() > codeMs) {
+      throw new AppError('setup_code_expired', 'The code is older than 24 hours')
+    }
+    await refund(deps, 'setup_address', attempt)
+    const person = { tenant, email, username, public_key_jwt, locale }
+    const proof = provenKey({ ...person, purpose: 'signup' })
+    const user = await insertUser(tx, deps, person, proof, ['operator', 'admin'])
+    await rename(tx, company_id, input.company)
+    tx.afterCommit(() => deps.wakes.domains.send(tenant.host))
+    return user
+  })
+  deps.log.info({ audit: 'operator_created', company: company_id, user: id }, 'first operator')
+  return { id, demo: await settleDemo(deps, input.demo) }
+}
+
+/** The operator exists by now, so a demonstration that resists is reported and not a failure. */
+async function settleDemo(
+  deps: Deps,
+  wish: 'keep' | 'remove'
+): Promise<'none' | 'kept' | 'removed'> {
+  const demo = await findDemo(deps)
+  if (!demo) return 'none'
+  if (wish === 'keep') return 'kept'
+  try {
+    return (await removeCompany(deps, demo.company_id)) ? 'removed' : 'none'
+  } catch (error) {
+    deps.log.error({ err: error }, 'the demonstration could not be removed')
+    return 'kept'
+  }
+}
+
+/** The domains that bear the company's old name get the new one, too. */
+async function rename(tx: Tx, company_id: CompanyId, name: string): Promise<void> {
+  const company = await tx
+    .selectFrom('company')
+    .select('name')
+    .where('id', '=', company_id)
+    .executeTakeFirstOrThrow()
+  await tx
+    .updateTable('domain')
+    .set({
+      name: sql<string>`case when name = ${company.name} then ${name} else name end`,
+      title: sql<string>`case when title = ${company.name} then ${name} else title end`,
+      version: sql<number>`version + 1`
+    })
+    .where('company_id', '=', company_id)
+    .execute()
+  await tx.updateTable('company').set({ name }).where('id', '=', company_id).execute()
+}
+
+async function requireOwnCompany(deps: Pick<Deps, 'db'>, tenant: Tenant): Promise<CompanyId> {
+  const own = await findOwnCompany(deps)
+  if (own !== tenant.company_id || tenant.config.demo) {
+    throw new AppError('not_found', 'This host belongs to another company')
+  }
+  return own
+}
+
+/** The installation's own company: the oldest that is no demonstration. */
+async function findOwnCompany(deps: Pick<Deps, 'db'>): Promise<CompanyId | undefined> {
+  const [first] = await listCompanies(deps)
+  if (first === undefined) return undefined
+  const demo = await findDemo(deps)
+  return demo?.company_id === first ? undefined : first
+}
+
+async function hasOperator(tx: Tx, company_id: CompanyId): Promise<boolean> {
+  const found = await tx
+    .selectFrom('user')
+    .select('id')
+    .where('company_id', '=', company_id)
+    .where(sql<boolean>`permissions @> array['operator']`)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+function alreadyDone(): AppError {
+  return new AppError('not_found', 'The installation has an operator')
+}
+
+function hashOf(code: string): Buffer {
+  return createHash('sha256').update(code).digest()
+}

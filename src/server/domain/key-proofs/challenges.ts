@@ -1,0 +1,100 @@
+import { timingSafeEqual } from 'node:crypto'
+import {
+  type ChallengePayload,
+  type ChallengePurpose,
+  challengeSeconds,
+  emailHash,
+  formatChallenge,
+  parseChallenge
+} from '../../../core/challenge.ts'
+import type { KdfId } from '../../../core/kdf.ts'
+import { prepare } from '../../db/prepared-statements.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { consume } from '../rate-limits.ts'
+
+/** The only derivation there is, so that a challenge needs no look at the person it is for. */
+const kdf: KdfId = 'a1'
+
+/** Clocks of two processes may differ by so much. */
+const skewSeconds = 5
+
+interface Asked {
+  tenant: Tenant
+  /** In canonical form. */
+  email: string
+  purpose: ChallengePurpose
+}
+
+/** Stores nothing and asks for nobody: the MAC alone brings it back. */
+export async function createChallenge(
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings'>,
+  { tenant, email, purpose, address }: Asked & { address: string }
+): Promise<{ challenge: string; kdf: string }> {
+  await consume(deps, 'sign_in_address', [tenant.company_id, { address }])
+  const iat = Math.floor(deps.clock().getTime() / 1000)
+  const payload: ChallengePayload = {
+    aud: tenant.host,
+    eh: emailHash(email),
+    n: Buffer.from(deps.random(16)).toString('base64url'),
+    iat,
+    exp: iat + challengeSeconds,
+    kdf,
+    mk: deps.keys.kekId
+  }
+  const challenge = formatChallenge(purpose, payload, signed => deps.keys.mac('challenge', signed))
+  return { challenge, kdf }
+}
+
+/** What a challenge of ours says, or `undefined` where it is not for this host, e-mail, purpose or time. */
+export function readChallenge(
+  deps: Pick<Deps, 'keys' | 'clock'>,
+  { challenge, tenant, email, purpose }: Asked & { challenge: string }
+): ChallengePayload | undefined {
+  const parsed = parseChallenge(challenge, purpose)
+  if (!parsed || !timingSafeEqual(deps.keys.mac('challenge', parsed.signed), parsed.mac)) {
+    return undefined
+  }
+  const { aud, eh, exp } = parsed.payload
+  const fresh = deps.clock().getTime() / 1000 <= exp + skewSeconds
+  return fresh && aud === tenant.host && eh === emailHash(email) ? parsed.payload : undefined
+}
+
+/** Whether this is the first use of a challenge; of parallel ones exactly one gets `true`. */
+export async function spendChallenge(
+  tx: Tx,
+  company_id: CompanyId,
+  challenge: Pick<ChallengePayload, 'n' | 'exp'>
+): Promise<boolean> {
+  const spent = await tx.run(insertSpent, spentRow(company_id, challenge))
+  return spent.length > 0
+}
+
+const insertSpent = prepare((db, row: ReturnType<typeof spentRow>) =>
+  db
+    .insertInto('used_challenge')
+    .values({ company_id: row.company_id, n: row.n, expires_at: row.expires_at })
+    .onConflict(conflict => conflict.columns(['company_id', 'n']).doNothing())
+    .returning('n')
+)
+
+/** What is kept of a challenge for as long as it could be used again. */
+export function spentRow(company_id: CompanyId, { n, exp }: Pick<ChallengePayload, 'n' | 'exp'>) {
+  return { company_id, n, expires_at: new Date((exp + skewSeconds) * 1000) }
+}
+
+/** Removes what no challenge can repeat any more; called by a job. */
+export async function forgetChallenges(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId
+): Promise<void> {
+  // an hour's grace, so that a clock set back does not open old challenges again
+  const before = new Date(deps.clock().getTime() - 3_600_000)
+  await inCompany(deps.db, company_id, tx =>
+    tx
+      .deleteFrom('used_challenge')
+      .where('company_id', '=', company_id)
+      .where('expires_at', '<', before)
+      .execute()
+  )
+}

@@ -1,0 +1,80 @@
+import { AppError } from '../../../contract/errors.ts'
+import { isActiveKdf } from '../../../core/kdf.ts'
+import { type PublicKeyPayload, parsePublicKeyJwt } from '../../../core/public-key-jwt.ts'
+import { noncePurpose, type PublicKeyPurpose } from '../../../core/public-key-proof.ts'
+import type { Tx } from '../../db/scope.ts'
+import type { Deps, Tenant } from '../deps.ts'
+import { newId } from '../ids.ts'
+import { readChallenge, spendChallenge } from './challenges.ts'
+import { sealPublicKey, verifiesJwk } from './public-keys.ts'
+
+interface Proof {
+  tenant: Tenant
+  /** In canonical form. */
+  email: string
+  purpose: PublicKeyPurpose
+  public_key_jwt: string
+  /** base64url SHA-256 of the mail token it must name; without one it may name none. */
+  th?: string | undefined
+}
+
+/** The key, once it has signed for itself, for this host, e-mail, purpose and mail token. */
+export function provenKey({ tenant, email, purpose, public_key_jwt, th }: Proof): PublicKeyPayload {
+  const jwt = parsePublicKeyJwt(public_key_jwt)
+  if (
+    jwt?.payload.purpose !== purpose ||
+    jwt.payload.aud !== tenant.host ||
+    jwt.payload.email !== email ||
+    jwt.payload.th !== th ||
+    !isActiveKdf(jwt.payload.kdf) ||
+    !verifiesJwk(jwt.payload.jwk, jwt.signed, jwt.signature)
+  ) {
+    throw new AppError('key_invalid', `public_key_jwt does not prove a key for this ${purpose}`)
+  }
+  return jwt.payload
+}
+
+/** Spends the challenge that a proof carries: each proof counts once, and not long. */
+export async function spendProof(
+  tx: Tx,
+  deps: Pick<Deps, 'keys' | 'clock'>,
+  tenant: Tenant,
+  { email, purpose, nonce, kdf }: PublicKeyPayload
+): Promise<void> {
+  const asked = { challenge: nonce, tenant, email, purpose: noncePurpose(purpose) }
+  const challenge = readChallenge(deps, asked)
+  const isGood = challenge?.kdf === kdf && (await spendChallenge(tx, tenant.company_id, challenge))
+  if (!isGood) {
+    throw new AppError('challenge_invalid', `The challenge is expired, used, or not for ${purpose}`)
+  }
+}
+
+/** A proven key as its row holds it; the seal opens for this person alone. */
+export function sealedKey(
+  deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
+  { company_id, user_id }: { company_id: string; user_id: string },
+  { kdf, jwk }: Pick<PublicKeyPayload, 'kdf' | 'jwk'>
+) {
+  const key_id = newId(deps)
+  const pub_enc = sealPublicKey(deps.keys, { company_id, user_id, key_id, kdf }, jwk)
+  return { key_id, kdf, pub_enc, kek_id: deps.keys.kekId }
+}
+
+/** Makes a sealed key the one that signs its person in; every other is retired. */
+export async function replaceKey(
+  tx: Tx,
+  { company_id, user_id, now }: { company_id: string; user_id: string; now: Date },
+  key: ReturnType<typeof sealedKey>
+): Promise<void> {
+  await tx
+    .updateTable('user_key')
+    .set({ retired_at: now })
+    .where('company_id', '=', company_id)
+    .where('user_id', '=', user_id)
+    .where('retired_at', 'is', null)
+    .execute()
+  await tx
+    .insertInto('user_key')
+    .values({ company_id, user_id, ...key, created_at: now })
+    .execute()
+}

@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import type { LinkPurpose } from '../../../contract/accounts.ts'
+import { AppError } from '../../../contract/errors.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+
+/** How long a mailed link opens something. */
+const lives: Record<LinkPurpose, number> = {
+  verify: 24 * hour,
+  activate: 72 * hour,
+  reset: 10 * minute,
+  email: hour
+}
+
+interface Bound {
+  company_id: CompanyId
+  purpose: LinkPurpose
+  /** A sign-up for `verify`, else a person. */
+  subject: string
+  email: string
+}
+
+/** A token for one mail. Only its hash is kept. */
+export async function createMailToken(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random'>,
+  { company_id, purpose, subject, email }: Bound
+): Promise<string> {
+  const token = Buffer.from(deps.random(32)).toString('base64url')
+  const created_at = deps.clock()
+  const expires_at = new Date(created_at.getTime() + lives[purpose])
+  const key_id = await presentKey(tx, company_id, subject)
+  const bound = { company_id, purpose, subject, email, key_id, hash: hashOf(token) }
+  await tx
+    .insertInto('mail_token')
+    .values({ ...bound, created_at, expires_at, used_at: null })
+    .execute()
+  return token
+}
+
+/** Whether a token that still opens something was made within the last `withinMs`. */
+export async function hasFreshToken(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  { company_id, purpose, subject, withinMs }: Omit<Bound, 'email'> & { withinMs: number }
+): Promise<boolean> {
+  const found = await tx
+    .selectFrom('mail_token')
+    .where('company_id', '=', company_id)
+    .where('subject', '=', subject)
+    .where('purpose', '=', purpose)
+    .where('used_at', 'is', null)
+    .where('created_at', '>', new Date(deps.clock().getTime() - withinMs))
+    .select('hash')
+    .executeTakeFirst()
+  return found !== undefined
+}
+
+/** `/en/reset-password` → the address that carries a token in its fragment, which no server sees and no log holds. */
+export function mailLink(
+  origin: string,
+  path: string,
+  { token, email }: { token: string; email: string }
+): string {
+  const url = new URL(path, origin)
+  url.hash = new URLSearchParams({ t: token, email }).toString()
+  return url.href
+}
+
+/** Whom a token names, without using it up; refused where it opens nothing any more. */
+export async function readMailToken(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  { company_id, purpose, token }: Omit<Bound, 'subject' | 'email'> & { token: string }
+): Promise<Pick<Bound, 'subject' | 'email'>> {
+  // One statement: between two, a parallel call may use the token up and register a key.
+  const row = await tx
+    .selectFrom('mail_token')
+    .leftJoin('user_key', join =>
+      join
+        .onRef('user_key.company_id', '=', 'mail_token.company_id')
+        .onRef('user_key.user_id', '=', 'mail_token.subject')
+        .on('user_key.retired_at', 'is', null)
+    )
+    .where('mail_token.company_id', '=', company_id)
+    .where('mail_token.hash', '=', hashOf(token))
+    .where('mail_token.purpose', '=', purpose)
+    .select([
+      'mail_token.subject',
+      'mail_token.email',
+      'mail_token.key_id',
+      'mail_token.used_at',
+      'mail_token.expires_at',
+      'user_key.key_id as present_key'
+    ])
+    .limit(1)
+    .executeTakeFirst()
+  if (row?.used_at) throw used()
+  if (!row || row.expires_at <= deps.clock() || row.key_id !== row.present_key) throw invalid()
+  return { subject: row.subject, email: row.email }
+}
+
+/** What a page needs to know of its link: whether it still opens something, and the name of an invitation. */
+export async function readLink(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { company_id, purpose, token }: { company_id: CompanyId; purpose: LinkPurpose; token: string }
+): Promise<{ username?: string }> {
+  return inCompany(deps.db, company_id, async tx => {
+    const { subject } = await readMailToken(tx, deps, { company_id, purpose, token })
+    // the name of a sign-up may be a stranger's choice, so only an invitation's is passed on
+    if (purpose !== 'activate') return {}
+    const user = await tx
+      .selectFrom('user')
+      .where('company_id', '=', company_id)
+      .where('id', '=', subject)
+      .select('username')
+      .executeTakeFirst()
+    return user ?? {}
+  })
+}
+
+/**
+ * Uses a token up, if it still holds and its person has the key they had when it was made. Of parallel
+ * calls one passes. The caller holds the subject's row, so that no key changes in between.
+ */
+export async function spendMailToken(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  { company_id, purpose, token, subject }: Omit<Bound, 'email'> & { token: string }
+): Promise<void> {
+  const now = deps.clock()
+  const spent = await tx
+    .updateTable('mail_token')
+    .set({ used_at: now })
+    .where('company_id', '=', company_id)
+    .where('hash', '=', hashOf(token))
+    .where('purpose', '=', purpose)
+    .where('subject', '=', subject)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', now)
+    .where('key_id', 'is not distinct from', await presentKey(tx, company_id, subject))
+    .returning('hash')
+    .executeTakeFirst()
+  if (spent) return
+  // says which of the two it was
+  await readMailToken(tx, deps, { company_id, purpose, token })
+  throw invalid()
+}
+
+/** Makes every link worthless that was mailed for somebody; used ones stay known as used. */
+export async function voidMailTokens(
+  tx: Tx,
+  company_id: CompanyId,
+  subject: string
+): Promise<void> {
+  await tx
+    .deleteFrom('mail_token')
+    .where('company_id', '=', company_id)
+    .where('subject', '=', subject)
+    .where('used_at', 'is', null)
+    .execute()
+}
+
+/** Forgets tokens a week after their end. */
+export async function forgetMailTokens(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId
+): Promise<void> {
+  const before = new Date(deps.clock().getTime() - 7 * 24 * hour)
+  await inCompany(deps.db, company_id, tx =>
+    tx
+      .deleteFrom('mail_token')
+      .where('company_id', '=', company_id)
+      .where('expires_at', '<', before)
+      .execute()
+  )
+}
+
+async function presentKey(tx: Tx, company_id: CompanyId, subject: string): Promise<string | null> {
+  const key = await tx
+    .selectFrom('user_key')
+    .where('company_id', '=', company_id)
+    .where('user_id', '=', sql<string>`${subject}::uuid`)
+    .where('retired_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .select('key_id')
+    .limit(1)
+    .executeTakeFirst()
+  return key?.key_id ?? null
+}
+
+function hashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+function used(): AppError {
+  return new AppError('mail_token_used', 'The token was used before')
+}
+
+function invalid(): AppError {
+  return new AppError('mail_token_invalid', 'The token is expired, void, or none of this company')
+}

@@ -1,0 +1,245 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { AppError, type ErrorCode } from '../../contract/errors.ts'
+import type { Deps, Limits, Tenant } from './deps.ts'
+import { countedNetworks } from './ip-addresses.ts'
+
+/** How much of a limit is left to a caller, told with the answer. */
+export interface Reading {
+  name: string
+  limit: number
+  seconds: number
+  remaining: number
+  resetSeconds: number
+}
+
+interface Rule {
+  points: (limits: Limits) => number
+  seconds: number
+  code: ErrorCode
+  /** Told to the caller: not what other people's calls have used up, and nothing of a login. */
+  told: boolean
+}
+
+const minute = 60
+const hour = 3600
+const day = 86_400
+
+const rules = {
+  /** Challenges and logins of one address. */
+  sign_in_address: told(rule(limits => limits.signInPerAddressMinute, minute)),
+  /** Tries to make an account, from one address. */
+  sign_up_address: told(rule(limits => limits.signUpPerAddressHour, hour)),
+  /** Mails asked for, from one address and for one e-mail, known or not. */
+  mail_address: told(rule(limits => limits.mailsPerAddressHour, hour)),
+  mail_email: rule(() => 3, hour),
+  /** Resets asked for one e-mail from one network: nobody else keeps the owner from asking. */
+  reset_email: rule(() => 3, hour),
+  /** Mails that strangers ask one company for; a part is kept for networks that ask the first time that day. */
+  mail_company_day: rule(limits => shared(limits.mailsPerCompanyDay), day),
+  mail_newcomers_day: rule(limits => kept(limits.mailsPerCompanyDay), day),
+  mail_seen_day: rule(() => Number.MAX_SAFE_INTEGER, day),
+  /** Mailed links tried from one address. */
+  mail_token_address: rule(limits => limits.mailTokensPerAddress, 15 * minute),
+  /** Failed logins of one e-mail, known or not, from one address. */
+  login_address: rule(() => 10, 15 * minute),
+  login_email: rule(() => 100, hour),
+  /** Failed logins of one e-mail from a browser that has signed in before, so that no stranger blocks the owner. */
+  login_device: rule(() => 10, 15 * minute),
+  /** Wrong present passwords of one person, so that a stolen session is no place to guess them. */
+  rekey_user: rule(() => 10, 15 * minute),
+  /** Tries of the setup code from one address. */
+  setup_address: rule(() => 10, hour),
+  /** Fingerprints looked up. */
+  verify_address_minute: told(
+    rule(limits => limits.verifyPerAddressMinute, minute, 'lookup_limited')
+  ),
+  verify_address_day: told(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
+  verify_company_day: rule(limits => shared(limits.verifyPerCompanyDay), day, 'lookup_limited'),
+  verify_newcomers_day: rule(limits => kept(limits.verifyPerCompanyDay), day, 'lookup_limited'),
+  verify_user_minute: told(rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')),
+  /** Calls of strangers that bring a body, for all companies together: counted before the body is read. */
+  public_address: told(rule(limits => limits.publicPerAddressMinute, minute)),
+  /** What browsers tell of our own pages. */
+  csp_report_address: told(rule(limits => limits.reportsPerAddressMinute, minute))
+} satisfies Record<string, Rule>
+
+export type LimitName = keyof typeof rules
+
+/** What is counted: a company, and within it an e-mail, a person or the networks of an address. */
+export type Counted = readonly [company: string, ...parts: (string | { address: string })[]]
+
+/** Budgets of the networks of an address, as multiples of the limit: a /64 of IPv6, its /56 and its /48. */
+const tierFactors = [1, 4, 16]
+
+/**
+ * Counts `points`, or refuses with the seconds after which they fit. A refused try counts as well.
+ * A batch larger than the whole limit takes all of it. An address counts once for each of its networks;
+ * returns whether the widest of them is counted for the first time in this period.
+ */
+export async function consume(
+  deps: Pick<Deps, 'keys' | 'settings'>,
+  name: LimitName,
+  counted: Counted,
+  points = 1
+): Promise<{ isFirst: boolean }> {
+  let isFirst = true
+  for (const [tier, key] of tiersOf(counted).entries()) {
+    isFirst = await consumeTier(deps, name, { tier, key }, points)
+  }
+  return { isFirst }
+}
+
+async function consumeTier(
+  deps: Pick<Deps, 'keys' | 'settings'>,
+  name: LimitName,
+  { tier, key }: { tier: number; key: string[] },
+  points: number
+): Promise<boolean> {
+  const limit = limitOf(deps.settings.limits, name, tier)
+  const taken = Math.min(points, limit)
+  try {
+    const result = await limiter(deps, name, tier).consume(pseudonym(deps, name, key), taken)
+    note(name, limit, result)
+    return result.consumedPoints <= taken
+  } catch (refusal) {
+    if (!(refusal instanceof RateLimiterRes)) throw refusal
+    note(name, limit, refusal)
+    const retryAfter = secondsLeft(refusal)
+    // the counters go by the process's own clock
+    const resets_at = new Date(Date.now() + retryAfter * 1000).toISOString()
+    throw new AppError(rules[name].code, `The limit ${name} is reached`, {
+      retryAfter,
+      figures: { used: Math.min(limit, refusal.consumedPoints), limit, resets_at }
+    })
+  }
+}
+
+/**
+ * Counts `points` of a company's budget for strangers. A part of it is kept for networks that come for
+ * the first time that day, so that a holder of many networks cannot use up all of it.
+ */
+export async function consumeShared(
+  deps: Pick<Deps, 'keys' | 'settings'>,
+  what: 'mail' | 'verify',
+  { company_id, isFirst }: { company_id: string; isFirst: boolean },
+  points = 1
+): Promise<void> {
+  try {
+    await consume(deps, `${what}_company_day`, [company_id], points)
+  } catch (refusal) {
+    if (!isFirst) throw refusal
+    await consume(deps, `${what}_newcomers_day`, [company_id], points)
+  }
+}
+
+/** Counts a mail that somebody asks for: the same for every e-mail, whoever is known. */
+export async function consumeMails(
+  deps: Pick<Deps, 'keys' | 'settings'>,
+  { tenant, email, address }: { tenant: Tenant; email: string; address: string },
+  kind: 'reset' | 'other' = 'other'
+): Promise<void> {
+  const { company_id } = tenant
+  await consume(deps, 'mail_address', [company_id, { address }])
+  if (kind === 'reset') await consume(deps, 'reset_email', [company_id, email, { address }])
+  else await consume(deps, 'mail_email', [company_id, email])
+  const { isFirst } = await consume(deps, 'mail_seen_day', [company_id, { address }])
+  await consumeShared(deps, 'mail', { company_id, isFirst })
+}
+
+/** Runs what a mailed link opens; a try that is refused counts against its address. */
+export async function countingTokens<T>(
+  deps: Pick<Deps, 'keys' | 'settings'>,
+  { tenant, address }: { tenant: Tenant; address: string },
+  run: () => Promise<T>
+): Promise<T> {
+  const counted = [tenant.company_id, { address }] as const
+  await consume(deps, 'mail_token_address', counted)
+  const result = await run()
+  await refund(deps, 'mail_token_address', counted)
+  return result
+}
+
+const readings = new AsyncLocalStorage<Map<string, Reading>>()
+
+/** Runs a call and answers, beside its result, which limits it was counted against. */
+export async function metered<T>(run: () => Promise<T>): Promise<{ result: T; read: Reading[] }> {
+  const read = new Map<string, Reading>()
+  const result = await readings.run(read, run)
+  return { result, read: [...read.values()] }
+}
+
+function note(name: LimitName, limit: number, result: RateLimiterRes): void {
+  const { seconds, told } = rules[name]
+  if (!told) return
+  const remaining = Math.max(0, result.remainingPoints)
+  const resetSeconds = secondsLeft(result)
+  const read = readings.getStore()
+  // of several networks the one that has least left
+  if (remaining > (read?.get(name)?.remaining ?? remaining)) return
+  read?.set(name, { name, limit, seconds, remaining, resetSeconds })
+}
+
+function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
+  return Math.max(1, Math.ceil(msBeforeNext / 1000))
+}
+
+/** Gives points back that turned out not to count, such as the one of a successful login. */
+export async function refund(
+  deps: Pick<Deps, 'keys' | 'settings'>,
+  name: LimitName,
+  counted: Counted,
+  points = 1
+): Promise<void> {
+  for (const [tier, key] of tiersOf(counted).entries()) {
+    await limiter(deps, name, tier).reward(pseudonym(deps, name, key), points)
+  }
+}
+
+/** One key for each network of the address among `counted`; without an address a single one. */
+function tiersOf(counted: Counted): string[][] {
+  const address = counted.find(part => typeof part === 'object')?.address
+  const networks = address === undefined ? [''] : countedNetworks(address)
+  return networks.map(network => counted.map(part => (typeof part === 'string' ? part : network)))
+}
+
+function limitOf(limits: Limits, name: LimitName, tier: number): number {
+  return rules[name].points(limits) * (tierFactors[tier] ?? 1)
+}
+
+/** A quarter of a company's budget is kept for newcomers. */
+function kept(points: number): number {
+  return Math.floor(points / 4)
+}
+
+function shared(points: number): number {
+  return points - kept(points)
+}
+
+/** Counters live as long as the settings they enforce: one set a process, a fresh one for each test. */
+const counters = new WeakMap<Limits, Map<string, RateLimiterMemory>>()
+
+function limiter(deps: Pick<Deps, 'settings'>, name: LimitName, tier: number): RateLimiterMemory {
+  const { limits } = deps.settings
+  const set = counters.get(limits) ?? new Map<string, RateLimiterMemory>()
+  counters.set(limits, set)
+  const key = `${name} ${tier}`
+  const points = limitOf(limits, name, tier)
+  const found = set.get(key) ?? new RateLimiterMemory({ points, duration: rules[name].seconds })
+  set.set(key, found)
+  return found
+}
+
+/** Addresses and e-mails do not lie about in memory. */
+function pseudonym(deps: Pick<Deps, 'keys'>, name: LimitName, key: string[]): string {
+  const text = JSON.stringify([name, ...key])
+  return deps.keys.mac('pseudonym', text).subarray(0, 16).toString('base64url')
+}
+
+function rule(points: Rule['points'], seconds: number, code: ErrorCode = 'rate_limited'): Rule {
+  return { points, seconds, code, told: false }
+}
+
+function told(rule: Rule): Rule {
+  return { ...rule, told: true }
+}

@@ -1,0 +1,206 @@
+import { hash } from 'node:crypto'
+import { errors, jwtVerify } from 'jose'
+import * as z from 'zod/mini'
+import { AppError } from '../../../contract/errors.ts'
+import type { Deps, Keys, Tenant } from '../deps.ts'
+import { newId } from '../ids.ts'
+
+/** How long a token lives, and with it a session whose browser is closed. */
+export const tokenMinutes = 60
+
+/** What an access token says. No name and no right, because it lies in a cookie that scripts read. */
+export interface Claims {
+  user_id: string
+  session_id: string
+  pending: boolean
+  signedIn: Date
+  expires: Date
+}
+
+/** A fresh token; it ends with its session at the latest. */
+export async function issueToken(
+  deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
+  tenant: Tenant,
+  claims: Claims
+): Promise<string> {
+  const { kid, sign } = deps.keys.signingKey()
+  const header = { alg: 'ES256', typ: 'JWT', kid } satisfies z.output<typeof Header>
+  const payload = {
+    cid: tenant.company_id,
+    sid: claims.session_id,
+    use: 'access',
+    st: claims.pending ? 'pending' : 'full',
+    auth_time: seconds(claims.signedIn),
+    iss: issuerOf(tenant),
+    aud: tenant.host,
+    sub: claims.user_id,
+    jti: newId(deps),
+    iat: seconds(deps.clock()),
+    exp: seconds(claims.expires)
+  } satisfies z.output<typeof Payload>
+  const signed = [header, payload]
+    .map(part => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.')
+  return `${signed}.${withLowS(sign(signed)).toString('base64url')}`
+}
+
+/** When a token made now would end. */
+export function tokenEnd(now: Date, sessionEnd: Date): Date {
+  return new Date(Math.min(now.getTime() + tokenMinutes * 60_000, sessionEnd.getTime()))
+}
+
+/** What a token of this host says; `unauthenticated` for every other one. Whether its session lives is not asked here. */
+export async function readToken(
+  deps: Pick<Deps, 'keys' | 'clock'>,
+  tenant: Tenant,
+  token: string
+): Promise<Claims> {
+  const claims = await provenClaims(deps, tenant, token)
+  const now = deps.clock().getTime() / 1000
+  if (claims.cid !== tenant.company_id || claims.iat > now + maxSkewSeconds) throw badToken()
+  const { sub, sid, st, auth_time, exp } = claims
+  return {
+    user_id: sub,
+    session_id: sid,
+    pending: st === 'pending',
+    signedIn: new Date(auth_time * 1000),
+    expires: new Date(exp * 1000)
+  }
+}
+
+const maxTokenLength = 2048
+
+/** How far the clock may have been set back since a token was made, before its holder is signed out. */
+const maxSkewSeconds = 300
+
+const Header = z.strictObject({
+  alg: z.literal('ES256'),
+  typ: z.literal('JWT'),
+  kid: z.string().check(z.regex(/^[0-9a-f]{1,64}$/))
+})
+
+const Payload = z.strictObject({
+  iss: z.string(),
+  aud: z.string(),
+  sub: z.uuid(),
+  cid: z.uuid(),
+  sid: z.uuid(),
+  jti: z.uuid(),
+  use: z.literal('access'),
+  st: z.enum(['full', 'pending']),
+  auth_time: z.int(),
+  iat: z.int(),
+  exp: z.int()
+})
+
+interface Proof {
+  claims: z.output<typeof Payload>
+  kid: string
+  key: CryptoKey
+}
+
+const maxProofs = 10_000
+const proofsByKeys = new WeakMap<Keys, Map<string, Proof>>()
+
+/**
+ * The signature of a token is checked once on each host: a browser sends the same one for an hour. A
+ * proof holds as long as its key does, and the time is looked at again. No token lies in memory for it.
+ */
+async function provenClaims(
+  deps: Pick<Deps, 'keys' | 'clock'>,
+  tenant: Tenant,
+  token: string
+): Promise<Proof['claims']> {
+  if (token.length > maxTokenLength) throw badToken()
+  const proofs = proofsByKeys.get(deps.keys) ?? new Map<string, Proof>()
+  proofsByKeys.set(deps.keys, proofs)
+  const name = hash('sha256', `${tenant.host} ${token}`)
+  const known = proofs.get(name)
+  if (known && known.key === deps.keys.verifyingKey(known.kid)) {
+    if (known.claims.exp <= seconds(deps.clock())) throw badToken()
+    return known.claims
+  }
+  const proof = await prove(deps, tenant, token)
+  const [oldest] = proofs.keys()
+  if (proofs.size >= maxProofs && oldest !== undefined) proofs.delete(oldest)
+  proofs.set(name, proof)
+  return proof.claims
+}
+
+async function prove(
+  deps: Pick<Deps, 'keys' | 'clock'>,
+  tenant: Tenant,
+  token: string
+): Promise<Proof> {
+  if (!hasOneSpelling(token)) throw badToken()
+  let key: CryptoKey | undefined
+  const find = (header: unknown) => {
+    key = verifyingKey(deps, header)
+    return key
+  }
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, find, {
+      algorithms: ['ES256'],
+      typ: 'JWT',
+      issuer: issuerOf(tenant),
+      audience: tenant.host,
+      // jose accepts a token without `exp` otherwise
+      requiredClaims: ['exp', 'iat', 'sub', 'jti', 'sid'],
+      currentDate: deps.clock()
+    })
+    const claims = Payload.safeParse(payload)
+    if (!claims.success || !key) throw badToken()
+    return { claims: claims.data, kid: Header.parse(protectedHeader).kid, key }
+  } catch (cause) {
+    if (cause instanceof errors.JOSEError || cause instanceof AppError) throw badToken(cause)
+    throw cause
+  }
+}
+
+/** The header is exactly ours: no key, address of a key or extension comes with a token. */
+function verifyingKey(deps: Pick<Deps, 'keys'>, header: unknown): CryptoKey {
+  const ours = Header.safeParse(header)
+  const key = ours.success ? deps.keys.verifyingKey(ours.data.kid) : undefined
+  if (!key) throw badToken()
+  return key
+}
+
+/** An identifier, the same in development: neither scheme nor port follows the settings. */
+function issuerOf(tenant: Tenant): string {
+  return `https://api.${tenant.host}`
+}
+
+const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
+
+/**
+ * Of r, s and r, n−s both verify, and base64url has several spellings of most bytes: a token is
+ * accepted in the one form it was issued in, so that nobody can make a second one from it.
+ */
+function hasOneSpelling(token: string): boolean {
+  const parts = token.split('.')
+  const [, , signature = ''] = parts
+  return (
+    parts.length === 3 &&
+    parts.every(part => Buffer.from(part, 'base64url').toString('base64url') === part) &&
+    signature.length === 86 &&
+    sOf(Buffer.from(signature, 'base64url')) <= order / 2n
+  )
+}
+
+function withLowS(signature: Buffer): Buffer {
+  const s = sOf(signature)
+  if (s > order / 2n) signature.write((order - s).toString(16).padStart(64, '0'), 32, 'hex')
+  return signature
+}
+
+function sOf(signature: Buffer): bigint {
+  return BigInt(`0x${signature.subarray(32).toString('hex')}`)
+}
+
+function badToken(cause?: unknown): AppError {
+  return new AppError('unauthenticated', 'The token is not valid here', { cause })
+}
+
+function seconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000)
+}

@@ -1,0 +1,85 @@
+import { timingSafeEqual } from 'node:crypto'
+import { AppError } from '../../../contract/errors.ts'
+import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { type Person, standing } from './sessions.ts'
+
+/** Long enough for a click and its redirects; the download itself may take longer. */
+const linkSeconds = 60
+
+interface Linked {
+  company_id: CompanyId
+  user_id: string
+  session_id: string
+  /** The deposit. */
+  id: string
+  expires: Date
+}
+
+/** Stands for its person's token at one download, so that no token lies in an address. */
+export function createLink(
+  deps: Pick<Deps, 'keys' | 'clock'>,
+  { person, id }: { person: Person; id: string }
+): { link: string; expires: Date } {
+  const expires = new Date((Math.floor(deps.clock().getTime() / 1000) + linkSeconds) * 1000)
+  const { company_id, id: user_id, session_id } = person
+  const linked = { company_id, user_id, session_id, id, expires }
+  const bytes = Buffer.concat([head(linked), macOf(deps, linked)])
+  return { link: bytes.toString('base64url'), expires }
+}
+
+/** The person of a link, who must still be signed in; `link_invalid` for every other one. */
+export async function openLink(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock'>,
+  { tenant, id, link }: { tenant: Tenant; id: string; link: string }
+): Promise<Person> {
+  const bytes = Buffer.from(link, 'base64url')
+  if (bytes.length !== headBytes + macBytes || bytes.toString('base64url') !== link) throw invalid()
+  const { company_id } = tenant
+  const linked = {
+    company_id,
+    user_id: uuidOf(bytes.subarray(0, 16)),
+    session_id: uuidOf(bytes.subarray(16, 32)),
+    id,
+    expires: new Date(bytes.readUInt32BE(32) * 1000)
+  }
+  if (!timingSafeEqual(macOf(deps, linked), bytes.subarray(headBytes))) throw invalid()
+  const person: Person = {
+    id: linked.user_id,
+    session_id: linked.session_id,
+    company_id,
+    pending: false,
+    permissions: [],
+    outdated: false,
+    token_expires: linked.expires,
+    session_expires: linked.expires
+  }
+  if ((await standing(deps, person)) !== 'valid') throw invalid()
+  return person
+}
+
+const headBytes = 36
+const macBytes = 32
+
+function head({ user_id, session_id, expires }: Linked): Buffer {
+  const seconds = Buffer.alloc(4)
+  seconds.writeUInt32BE(expires.getTime() / 1000)
+  return Buffer.concat([bytesOf(user_id), bytesOf(session_id), seconds])
+}
+
+function macOf(deps: Pick<Deps, 'keys'>, linked: Linked): Buffer {
+  const { company_id, user_id, session_id, id, expires } = linked
+  const said = [company_id, id, user_id, session_id, 'attachment', expires.getTime() / 1000]
+  return deps.keys.mac('link', `vidimus/content/v1|${said.join('|')}`)
+}
+
+function bytesOf(uuid: string): Buffer {
+  return Buffer.from(uuid.replaceAll('-', ''), 'hex')
+}
+
+function uuidOf(bytes: Buffer): string {
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+function invalid(): AppError {
+  return new AppError('link_invalid', 'The link is over, or not for this deposit')
+}

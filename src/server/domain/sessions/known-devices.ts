@@ -1,0 +1,37 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { CompanyId, Deps } from '../deps.ts'
+
+/** What tells at the next login that a person has signed in on this browser before. */
+export function createDevice(
+  deps: Pick<Deps, 'keys' | 'random'>,
+  company_id: CompanyId,
+  user_id: string
+): string {
+  const random = Buffer.from(deps.random(16)).toString('base64url')
+  return `${random}.${deviceMac(deps, company_id, user_id, random).toString('base64url')}`
+}
+
+/** Whether a login of this person has answered it. */
+export function isDeviceOf(
+  deps: Pick<Deps, 'keys'>,
+  device: string,
+  company_id: CompanyId,
+  user_id: string
+): boolean {
+  // one spelling only: another would have a bucket of its own
+  const [, random = '', mac = ''] =
+    /^([\w-]{21}[AQgw])\.([\w-]{42}[AEIMQUYcgkosw048])$/.exec(device) ?? []
+  return (
+    random !== '' &&
+    timingSafeEqual(deviceMac(deps, company_id, user_id, random), Buffer.from(mac, 'base64url'))
+  )
+}
+
+function deviceMac(
+  deps: Pick<Deps, 'keys'>,
+  company_id: CompanyId,
+  user_id: string,
+  random: string
+): Buffer {
+  return deps.keys.mac('device', `${company_id}|${user_id}|${random}`)
+}

@@ -1,0 +1,233 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { AppError } from '../../../contract/errors.ts'
+import { splitResponse } from '../../../core/challenge.ts'
+import { PublicKeyJwk } from '../../../core/public-key-jwt.ts'
+import { prepare } from '../../db/prepared-statements.ts'
+import type { DisabledMark } from '../../db/schema.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import { demoKey } from '../demo-account.ts'
+import type { CompanyId, Deps, Keys, Tenant } from '../deps.ts'
+import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
+import {
+  type SealedKey,
+  sealPublicKey,
+  verifiesJwk,
+  verifiesSealed
+} from '../key-proofs/public-keys.ts'
+import { type Counted, consume, type LimitName, refund } from '../rate-limits.ts'
+import { issueToken, tokenEnd } from './access-tokens.ts'
+import { createDevice, isDeviceOf } from './known-devices.ts'
+import { accountDisabled, createSession } from './sessions.ts'
+
+interface LogIn {
+  tenant: Tenant
+  /** In canonical form. */
+  email: string
+  challenge_response: string
+  /** What an earlier login on the same browser answered. */
+  device: string | undefined
+  address: string
+  /** The browser's `User-Agent`. */
+  agent: string
+  /** The call comes from a developer's machine. */
+  isDeveloper: boolean
+}
+
+/** One session for one answered challenge. Every failure looks the same, whoever exists. */
+export async function logIn(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log'>,
+  input: LogIn
+): Promise<{ access_token: string; device: string }> {
+  const { tenant, email, address } = input
+  const { company_id } = tenant
+  await consume(deps, 'sign_in_address', [company_id, { address }])
+  const response = splitResponse(input.challenge_response)
+  const challenge =
+    response && readChallenge(deps, { ...response, tenant, email, purpose: 'login' })
+  if (!response || !challenge || isPublished(input, response)) throw loginFailed(deps, input)
+  // a refusal ends its transaction by a rollback, which waits for no disk: a commit waits where a person's
+  // key was held, and time would tell who is there
+  const tried = await inCompany(deps.db, company_id, async tx => {
+    const person = await findPerson(tx, email)
+    const counted = failureLimits(deps, input, person?.user_id)
+    // counted before the check, so that guesses in parallel count too
+    for (const [name, key] of counted) await consume(deps, name, key)
+    const account =
+      holderAmong(deps.keys, [person], response) ??
+      holderAmong(deps.keys, await findWaiting(tx, deps, email), response)
+    if (!account) throw loginFailed(deps, input)
+    const { disabled } = account
+    const done = disabled
+      ? spendChallenge(tx, company_id, challenge).then(isFirst => isFirst && { disabled })
+      : createSession(tx, deps, input.agent, account, challenge)
+    // goes out with the commit
+    tx.leave(done)
+    return { done, counted }
+  })
+  const outcome = await tried.done
+  if (!outcome) throw loginFailed(deps, input)
+  for (const [name, key] of tried.counted) await refund(deps, name, key)
+  if ('disabled' in outcome) throw accountDisabled('user', outcome.disabled)
+  const { user_id, session_id, pending, created_at, expires_at } = outcome
+  deps.log.info({ audit: 'login_ok', company: company_id, user: user_id }, 'signed in')
+  const access_token = await issueToken(deps, tenant, {
+    user_id,
+    session_id,
+    pending,
+    signedIn: created_at,
+    expires: tokenEnd(created_at, expires_at)
+  })
+  return { access_token, device: createDevice(deps, company_id, user_id) }
+}
+
+/** Everybody knows the password of the demonstration's account, so its key is for developers alone. */
+function isPublished(
+  { tenant, isDeveloper }: LogIn,
+  { challenge, signature }: { challenge: string; signature: Uint8Array }
+): boolean {
+  if (isDeveloper || !tenant.config.demo) return false
+  return verifiesJwk(demoKey, Buffer.from(challenge), signature)
+}
+
+/** A person, or a sign-up that waits for its e-mail to be confirmed. */
+interface Account {
+  user_id: string
+  disabled: DisabledMark | null
+  tokens_valid_after: Date
+  /** Of a sign-up. */
+  waits_until?: Date
+  key: SealedKey
+}
+
+const personOf = prepare((db, { company_id, email }: { company_id: CompanyId; email: string }) =>
+  db
+    .selectFrom('user')
+    .innerJoin('user_key', join =>
+      join
+        .onRef('user_key.company_id', '=', 'user.company_id')
+        .onRef('user_key.user_id', '=', 'user.id')
+    )
+    .where('user.company_id', '=', company_id)
+    .where('user.email', '=', email)
+    .where('user_key.retired_at', 'is', null)
+    .orderBy('user_key.created_at', 'desc')
+    .select([
+      'user.id',
+      'user.disabled',
+      'user.tokens_valid_after',
+      'user_key.key_id',
+      'user_key.kdf',
+      'user_key.pub_enc'
+    ])
+    .limit(1)
+    // a change of password waits for this login and ends its session, or this login sees the new key
+    .forKeyShare('user_key')
+)
+
+async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
+  const company_id = tx.companyId
+  const [row] = await tx.run(personOf, { company_id, email })
+  if (!row) return undefined
+  const { id: user_id, disabled, tokens_valid_after, key_id, kdf, pub_enc } = row
+  const key = { company_id, user_id, key_id, kdf, pub_enc }
+  return { user_id, disabled, tokens_valid_after, key }
+}
+
+/** As many sign-ups of an e-mail may sign in at a time, the newest. */
+const maxWaiting = 3
+
+interface Waiting {
+  company_id: CompanyId
+  email: string
+  now: Date
+}
+
+const waitingOf = prepare((db, { company_id, email, now }: Waiting) =>
+  db
+    .selectFrom('signup')
+    .where('company_id', '=', company_id)
+    .where('email', '=', email)
+    .where('expires_at', '>', now)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .select(['id', 'key_id', 'kdf', 'pub_enc', 'expires_at'])
+    .limit(maxWaiting)
+    // a confirmation waits for this login and takes its session along, or this login sees the person
+    .forKeyShare()
+)
+
+/**
+ * Who else may sign in with an e-mail: its sign-ups that wait for their confirmation, and after them once
+ * more its person, who may have been one of them a moment ago. So many places, some of them empty.
+ */
+async function findWaiting(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  email: string
+): Promise<(Account | undefined)[]> {
+  const company_id = tx.companyId
+  const [rows, person] = await Promise.all([
+    tx.run(waitingOf, { company_id, email, now: deps.clock() }),
+    findPerson(tx, email)
+  ])
+  const signUps = rows.map(({ id: user_id, expires_at: waits_until, ...key }) => ({
+    user_id,
+    disabled: null,
+    tokens_valid_after: new Date(0),
+    waits_until,
+    key: { company_id, user_id, ...key }
+  }))
+  const empty = Array.from({ length: maxWaiting - signUps.length }, () => undefined)
+  return [...signUps, ...empty, person]
+}
+
+/** Opens and tries a key for an empty place as for everybody, so that time tells nothing of who is there. */
+function holderAmong(
+  keys: Keys,
+  places: (Account | undefined)[],
+  { challenge, signature }: { challenge: string; signature: Uint8Array }
+): Account | undefined {
+  const signed = Buffer.from(challenge)
+  const holders = places.filter(place =>
+    verifiesSealed(keys, place?.key ?? decoyOf(keys), signed, signature)
+  )
+  return holders.find(holder => holder !== undefined)
+}
+
+const decoys = new WeakMap<Keys, SealedKey>()
+
+/** A key that nobody holds, sealed like everybody's. */
+function decoyOf(keys: Keys): SealedKey {
+  const made = decoys.get(keys) ?? makeDecoy(keys)
+  decoys.set(keys, made)
+  return made
+}
+
+function makeDecoy(keys: Keys): SealedKey {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const place = { company_id: 'decoy', user_id: 'decoy', key_id: 'decoy', kdf: 'a1' }
+  const jwk = PublicKeyJwk.parse(publicKey.export({ format: 'jwk' }))
+  return { ...place, pub_enc: sealPublicKey(keys, place, jwk) }
+}
+
+/** A browser that has signed in before counts on its own, so that no stranger can block its owner. */
+function failureLimits(
+  deps: Pick<Deps, 'keys'>,
+  { tenant, email, device, address }: LogIn,
+  user_id: string | undefined
+): [LimitName, Counted][] {
+  const { company_id } = tenant
+  if (device !== undefined && user_id && isDeviceOf(deps, device, company_id, user_id)) {
+    return [['login_device', [company_id, device]]]
+  }
+  return [
+    ['login_address', [company_id, email, { address }]],
+    ['login_email', [company_id, email]]
+  ]
+}
+
+function loginFailed(deps: Pick<Deps, 'keys' | 'log'>, { tenant, email }: LogIn): AppError {
+  const who = deps.keys.mac('pseudonym', `email|${email}`).toString('hex').slice(0, 16)
+  deps.log.warn({ audit: 'login_failed', company: tenant.company_id, who }, 'login refused')
+  return new AppError('login_failed', 'E-mail and password do not match, or the challenge is used')
+}

@@ -1,0 +1,434 @@
+import { sql } from 'kysely'
+import { disabledBy } from '../../../contract/disabled.ts'
+import { AppError } from '../../../contract/errors.ts'
+import type { Session } from '../../../contract/sessions.ts'
+import { type Builder, prepare } from '../../db/prepared-statements.ts'
+import type { DisabledMark } from '../../db/schema.ts'
+import { inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps, Leaver, Tenant } from '../deps.ts'
+import { newId } from '../ids.ts'
+import { spentRow } from '../key-proofs/challenges.ts'
+import { issueToken, readToken, tokenEnd, tokenMinutes } from './access-tokens.ts'
+
+/** Who makes a call, read afresh for each one. */
+export interface Person {
+  id: string
+  session_id: string
+  company_id: CompanyId
+  /** The e-mail is not confirmed yet. */
+  pending: boolean
+  permissions: string[]
+  /** The token says another standing than the session has. */
+  outdated: boolean
+  token_expires: Date
+  session_expires: Date
+}
+
+const sessionHours = 12
+
+/** A poll renews the token once no more than this is left, so a session is written to three times an hour. */
+const renewMinutes = 40
+
+/** The call that a person makes. */
+interface Visit {
+  caller: Leaver | undefined
+  /** Throws where the person makes too many at the same time. */
+  countPerson(id: string): void
+}
+
+/**
+ * The person of a token. `unauthenticated` for every token that is bad, another host's, revoked or
+ * older than a sign-out everywhere; `account_disabled` for a person or company switched off.
+ */
+export async function authenticate(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock'>,
+  tenant: Tenant,
+  token: string,
+  visit?: Visit
+): Promise<Person> {
+  const claims = await readToken(deps, tenant, token)
+  visit?.countPerson(claims.user_id)
+  const { company_id } = tenant
+  const found = await findSession(deps, { company_id, ...claims }, visit?.caller)
+  if (!found) throw new AppError('unauthenticated', 'The session has ended')
+  refuseDisabled('company', found.company_disabled)
+  refuseDisabled('user', found.user_disabled)
+  return {
+    id: claims.user_id,
+    session_id: claims.session_id,
+    company_id,
+    // as the session stands by now: a confirmed e-mail opens it, whatever the token was made for
+    pending: found.pending,
+    // a sign-up has none yet
+    permissions: found.permissions ?? [],
+    outdated: claims.pending !== found.pending,
+    token_expires: claims.expires,
+    session_expires: found.expires_at
+  }
+}
+
+export type Standing = 'valid' | 'ended' | 'disabled'
+
+/** How the holder of a session stands by now. */
+export async function standing(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  person: Person
+): Promise<Standing> {
+  const standings = await standingsOf(deps, person.company_id, [person])
+  return standings.get(person) ?? 'ended'
+}
+
+/**
+ * Whether a person may go on with what they have begun. Their token may have run out meanwhile: it was
+ * valid at the start, and a long download outlives it.
+ */
+export async function isSignedIn(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  person: Person
+): Promise<boolean> {
+  return (await standing(deps, { ...person, token_expires: farFuture })) === 'valid'
+}
+
+const farFuture = new Date(8.64e15)
+
+/** The same for many people of a company, who are looked up together. */
+export async function standingsOf<Holder extends Person>(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId,
+  people: Holder[]
+): Promise<Map<Holder, Standing>> {
+  const ids = [...new Set(people.map(({ session_id }) => session_id))]
+  const rows = await inCompanyOnce(deps.db, company_id, tx =>
+    tx.run(manySessions, { company_id, ids })
+  )
+  const now = deps.clock()
+  const live = new Map(rows.filter(row => isLive(row, now)).map(row => [row.id, row]))
+  const standingOf = ({ id, session_id, token_expires }: Person): Standing => {
+    const session = live.get(session_id)
+    if (token_expires <= now || session?.user_id !== id) return 'ended'
+    return session.company_disabled || session.user_disabled ? 'disabled' : 'valid'
+  }
+  return new Map(people.map(person => [person, standingOf(person)]))
+}
+
+/** A token for another hour, once the one of the call is near its end; never beyond the session's. */
+export async function renewToken(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
+  { tenant, person }: { tenant: Tenant; person: Person }
+): Promise<string | undefined> {
+  const now = deps.clock()
+  const expires = tokenEnd(now, person.session_expires)
+  const left = person.token_expires.getTime() - now.getTime()
+  const gained = expires.getTime() - person.token_expires.getTime()
+  const isNear = left <= renewMinutes * 60_000 && gained >= 1000
+  if (!isNear && !person.outdated) return undefined
+  const session = await inCompany(deps.db, person.company_id, tx =>
+    tx
+      .updateTable('session')
+      .set({ last_seen_at: now })
+      .where('company_id', '=', person.company_id)
+      .where('id', '=', person.session_id)
+      .where('revoked_at', 'is', null)
+      .returning('created_at')
+      .executeTakeFirst()
+  )
+  if (!session) return undefined
+  return issueToken(deps, tenant, {
+    user_id: person.id,
+    session_id: person.session_id,
+    pending: person.pending,
+    signedIn: session.created_at,
+    expires
+  })
+}
+
+/** Whose session it is going to be. */
+interface Holder {
+  user_id: string
+  tokens_valid_after: Date
+  /** Of a sign-up, which waits no longer than that for its e-mail to be confirmed. */
+  waits_until?: Date
+}
+
+export interface NewSession {
+  user_id: string
+  session_id: string
+  pending: boolean
+  created_at: Date
+  expires_at: Date
+}
+
+/** Spends the challenge and makes the session in one statement; `undefined` where it was spent before. */
+export async function createSession(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random'>,
+  agent: string,
+  { user_id, tokens_valid_after, waits_until }: Holder,
+  challenge: Parameters<typeof spentRow>[1]
+): Promise<NewSession | undefined> {
+  const session_id = newId(deps)
+  // a clock set back since a sign-out everywhere must not make sessions that have ended already
+  const created_at = new Date(Math.max(deps.clock().getTime(), tokens_valid_after.getTime()))
+  const end = created_at.getTime() + sessionHours * 3_600_000
+  const expires_at = new Date(Math.min(end, waits_until?.getTime() ?? end))
+  const pending = waits_until !== undefined
+  const { n, expires_at: spent_until } = spentRow(tx.companyId, challenge)
+  const made = await tx.raw({
+    name: 'create_session',
+    text: createSessionSql,
+    values: [
+      tx.companyId,
+      n,
+      spent_until,
+      session_id,
+      user_id,
+      browserFamily(agent),
+      created_at,
+      expires_at,
+      pending
+    ]
+  })
+  return made.length === 0 ? undefined : { user_id, session_id, pending, created_at, expires_at }
+}
+
+const createSessionSql = `
+  with spent as (
+    insert into used_challenge (company_id, n, expires_at) values ($1, $2, $3)
+    on conflict (company_id, n) do nothing
+    returning n
+  )
+  insert into session
+    (company_id, id, user_id, agent, created_at, last_seen_at, expires_at, pending)
+  select $1, $4, $5, $6, $7, $7, $8, $9 from spent
+  returning id`
+
+/** The sessions of a sign-up become those of its person, and last as long as everybody's. */
+export async function openSessions(
+  tx: Tx,
+  deps: Pick<Deps, 'wakes'>,
+  { company_id, user_id }: { company_id: CompanyId; user_id: string }
+): Promise<void> {
+  await tx
+    .updateTable('session')
+    .set({
+      pending: false,
+      expires_at: sql<Date>`created_at + make_interval(hours => ${sessionHours})`
+    })
+    .where('company_id', '=', company_id)
+    .where('user_id', '=', user_id)
+    .execute()
+  tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: user_id }))
+}
+
+/** Ends the session, or all of the person; their streams close. */
+export async function logOut(
+  deps: Pick<Deps, 'db' | 'clock' | 'wakes'>,
+  { person, all }: { person: Person; all: boolean }
+): Promise<void> {
+  const { company_id, id, session_id } = person
+  const now = deps.clock()
+  await inCompany(deps.db, company_id, async tx => {
+    let ended = tx
+      .updateTable('session')
+      .set({ revoked_at: now })
+      .where('company_id', '=', company_id)
+      .where('user_id', '=', id)
+      .where('revoked_at', 'is', null)
+    if (all) {
+      // ends a session too that another call is just creating
+      await tx
+        .updateTable('user')
+        .set({ tokens_valid_after: now })
+        .where('company_id', '=', company_id)
+        .where('id', '=', id)
+        .execute()
+    } else ended = ended.where('id', '=', session_id)
+    await ended.execute()
+    tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: id }))
+  })
+}
+
+const maxListed = 100
+
+/** Where the person is signed in now; the session of the call first. */
+export async function listSessions(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  person: Person
+): Promise<Session[]> {
+  return inCompany(deps.db, person.company_id, tx => readSessions(tx, deps, person))
+}
+
+export async function readSessions(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  { company_id, id, session_id }: Person
+): Promise<Session[]> {
+  const now = deps.clock()
+  // a token is renewed within the hour, or its session has no living one left
+  const lastSeen = new Date(now.getTime() - tokenMinutes * 60_000)
+  const rows = await tx
+    .selectFrom('session')
+    .innerJoin('user', join =>
+      join
+        .onRef('user.company_id', '=', 'session.company_id')
+        .onRef('user.id', '=', 'session.user_id')
+    )
+    .where('session.company_id', '=', company_id)
+    .where('session.user_id', '=', id)
+    .where('session.revoked_at', 'is', null)
+    .where('session.expires_at', '>', now)
+    .where('session.last_seen_at', '>', lastSeen)
+    .whereRef('session.created_at', '>=', 'user.tokens_valid_after')
+    .select(['session.id', 'session.agent', 'session.created_at', 'session.last_seen_at'])
+    .orderBy(query => query('session.id', '=', session_id), 'desc')
+    .orderBy('session.last_seen_at', 'desc')
+    .orderBy('session.id', 'desc')
+    .limit(maxListed)
+    .execute()
+  return rows.map(row => ({
+    id: row.id,
+    agent: row.agent,
+    created_at: row.created_at.toISOString(),
+    last_seen_at: row.last_seen_at.toISOString(),
+    current: row.id === session_id
+  }))
+}
+
+/** Ends one session of the person, in this browser or another; its streams close. */
+export async function endSession(
+  deps: Pick<Deps, 'db' | 'clock' | 'wakes'>,
+  { person, session_id }: { person: Person; session_id: string }
+): Promise<void> {
+  const { company_id, id } = person
+  await inCompany(deps.db, company_id, async tx => {
+    const ended = await tx
+      .updateTable('session')
+      .set({ revoked_at: deps.clock() })
+      .where('company_id', '=', company_id)
+      .where('user_id', '=', id)
+      .where('id', '=', session_id)
+      .where('revoked_at', 'is', null)
+      .returning('id')
+      .executeTakeFirst()
+    if (!ended) throw new AppError('not_found', 'No such session')
+    tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: id }))
+  })
+}
+
+/** Signs a person out everywhere, but for one session where that is wanted; their streams close. */
+export async function endSessions(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'wakes'>,
+  { company_id, user_id, except }: { company_id: CompanyId; user_id: string; except?: string }
+): Promise<void> {
+  let ended = tx
+    .updateTable('session')
+    .set({ revoked_at: deps.clock() })
+    .where('company_id', '=', company_id)
+    .where('user_id', '=', user_id)
+    .where('revoked_at', 'is', null)
+  if (except !== undefined) ended = ended.where('id', '!=', except)
+  await ended.execute()
+  tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: user_id }))
+}
+
+/** Forgets sessions a month after their end. */
+export async function forgetSessions(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId
+): Promise<void> {
+  const before = new Date(deps.clock().getTime() - 30 * 86_400_000)
+  await inCompany(deps.db, company_id, tx =>
+    tx
+      .deleteFrom('session')
+      .where('company_id', '=', company_id)
+      .where('expires_at', '<', before)
+      .execute()
+  )
+}
+
+interface Wanted {
+  company_id: CompanyId
+  user_id: string
+  session_id: string
+}
+
+async function findSession(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  wanted: Wanted,
+  caller: Leaver | undefined
+) {
+  const read = (tx: Tx) => tx.run(oneSession, wanted)
+  const [found] = await inCompanyOnce(deps.db, wanted.company_id, read, { caller })
+  return found && isLive(found, deps.clock()) ? found : undefined
+}
+
+const oneSession = prepare((db, { company_id, user_id, session_id }: Wanted) =>
+  sessionsOf(db, company_id)
+    .where('session.id', '=', session_id)
+    .where('session.user_id', '=', user_id)
+)
+
+const manySessions = prepare((db, { company_id, ids }: { company_id: CompanyId; ids: string[] }) =>
+  sessionsOf(db, company_id).where('session.id', '=', sql<string>`any(${ids}::uuid[])`)
+)
+
+/** Sessions of the company, with what their holders may do; the holder of a pending one is no person yet. */
+function sessionsOf(db: Builder, company_id: CompanyId) {
+  return db
+    .selectFrom('session')
+    .leftJoin('user', join =>
+      join
+        .onRef('user.company_id', '=', 'session.company_id')
+        .onRef('user.id', '=', 'session.user_id')
+    )
+    .innerJoin('company', 'company.id', 'session.company_id')
+    .where('session.company_id', '=', company_id)
+    .select([
+      'session.id',
+      'session.user_id',
+      'session.created_at',
+      'session.expires_at',
+      'session.revoked_at',
+      'session.pending',
+      'user.permissions',
+      'user.tokens_valid_after',
+      'user.disabled as user_disabled',
+      'company.disabled as company_disabled'
+    ])
+}
+
+/** By the session's age and not the token's `iat`, which knows no milliseconds. */
+function isLive(
+  session: {
+    created_at: Date
+    expires_at: Date
+    revoked_at: Date | null
+    pending: boolean
+    tokens_valid_after: Date | null
+  },
+  now: Date
+): boolean {
+  const { created_at, expires_at, revoked_at, pending, tokens_valid_after } = session
+  if (revoked_at || expires_at <= now) return false
+  return tokens_valid_after ? created_at >= tokens_valid_after : pending
+}
+
+/** `'Mozilla/5.0 … Firefox/142.0'` → `'Firefox'`: enough to recognise one's own devices by. */
+function browserFamily(agent: string): string {
+  // each of the later ones also stands in the agents of the earlier
+  const families = ['Firefox', 'Edg', 'OPR', 'Chrome', 'Safari']
+  const found = families.find(family => agent.includes(`${family}/`))
+  return found === 'Edg' ? 'Edge' : found === 'OPR' ? 'Opera' : (found ?? 'Other')
+}
+
+function refuseDisabled(scope: 'user' | 'company', mark: DisabledMark | null): void {
+  if (mark) throw accountDisabled(scope, mark)
+}
+
+export function accountDisabled(scope: 'user' | 'company', mark: DisabledMark): AppError {
+  const who = scope === 'user' ? 'person' : 'company'
+  return new AppError('account_disabled', `The ${who} is disabled`, {
+    disabled: disabledBy(scope, mark)
+  })
+}

@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { HostName } from '../../contract/domains.ts'
+import { type AddressRange, isWithin, parseNetwork, plainAddress } from '../domain/ip-addresses.ts'
+
+/**
+ * The one reading of a request's host, on which the company depends: `undefined` for more than one
+ * Host header, an absolute or otherwise odd target, or a name or port that cannot be one.
+ * `'Docs.Acme.fr:443'` → `'docs.acme.fr'`
+ */
+export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined {
+  let said: string | undefined
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length !== 4 || name.toLowerCase() !== 'host') continue
+    if (said !== undefined) return undefined
+    said = rawHeaders[at + 1]
+  }
+  if (said === undefined || !url?.startsWith('/')) return undefined
+  if (!read.has(said)) {
+    if (read.size >= maxRead) read.clear()
+    read.set(said, hostIn(said))
+  }
+  return read.get(said)
+}
+
+/**
+ * Whether everybody on the way reads the same path: nothing of it is encoded, and no segment is empty or
+ * made of dots. A proxy's rule for `/user` would not meet `/x/%2e%2e/user` or `/%75ser`.
+ */
+export function hasPlainPath(target: string): boolean {
+  const path = target.split('?', 1)[0] ?? ''
+  return /^[\w.~!$&'()*+,;=:@/-]+$/.test(path) && !/\/\/|\/\.{1,2}(?:\/|$)/.test(path)
+}
+
+/** Headers read before: a service has few hosts and each is asked for again and again. */
+const read = new Map<string, string | undefined>()
+const maxRead = 1000
+
+function hostIn(header: string): string | undefined {
+  const match = /^([a-z0-9.-]{1,253}?)\.?(?::(\d{1,5}))?$/.exec(header.toLowerCase())
+  const [, host, port = '0'] = match ?? []
+  if (Number(port) > 65_535 || !HostName.safeParse(host).success) return undefined
+  return host
+}
+
+/** Says nothing about which hosts exist. */
+export function refuseHost(
+  response: ServerResponse,
+  status: 400 | 421 | 503,
+  headers: Record<string, string> = {}
+): void {
+  const words = { 400: 'Bad Request', 421: 'Misdirected Request', 503: 'Service Unavailable' }
+  response.writeHead(status, {
+    ...headers,
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    connection: 'close'
+  })
+  response.end(`${words[status]}\n`)
+}
+
+export type AddressReader = (request: IncomingMessage) => string
+
+/** Address of the other end: the peer, or behind trusted networks the last hop that is in none of them. */
+export function createAddressReader(trustedProxies: string[]): AddressReader {
+  const trusted = trustedProxies.map(trustedRange)
+  return request => {
+    const peer = request.socket.remoteAddress ?? ''
+    let address = plainAddress(peer) ?? peer
+    const hops = String(request.headers['x-forwarded-for'] ?? '').split(',')
+    while (hops.length > 0 && isWithin(address, trusted)) {
+      const hop = plainAddress(hops.pop()?.trim() ?? '')
+      if (hop === undefined) break
+      address = hop
+    }
+    return address
+  }
+}
+
+/** The range of one entry of `TRUSTED_PROXIES`; throws a sentence for what is no network, and for everybody. */
+export function trustedRange(network: string): AddressRange {
+  const range = parseNetwork(network)
+  if (!range) {
+    throw new Error(
+      `TRUSTED_PROXIES contains ${network}, which is not a network such as 10.0.0.0/8.`
+    )
+  }
+  if (/\/0+$/.test(network)) {
+    throw new Error(
+      `TRUSTED_PROXIES contains ${network}, which is everyone: list only your own proxies.`
+    )
+  }
+  return range
+}
+
+/** Whether many people come through a peer: a trusted proxy, or whoever sits on this machine. */
+export function createSharedPeers(trustedProxies: string[]): (address: string) => boolean {
+  const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(trustedRange)
+  return address => isWithin(plainAddress(address) ?? '', shared)
+}

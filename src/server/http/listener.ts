@@ -1,0 +1,151 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
+import { AppError } from '../../contract/errors.ts'
+import type { Api } from '../api/context.ts'
+import { apiHeaders, expectedError, problemResponse } from '../app.ts'
+import type { Tenants } from '../domain/companies/domains.ts'
+import type { Log } from '../domain/deps.ts'
+import type { EventStream } from '../domain/history/event-streams.ts'
+import type { Site } from '../site/site.ts'
+import { isDirectUpload } from '../uploads/direct-put.ts'
+import type { Uploads } from '../uploads/upload-routes.ts'
+import { answerClientErrors } from './client-errors.ts'
+import { type AddressReader, hasPlainPath, hostOf, refuseHost } from './hosts.ts'
+import { createTurns } from './pipelining.ts'
+import { cutSlowBody, type Pace } from './slow-bodies.ts'
+
+export interface Halves {
+  tenants: Tenants
+  site: Pick<Site, 'handle'>
+  app: Api
+  uploads: Uploads
+  addressOf: AddressReader
+  log: Log
+  /** The slowest body that is waited for. */
+  slowest?: Pace
+  /** How long the head of a request may take. */
+  headMs?: number
+  /** What every answer of the API wears. */
+  headers?: Record<string, string>
+}
+
+/** One HTTP server for all hosts: pages of `<host>`, the API of `api.<host>`, uploads beside it. */
+export function createListener(halves: Halves): Server {
+  const { tenants, site, app, uploads, addressOf, log, headMs = 10_000 } = halves
+  const { headers = apiHeaders } = halves
+  const api = getRequestListener(
+    async (request, { incoming, outgoing }) => {
+      const message = incoming as IncomingMessage // as: the server speaks HTTP/1.1 only
+      let stream: EventStream | undefined
+      let taken: { answer: Response; text: string } | undefined
+      const answer = await app.fetch(request, {
+        remoteAddress: addressOf(message),
+        peer: message.socket.remoteAddress,
+        host: hostOf(message),
+        caller: outgoing as ServerResponse, // as: likewise
+        takeStream(given) {
+          stream = given
+        },
+        takeText(answer, text) {
+          taken = { answer, text }
+        }
+      })
+      const response = outgoing as ServerResponse // as: likewise
+      // an error after it, or a HEAD, is another answer
+      if (taken?.answer === answer) {
+        write(taken.text, response, answer)
+        return RESPONSE_ALREADY_SENT
+      }
+      if (!stream) return answer
+      if (!answer.ok) {
+        stream.close()
+        return answer
+      }
+      pour(stream, response, answer)
+      return RESPONSE_ALREADY_SENT
+    },
+    { overrideGlobalObjects: false }
+  )
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const host = hostOf(request)
+    if (!host) return refuseHost(response, 400, headers)
+    // `api.acme.fr` is the API of `acme.fr`, if there is one, before it is a page host of its own
+    const owner = host.startsWith('api.') ? await tenants.resolve(host.slice(4)) : undefined
+    if (!owner) {
+      const page = await tenants.resolve(host)
+      return page ? site.handle(request, response, host) : refuseHost(response, 421, headers)
+    }
+    if (!hasPlainPath(request.url ?? '')) {
+      return refuseCall(response, new AppError('not_found', 'No such path'), headers)
+    }
+    const isUpload = /^\/uploads(\/|\?|$)/.test(request.url ?? '') || isDirectUpload(request)
+    if (isUpload && request.method !== 'OPTIONS') return uploads.handle(request, response, owner)
+    await api(request, response)
+  }
+
+  function serve(request: IncomingMessage, response: ServerResponse): void {
+    cutSlowBody(request, halves.slowest)
+    answer(request, response).catch(async (error: unknown) => {
+      log.error({ err: error }, 'request failed')
+      if (response.headersSent) response.destroy()
+      else if (hostOf(request)?.startsWith('api.')) await refuseCall(response, error, headers)
+      else refuseHost(response, 503, headers)
+    })
+  }
+
+  const turns = createTurns()
+
+  const server = createServer(
+    {
+      maxHeaderSize: 16 * 1024,
+      headersTimeout: headMs,
+      connectionsCheckingInterval: headMs,
+      // 5 GB in one call take as long as they take: `cutSlowBody` judges a body by its pace
+      requestTimeout: 0,
+      keepAliveTimeout: 75_000
+    },
+    (request, response) => turns.wait(request, response, () => serve(request, response))
+  )
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    turns.wait(request, response, () => {
+      // `PUT /deposit` asks for the bytes once it has a place for them
+      if (!isDirectUpload(request)) response.writeContinue()
+      serve(request, response)
+    })
+  })
+  answerClientErrors(server, headers)
+  return server
+}
+
+function write(text: string, response: ServerResponse, { status, headers }: Response): void {
+  const length = { 'content-length': Buffer.byteLength(text) }
+  response.writeHead(status, { ...Object.fromEntries(headers), ...length }).end(text)
+}
+
+/** Writes an event stream for as long as its connection lives: thousands are open, so each is to weigh little. */
+function pour(stream: EventStream, response: ServerResponse, { status, headers }: Response): void {
+  response.writeHead(status, Object.fromEntries(headers))
+  response.on('close', () => stream.close())
+  response.on('drain', () => stream.resume())
+  if (response.destroyed) stream.close()
+  stream.flow({ write: text => response.write(text), end: () => response.end() })
+}
+
+/** What fails before it is known whose API is called still answers with a code. */
+async function refuseCall(
+  response: ServerResponse,
+  error: unknown,
+  headers: Record<string, string>
+): Promise<void> {
+  const problem = problemResponse(expectedError(error), '')
+  const text = await problem.text()
+  const all = {
+    ...headers,
+    ...Object.fromEntries(problem.headers),
+    'content-length': Buffer.byteLength(text),
+    connection: 'close'
+  }
+  response.writeHead(problem.status, all).end(text)
+}

@@ -1,0 +1,118 @@
+import { styleText } from 'node:util'
+import { createLog } from './adapters/log.ts'
+import type { Log } from './domain/deps.ts'
+
+/** What a start tells whoever made it. */
+export interface Ready {
+  /** Where the pages are. */
+  address: string
+  /** Makes the first operator; absent once there is one. */
+  setupLink: string | undefined
+  demo: { address: string; account: { email: string; password: string } | undefined } | undefined
+  dataDir: string
+  /** Folder of the mails, where no server takes them. */
+  outbox: string | undefined
+}
+
+/** How the service speaks: to a person in a terminal, or to programs that keep its output. */
+export interface Voice {
+  log: Log
+  starting(): void
+  ready(facts: Ready): void
+  stopping(): void
+}
+
+export function openVoice(stream: NodeJS.WriteStream, level: string): Voice {
+  return stream.isTTY ? terminalVoice(stream, level) : programVoice(level)
+}
+
+function programVoice(level: string): Voice {
+  const log = createLog(level)
+  return {
+    log,
+    starting: () => undefined,
+    ready({ address, setupLink }) {
+      log.info({ address }, 'Vidimus is ready')
+      if (setupLink) log.info({ link: setupLink }, 'open this link to become the first operator')
+    },
+    stopping: () => undefined
+  }
+}
+
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+/** Few plain lines. Ordinary work is silent; what goes wrong and mails that nobody sends are said. */
+export function terminalVoice(
+  stream: NodeJS.WriteStream,
+  level: string,
+  clock: () => Date = () => new Date()
+): Voice {
+  const says = (wanted: string) => levels.indexOf(wanted) >= levels.indexOf(level)
+  // without color where the terminal has none or NO_COLOR asks for none
+  const paint = (format: 'bold' | 'dim' | 'red' | 'yellow', text: string) =>
+    styleText(format, text, { stream })
+  const line = (text: string) => stream.write(`${text}\n`)
+  const timed = (text: string) =>
+    line(`${paint('dim', clock().toTimeString().slice(0, 8))} ${text}`)
+  return {
+    log: {
+      info(facts, text) {
+        if (!says('info')) return
+        if ('link' in facts) timed(`Mail ${paint('dim', kindOf(facts))}: ${facts.link}`)
+        else if (says('debug')) timed(`${text}${detailsOf(facts)}`)
+      },
+      warn(facts, text) {
+        if (says('warn')) timed(`${paint('yellow', 'Warning')}: ${text}${detailsOf(facts)}`)
+      },
+      error(facts, text) {
+        if (says('error')) timed(`${paint('red', 'Error')}: ${text}${detailsOf(facts)}`)
+      }
+    },
+    starting() {
+      if (says('info')) line('Starting Vidimus and its database …')
+    },
+    ready(facts) {
+      if (!says('info')) return
+      line(`\n${paint('bold', 'Vidimus is running.')}\n`)
+      for (const [name, text] of linesOf(facts)) line(`  ${paint('dim', name.padEnd(15))}${text}`)
+      line('')
+    },
+    stopping() {
+      if (says('info')) line('Stopping Vidimus and its database …')
+    }
+  }
+}
+
+function linesOf({ address, setupLink, demo, dataDir, outbox }: Ready): [string, string][] {
+  const { email, password } = demo?.account ?? {}
+  const lines: [string, string | false | undefined][] = [
+    ['Site', address],
+    ['Demonstration', demo?.address],
+    ['', email && `sign in as ${email}, password: ${password}`],
+    ['Setup', setupLink],
+    ['', setupLink && 'open this link once to become the operator'],
+    ['Data', dataDir],
+    ['Mail', outbox && `saved to ${outbox}; links appear here`],
+    ['Stop', 'Ctrl+C']
+  ]
+  return lines.flatMap(([name, text]) => (text ? [[name, text]] : []))
+}
+
+function kindOf(facts: object): string {
+  return 'kind' in facts ? `(${String(facts.kind).replaceAll('_', ' ')})` : ''
+}
+
+/** Names of facts that hold no person's words. */
+const harmless = ['job', 'company', 'host', 'path', 'route', 'status', 'code', 'request']
+
+/** `{ job: 'forget', err }` → `: the reason (job forget)` */
+function detailsOf(facts: object): string {
+  const known = Object.entries(facts).filter(([name]) => harmless.includes(name))
+  const named = known.map(([name, value]) => `${name} ${value}`).join(', ')
+  const reasons: string[] = []
+  let error: unknown = 'err' in facts ? facts.err : undefined
+  for (; error instanceof Error; error = error.cause) reasons.push(error.message)
+  const details = `${reasons.map(reason => `: ${reason}`).join('')}${named && ` (${named})`}`
+  // What another server answered must not move the terminal's cursor.
+  return details.replaceAll(/\p{Cc}+/gu, ' ')
+}

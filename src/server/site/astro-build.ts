@@ -1,0 +1,106 @@
+import { readdir, readFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { extname, join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import * as z from 'zod/mini'
+import { guardNames, isGuardName } from '../../core/guards.ts'
+
+export type Locale = 'en' | 'fr'
+
+/** Astro's part: renders one page; `next` runs when no route matches. */
+export type Render = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: () => void,
+  locals: object
+) => Promise<void>
+
+/** What `astro build` left behind, read once. */
+export interface Build {
+  id: string
+  built: Date
+  /** Page routes: `/[locale]/verify`. */
+  routes: string[]
+  /** The words of every namespace. */
+  messages: Record<Locale, Words>
+  /** Files served as they are, by path: `/kdf-a1.json`, `/_astro/client.FVv06Hs5.js`. */
+  files: Map<string, BuiltFile>
+  render: Render
+}
+
+export interface BuiltFile {
+  body: Buffer<ArrayBuffer>
+  type: string
+}
+
+interface Words {
+  [key: string]: string | Words
+}
+
+const BuildRecord = z.object({
+  id: z.string(),
+  built: z.iso.datetime(),
+  // the guard of each route
+  pages: z.record(z.string(), z.string()),
+  messages: z.object({ en: z.record(z.string(), z.any()), fr: z.record(z.string(), z.any()) })
+})
+
+/** Reads `dist`, and refuses pages that ask for a guard nobody knows; the pages come from Astro's own entry, which nothing in `src` imports by name. */
+export async function readBuild(folder: string): Promise<Build> {
+  const read = BuildRecord.safeParse(JSON.parse(await readRecord(folder)))
+  if (!read.success) {
+    throw new Error(`The pages in ${folder} were built by another version: run npm run build`)
+  }
+  const { pages, ...record } = read.data
+  refuseUnknownGuards(pages)
+  const entry = pathToFileURL(resolve(folder, 'server', 'entry.mjs')).href
+  const { handler } = (await import(entry)) as { handler: Render } // as: Astro's adapter wrote it
+  const built = new Date(record.built)
+  const routes = Object.keys(pages)
+  const files = await readFiles(join(folder, 'client'))
+  return { ...record, built, routes, files, render: handler }
+}
+
+/** At start: found at a page's first use, it would stand open until somebody looks. */
+function refuseUnknownGuards(pages: Record<string, string>): void {
+  const faults = Object.entries(pages)
+    .filter(([, guard]) => !isGuardName(guard))
+    .map(([route, guard]) => `${route} names "${guard}"`)
+  if (faults.length === 0) return
+  throw new Error(`Unknown guard: ${faults.join(', ')}. There are: ${guardNames.join(', ')}.`)
+}
+
+async function readRecord(folder: string): Promise<string> {
+  try {
+    return await readFile(join(folder, 'build.json'), 'utf8')
+  } catch (cause) {
+    throw new Error(`There are no built pages in ${folder}: run npm run build`, { cause })
+  }
+}
+
+async function readFiles(folder: string): Promise<Map<string, BuiltFile>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const paths = entries
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name))
+  const files = await Promise.all(
+    paths.map(async (path): Promise<[string, BuiltFile]> => {
+      const body = await readFile(path)
+      const type = types[extname(path)] ?? 'application/octet-stream'
+      return [path.slice(folder.length).replaceAll('\\', '/'), { body, type }]
+    })
+  )
+  return new Map(files)
+}
+
+const types: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.wasm': 'application/wasm',
+  '.woff2': 'font/woff2'
+}

@@ -1,0 +1,330 @@
+import { randomBytes } from 'node:crypto'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import type { DomainConfig } from '../../contract/domains.ts'
+import { hsts, workerPolicy } from '../../core/csp.ts'
+import type { Build, BuiltFile, Locale } from './astro-build.ts'
+import { type Encoded, encode, send } from './compression.ts'
+import { createLines } from './concurrency-limit.ts'
+import { isCrawler } from './crawlers.ts'
+import { detectLocale } from './detect-locale.ts'
+import { failurePage, failurePolicy, statusOf } from './failure-page.ts'
+import { PageCache, type RenderedPage } from './page-cache.ts'
+import { wellKnown } from './well-known.ts'
+
+export interface SiteOptions {
+  /** Whose pages a host shows; `undefined` for a host of nobody. */
+  resolve: (host: string) => Promise<Owner | undefined>
+  /** The API in this process. */
+  api: typeof fetch
+  scheme: 'http' | 'https'
+  /** Absent when it is the usual one of the scheme. */
+  port: number | undefined
+  log: {
+    error(facts: object, text: string): void
+    warn(facts: object, text: string): void
+  }
+  build: Build
+  /** Fingerprints a minute that one network may ask about, signed out. */
+  checksPerMinute: number
+}
+
+interface Owner {
+  company_id: string
+  config: Pick<DomainConfig, 'id' | 'version' | 'contact'>
+}
+
+export interface Site {
+  /** Answers for `host`, which the caller has normalised and knows. */
+  handle(request: IncomingMessage, response: ServerResponse, host: string): Promise<void>
+  stats(): ReturnType<PageCache['stats']>
+}
+
+const maxCacheBytes = 256 * 1024 * 1024
+const fileQuality = 9
+const messageSeconds = 86_400
+const locales = ['en', 'fr'] as const satisfies Locale[]
+
+/** The page half: built files, pages from memory, else Astro. */
+export function createSite(options: SiteOptions): Site {
+  const { build, log } = options
+  const cache = new PageCache(maxCacheBytes)
+  // below a wildcard, every name that somebody thinks of has pages of its own
+  const inLine = createLines({ atOnce: 2, waiting: 100 })
+  const files = new Map<string, Promise<Encoded>>()
+  const security = securityHeaders(options.scheme)
+  const known = new Set(build.routes.map(route => route.replace('/[locale]', '') || '/'))
+  const messages = { en: dictionary('en'), fr: dictionary('fr') }
+
+  return { handle, stats: () => cache.stats() }
+
+  async function handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    host: string
+  ): Promise<void> {
+    const { path, query } = target(request)
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return plain(response, 405, 'Method Not Allowed', { allow: 'GET, HEAD' })
+    }
+    const file = build.files.get(path)
+    if (file) return sendFile(request, response, path, file)
+    if (path.startsWith('/_astro/')) return plain(response, 404, 'Not Found')
+    if (path === '/builds/latest.json') return sendBuildId(request, response)
+    const words = /^\/_i18n\/([\w-]+)\/(en|fr)\/messages\.json$/.exec(path)
+    if (words) {
+      const [, id, locale] = words
+      return sendMessages(request, response, id === build.id, locale as Locale) // as: matched
+    }
+    if (await sendWellKnown(request, response, host, path)) return
+    await sendPage(request, response, host, path, query)
+  }
+
+  /** Answers whether the path was one of them. */
+  async function sendWellKnown(
+    request: IncomingMessage,
+    response: ServerResponse,
+    host: string,
+    path: string
+  ): Promise<boolean> {
+    if (path !== '/robots.txt' && !path.startsWith('/.well-known/')) return false
+    const owner = await options.resolve(host)
+    const locale = detectLocale(request.headers, path)
+    const found =
+      owner && wellKnown(path, { origin: originOf(host), contact: owner.config.contact, locale })
+    if (!found) plain(response, 404, 'Not Found')
+    else {
+      response.writeHead(found.status, { ...security, ...found.headers })
+      response.end(request.method === 'HEAD' ? undefined : found.body)
+    }
+    return true
+  }
+
+  /** `'docs.acme.fr'` → `'https://docs.acme.fr'` */
+  function originOf(host: string): string {
+    return `${options.scheme}://${host}${options.port === undefined ? '' : `:${options.port}`}`
+  }
+
+  async function sendFile(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+    file: BuiltFile
+  ): Promise<void> {
+    const encoded = files.get(path) ?? encode(file.body, file.type, fileQuality)
+    files.set(path, encoded)
+    const isImmutable = path.startsWith('/_astro/')
+    send(
+      request,
+      response,
+      200,
+      {
+        ...security,
+        'content-type': file.type,
+        'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+        vary: 'Accept-Encoding',
+        ...(path.startsWith('/_astro/worker-') ? { 'content-security-policy': workerPolicy } : {})
+      },
+      await encoded
+    )
+  }
+
+  async function sendBuildId(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = Buffer.from(JSON.stringify({ id: build.id }))
+    const headers = {
+      ...security,
+      'content-type': 'application/json',
+      'cache-control': 'no-store'
+    }
+    send(request, response, 200, headers, await encode(body, 'application/json', 1))
+  }
+
+  async function sendMessages(
+    request: IncomingMessage,
+    response: ServerResponse,
+    isCurrent: boolean,
+    locale: Locale
+  ): Promise<void> {
+    send(
+      request,
+      response,
+      200,
+      {
+        ...security,
+        'content-type': 'application/json',
+        'cache-control': isCurrent ? `public, max-age=${messageSeconds}, immutable` : 'no-cache',
+        vary: 'Accept-Encoding'
+      },
+      await messages[locale]
+    )
+  }
+
+  function dictionary(locale: Locale): Promise<Encoded> {
+    const text = JSON.stringify(build.messages[locale])
+    return encode(Buffer.from(text), 'application/json', fileQuality)
+  }
+
+  async function sendPage(
+    request: IncomingMessage,
+    response: ServerResponse,
+    host: string,
+    path: string,
+    query: string
+  ): Promise<void> {
+    const [, first = '', ...rest] = path.split('/')
+    const prefix = locales.find(locale => locale === first)
+    const locale = prefix ?? detectLocale(request.headers, path)
+    const local = prefix ? `/${rest.join('/')}` : path
+    const vary = prefix ? 'Accept-Encoding' : 'Accept-Encoding, Cookie, Accept-Language'
+    // The home page is shown in place; every other page has one address a language.
+    if (!prefix && local !== '/' && known.has(local)) {
+      const location = `/${locale}${local}${query}`
+      response.writeHead(302, { ...security, 'cache-control': 'no-cache', vary, location }).end()
+      return
+    }
+    const isKnown = known.has(local)
+    const address = isKnown ? `/${locale}${local === '/' ? '' : local}` : `/${locale}/404`
+    try {
+      const owner = await options.resolve(host)
+      if (!owner) return plain(response, 421, 'Misdirected Request')
+      if (!isKnown && isCrawler(request.headers)) {
+        log.warn({ host, path: address, status: 404 }, 'a crawler met an error page')
+        response.writeHead(404, { ...security, 'cache-control': 'no-cache', vary }).end()
+        return
+      }
+      const page = await cache.get(`${host} ${address}`, versionOf(owner), () =>
+        inLine(owner.config.id, () => render(host, address, isKnown ? 200 : 404))
+      )
+      send(request, response, page.status, { ...page.headers, vary }, page.body)
+    } catch (cause) {
+      fail(request, response, locale, { host, path: address, cause })
+    }
+  }
+
+  /**
+   * Renders with a request of our own making: nothing that a reader sent, but host and path, can
+   * reach a page that others will read.
+   */
+  async function render(host: string, path: string, status: number): Promise<RenderedPage> {
+    const authority = options.port === undefined ? host : `${host}:${options.port}`
+    let rendered: RenderedPage | undefined
+    let failure: unknown
+    const request = new IncomingMessage(new Socket())
+    request.method = 'GET'
+    request.url = path
+    request.headers = { host: authority, accept: 'text/html' }
+    request.push(null)
+    await build.render(request, new ServerResponse(request), () => undefined, {
+      api: options.api,
+      host,
+      origin: `${options.scheme}://${authority}`,
+      apiOrigin: `${options.scheme}://api.${authority}`,
+      buildId: build.id,
+      checksPerMinute: options.checksPerMinute,
+      keepPage: (page: RenderedPage) => {
+        rendered = page
+      },
+      failPage: (cause: unknown) => {
+        failure = cause
+      }
+    })
+    if (rendered?.status === status) {
+      const headers = {
+        ...security,
+        'cache-control': 'no-cache',
+        ...rendered.headers,
+        'content-type': 'text/html; charset=utf-8'
+      }
+      return { ...rendered, headers }
+    }
+    const reason = rendered ? `answered ${rendered.status}` : 'answered nothing'
+    throw new Error(`${path} ${reason} in place of ${status}`, { cause: failure })
+  }
+
+  /** Needs neither database nor script. */
+  function fail(
+    request: IncomingMessage,
+    response: ServerResponse,
+    locale: Locale,
+    { cause, ...facts }: { host: string; path: string; cause: unknown }
+  ): void {
+    const id = randomBytes(9).toString('base64url')
+    const status = statusOf(cause)
+    log.error({ ...facts, request: id, status, err: cause }, 'a page failed')
+    const headers = { ...security, 'cache-control': 'no-store' }
+    if (isCrawler(request.headers)) {
+      response.writeHead(status, headers).end()
+      return
+    }
+    response.writeHead(status, {
+      ...headers,
+      'content-security-policy': failurePolicy,
+      'content-type': 'text/html; charset=utf-8'
+    })
+    response.end(request.method === 'HEAD' ? undefined : failurePage(build, { locale, status, id }))
+  }
+
+  function plain(
+    response: ServerResponse,
+    status: number,
+    text: string,
+    headers: Record<string, string> = {}
+  ): void {
+    response.writeHead(status, {
+      ...security,
+      ...headers,
+      'cache-control': 'no-store',
+      'content-type': 'text/plain; charset=utf-8'
+    })
+    response.end(`${text}\n`)
+  }
+}
+
+/** A host may move to a company whose domain has the same number of changes. */
+function versionOf({ company_id, config }: Owner): string {
+  return `${company_id} ${config.id} ${config.version}`
+}
+
+function target(request: IncomingMessage): { path: string; query: string } {
+  const [raw = '/'] = (request.url ?? '/').split('#', 1)
+  const mark = raw.indexOf('?')
+  const path = mark < 0 ? raw : raw.slice(0, mark)
+  // `//host/` would be read as another origin by whoever gets it back in a redirect.
+  const isClean = path === '/' || !(path.includes('//') || path.endsWith('/'))
+  const clean = isClean ? path : `/${path.split('/').filter(Boolean).join('/')}`
+  return { path: clean, query: mark < 0 ? '' : raw.slice(mark) }
+}
+
+const off = [
+  'accelerometer',
+  'autoplay',
+  'camera',
+  'display-capture',
+  'encrypted-media',
+  'fullscreen',
+  'geolocation',
+  'gyroscope',
+  'hid',
+  'idle-detection',
+  'magnetometer',
+  'microphone',
+  'midi',
+  'payment',
+  'picture-in-picture',
+  'publickey-credentials-get',
+  'screen-wake-lock',
+  'serial',
+  'usb',
+  'xr-spatial-tracking'
+]
+
+function securityHeaders(scheme: 'http' | 'https'): Record<string, string> {
+  return {
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': off.map(name => `${name}=()`).join(', '),
+    ...(scheme === 'https' ? { 'strict-transport-security': hsts } : {})
+  }
+}

@@ -1,0 +1,36 @@
+import { contactAddress } from '../../core/contact.ts'
+
+export interface SmallFile {
+  status: 200 | 302
+  headers: Record<string, string>
+  body: string
+}
+
+const securityDays = 180
+const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' }
+
+/** The small files that programs look for on every host; `undefined` for every other path. */
+export function wellKnown(
+  path: string,
+  host: { origin: string; contact: string | undefined; locale: string },
+  now = new Date()
+): SmallFile | undefined {
+  if (path === '/robots.txt') {
+    // what is not for search engines says so itself
+    return { status: 200, headers: text, body: 'User-agent: *\nDisallow:\n' }
+  }
+  if (path === '/.well-known/change-password') {
+    const headers = { location: `/${host.locale}/me`, 'cache-control': 'no-cache' }
+    return { status: 302, headers, body: '' }
+  }
+  const contact = contactAddress(host.contact)
+  if (path !== '/.well-known/security.txt' || contact === undefined) return undefined
+  const expires = new Date(now.getTime() + securityDays * 86_400_000)
+  const lines = [
+    `Contact: ${contact}`,
+    `Expires: ${expires.toISOString()}`,
+    'Preferred-Languages: en, fr',
+    `Canonical: ${host.origin}${path}`
+  ]
+  return { status: 200, headers: text, body: `${lines.join('\n')}\n` }
+}

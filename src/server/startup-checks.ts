@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { type AddressRange, parseNetwork } from './domain/ip-addresses.ts'
+import { trustedRange } from './http/hosts.ts'
+
+interface Circumstances {
+  /** Of the address that people see. */
+  scheme: 'http' | 'https'
+  trustedProxies: string[]
+  /** Where pages and API listen. */
+  host: string
+  /** Ports that must be free. */
+  ports: { PORT?: number; MANAGEMENT_PORT?: number }
+  /** Holds `staging` and `blobs`; both are made when they are missing. */
+  documents: string
+  now: Date
+  /** When the pages were built. */
+  built: Date
+}
+
+/** What makes it wrong to start here at all, one sentence each; `databaseFaults` asks the database. */
+export async function startRefusals(circumstances: Circumstances): Promise<string[]> {
+  const { scheme, trustedProxies, host, ports, documents, now, built } = circumstances
+  return [
+    ...undeclaredProxyRefusals(scheme, trustedProxies),
+    ...proxyRefusals(trustedProxies),
+    ...(await portRefusals('PORT', host, ports.PORT)),
+    ...(await portRefusals('MANAGEMENT_PORT', '127.0.0.1', ports.MANAGEMENT_PORT)),
+    ...(await folderRefusals(documents)),
+    ...clockRefusals(now, built)
+  ]
+}
+
+/** The process speaks no TLS itself. Limits by address are useless where every address is the proxy's. */
+function undeclaredProxyRefusals(scheme: 'http' | 'https', trustedProxies: string[]): string[] {
+  if (scheme === 'http' || trustedProxies.length > 0) return []
+  return [
+    'PUBLIC_URL is https, so a proxy must be in front, but TRUSTED_PROXIES is empty: everyone would count as one visitor. Set it to the proxy’s network, such as TRUSTED_PROXIES=127.0.0.1 for a proxy on this machine.'
+  ]
+}
+
+const purposes = { PORT: 'pages and API', MANAGEMENT_PORT: 'health checks' }
+
+/** Tried before anything is made, so that a start in vain leaves nothing behind. */
+async function portRefusals(
+  setting: keyof typeof purposes,
+  host: string,
+  port: number | undefined
+): Promise<string[]> {
+  if (port === undefined) return []
+  const server = createServer()
+  const error = await new Promise<unknown>(resolve => {
+    server.once('error', resolve)
+    server.listen(port, host, () => server.close(() => resolve(undefined)))
+  })
+  if (error === undefined) return []
+  const code = codeOf(error)
+  const what = `Port ${port}, for ${purposes[setting]},`
+  const choice = `choose another port, such as ${setting}=${port < 1024 ? 4321 : port + 10}`
+  if (code === 'EADDRINUSE') {
+    return [
+      `${what} is already in use, perhaps by another Vidimus: stop that program, or ${choice}.`
+    ]
+  }
+  if (code === 'EACCES') return [`${what} is reserved for root: ${choice}.`]
+  return [`${what} cannot be opened on ${host} (${code}): see HOST and ${setting}.`]
+}
+
+/** Trusting everybody lets every caller choose the address by which they are counted. */
+function proxyRefusals(trustedProxies: string[]): string[] {
+  const ranges: AddressRange[] = []
+  const refusals: string[] = []
+  for (const text of trustedProxies) {
+    try {
+      ranges.push(trustedRange(text))
+    } catch (error) {
+      refusals.push(error instanceof Error ? error.message : String(error))
+    }
+  }
+  // of IPv6 the part from which callers can come
+  for (const [name, network] of [
+    ['IPv4', '0.0.0.0/0'],
+    ['IPv6', '2000::/3']
+  ] as const) {
+    if (!covers(ranges, parseNetwork(network))) continue
+    refusals.push(
+      `TRUSTED_PROXIES covers every ${name} address, so callers could claim any address: list only your own proxies.`
+    )
+  }
+  return refusals
+}
+
+function covers(ranges: AddressRange[], whole: AddressRange | undefined): boolean {
+  if (!whole) return false
+  let next = whole.first
+  for (const { first, last } of ranges.toSorted((a, b) => (a.first < b.first ? -1 : 1))) {
+    if (first > next) return false
+    if (last >= next) next = last + 1n
+    if (next > whole.last) return true
+  }
+  return false
+}
+
+/** A document is kept by one rename, which is whole or not at all only within one file system. */
+async function folderRefusals(documents: string): Promise<string[]> {
+  const staging = join(documents, 'staging')
+  const blobs = join(documents, 'blobs')
+  const refusals: string[] = []
+  for (const folder of [staging, blobs]) {
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const probe = join(folder, probeName())
+      await writeFile(probe, 'probe', { flag: 'wx', mode: 0o600 })
+      await rm(probe)
+    } catch (error) {
+      refusals.push(
+        `${folder} is not writable (${codeOf(error)}): make the service’s user its owner.`
+      )
+    }
+  }
+  if (refusals.length === 0 && !(await shareFileSystem(staging, blobs))) {
+    refusals.push(
+      `${staging} and ${blobs} are on different file systems: put both on the same one.`
+    )
+  }
+  return refusals
+}
+
+/** Tried and not only compared, because two mounts of one file system refuse a rename as well. */
+async function shareFileSystem(from: string, to: string): Promise<boolean> {
+  if ((await stat(from)).dev !== (await stat(to)).dev) return false
+  const name = probeName()
+  await writeFile(join(from, name), 'probe', { flag: 'wx', mode: 0o600 })
+  try {
+    await rename(join(from, name), join(to, name))
+    return true
+  } catch (error) {
+    if (codeOf(error) === 'EXDEV') return false
+    throw error
+  } finally {
+    await rm(join(from, name), { force: true })
+    await rm(join(to, name), { force: true })
+  }
+}
+
+/** Sessions, quotas and evidence go by the clock; one that fell back would reopen what is over. */
+function clockRefusals(now: Date, built: Date): string[] {
+  if (now >= built) return []
+  return [
+    `The clock says ${now.toISOString()}, but this version was built on ${built.toISOString()}: set the clock.`
+  ]
+}
+
+function probeName(): string {
+  return `.probe-${randomBytes(6).toString('hex')}`
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}

@@ -1,0 +1,91 @@
+import { constants } from 'node:fs'
+import { open } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { AppError } from '../../contract/errors.ts'
+import { refusedField } from '../api/refused-fields.ts'
+
+interface WriteOptions {
+  path: string
+  /** Where the first byte goes. */
+  offset: number
+  /** How many bytes the file has in the end; a body that brings more is refused. */
+  size: number
+  /** Aborted when the call has to end. */
+  stopped?: AbortSignal
+  /** Called with each piece as it comes. */
+  onBytes?: (bytes: Buffer) => void
+  /** Called with the offset behind each piece that is written. */
+  onWritten?: (offset: number) => void
+}
+
+/**
+ * Writes the body of a request into a file, which is closed when this returns. Returns the offset
+ * behind the last byte. Throws when the body breaks off or is too long, or the call has to end.
+ */
+export async function writeBody(request: IncomingMessage, options: WriteOptions): Promise<number> {
+  const { path, size, stopped, onBytes, onWritten } = options
+  let { offset } = options
+  await using file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
+  for await (const bytes of bytesOf(request, stopped)) {
+    if (offset + bytes.length > size) {
+      throw new AppError('too_large', `The upload was announced with ${size} bytes`)
+    }
+    const writing = writeAll(file, bytes, offset)
+    // the hash of a piece is made while the disk is at work
+    onBytes?.(bytes)
+    await writing
+    offset += bytes.length
+    onWritten?.(offset)
+  }
+  return offset
+}
+
+/**
+ * Yields the body as it comes. The connection stays open when the caller stops reading, so that it can
+ * be answered. Throws the reason of `stopped` once that is aborted and nothing is left to read.
+ */
+export async function* bytesOf(
+  request: IncomingMessage,
+  stopped?: AbortSignal
+): AsyncGenerator<Buffer> {
+  let wake = () => {}
+  const onChange = () => wake()
+  for (const event of changes) request.on(event, onChange)
+  stopped?.addEventListener('abort', onChange)
+  try {
+    for (;;) {
+      const bytes: Buffer | null = request.destroyed ? null : request.read()
+      if (bytes !== null) yield bytes
+      else if (request.readableEnded) return
+      else if (request.destroyed) throw brokenOff(request.errored ?? undefined)
+      else if (stopped?.aborted) throw stopped.reason
+      else {
+        await new Promise<void>(resolve => {
+          wake = resolve
+        })
+      }
+    }
+  } finally {
+    for (const event of changes) request.off(event, onChange)
+    stopped?.removeEventListener('abort', onChange)
+  }
+}
+
+const changes = ['readable', 'end', 'error', 'close']
+
+/** Nobody is left to read it; the code only keeps this from counting as a failure of ours. */
+export function brokenOff(cause?: unknown): AppError {
+  return refusedField('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)
+}
+
+/** A write may take fewer bytes than it is given. */
+async function writeAll(
+  file: Awaited<ReturnType<typeof open>>,
+  bytes: Buffer,
+  offset: number
+): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, offset + done)
+    done += bytesWritten
+  }
+}

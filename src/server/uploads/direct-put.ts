@@ -1,0 +1,190 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { putDeposit } from '../../contract/deposits.ts'
+import { AppError, type ErrorCode, errorCodes } from '../../contract/errors.ts'
+import type { ProcessedRequest } from '../../contract/requests.ts'
+import { admitPerson, bearer, idempotencyKey, parseInput, queryFields } from '../api/admission.ts'
+import {
+  abandonDirectUpload,
+  awaitRequest,
+  beginDirectUpload,
+  compareRepeated,
+  type DirectFile,
+  type DirectUpload,
+  depositFingerprint,
+  finishDirectUpload
+} from '../domain/deposits/direct-uploads.ts'
+import { touchUpload, type Upload } from '../domain/deposits/uploads.ts'
+import type { Deps, Tenant } from '../domain/deps.ts'
+import { bytesOf, writeBody } from './body-writer.ts'
+import { holdMoving } from './concurrent-uploads.ts'
+
+/** Well within the time after which a silent upload counts as dead. */
+const touchMs = 10_000
+/** A busy database says no; what is never abandoned lapses, as after the death of its server. */
+const abandonAfterSeconds = [0, 1, 3, 10]
+/** How long a caller is kept waiting for the record before the answer is 202. */
+const patienceMs = 240_000
+
+/** Whether this is `PUT /deposit`, whose body is the file itself. */
+export function isDirectUpload({ method, url }: IncomingMessage): boolean {
+  return method === 'PUT' && /^\/deposit(\?|$)/.test(url ?? '')
+}
+
+/**
+ * Takes a file in one call. It serves Node's own request: the body is never in memory as a whole, and a
+ * caller that goes away is noticed at once.
+ */
+export async function serveDirectUpload(
+  deps: Deps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  tenant: Tenant
+): Promise<void> {
+  const file = await readFile(deps, request, tenant)
+  const { begun, sha256 } = await take(deps, request, response, file)
+  if (begun.kind === 'new') return answer(deps, response, file, begun.upload.request_id, sha256)
+  if (begun.kind === 'repeated') {
+    response.setHeader('idempotent-replayed', 'true')
+    return answer(deps, response, file, begun.request_id, sha256, true)
+  }
+  const { request: made, replayed } = await depositFingerprint(deps, file, sha256)
+  if (replayed) response.setHeader('idempotent-replayed', 'true')
+  reply(response, 201, made, sha256)
+}
+
+async function readFile(
+  deps: Deps,
+  { headers, url = '' }: IncomingMessage,
+  tenant: Tenant
+): Promise<DirectFile> {
+  const person = await admitPerson(deps, tenant, putDeposit, bearer(headers.authorization))
+  const { searchParams } = new URL(url, 'http://localhost')
+  const input = parseInput(putDeposit, queryFields(searchParams))
+  if (headers['content-encoding'] !== undefined) {
+    throw new AppError('unsupported_media_type', 'The body must be the plain bytes of the file')
+  }
+  const length = headers['content-length']
+  if (length === undefined) {
+    throw new AppError('length_required', 'Content-Length must say how many bytes will come')
+  }
+  const { name, category, media_type = 'application/octet-stream' } = input
+  return {
+    company_id: tenant.company_id,
+    user_id: person.id,
+    key: idempotencyKey(headers['idempotency-key']?.toString()),
+    name,
+    category,
+    media_type,
+    size: Number(length)
+  }
+}
+
+/** Reads the body, whatever becomes of it, at one of the places that a person has for moving bytes. */
+async function take(
+  deps: Deps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  file: DirectFile
+): Promise<{ begun: DirectUpload; sha256: Buffer }> {
+  const leave = holdMoving(deps, { ...file, id: randomUUID() })
+  try {
+    const begun = await beginDirectUpload(deps, file)
+    if (begun.kind === 'new') {
+      return { begun, sha256: await receive(deps, request, response, file, begun.upload) }
+    }
+    invite(request, response)
+    const hash = createHash('sha256')
+    for await (const chunk of bytesOf(request)) hash.update(chunk)
+    return { begun, sha256: hash.digest() }
+  } finally {
+    leave()
+  }
+}
+
+/** Streams the body to its place and answers its fingerprint; where that fails nothing of it is left. */
+async function receive(
+  deps: Deps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  file: DirectFile,
+  upload: Upload
+): Promise<Buffer> {
+  const path = deps.blobs.stagingFile(upload)
+  const touching = setInterval(() => {
+    touchUpload(deps, upload).catch((error: unknown) => {
+      deps.log.warn({ err: error }, 'upload not touched')
+    })
+  }, touchMs)
+  try {
+    await deps.blobs.prepareStaging(upload.company_id)
+    invite(request, response)
+    const hash = createHash('sha256')
+    const { size } = upload
+    const onBytes = (bytes: Buffer) => void hash.update(bytes)
+    const end = await writeBody(request, { path, offset: 0, size, onBytes })
+    if (end !== size) throw new Error('the body has another length than it said')
+    const sha256 = hash.digest()
+    await finishDirectUpload(deps, upload, sha256)
+    return sha256
+  } catch (error) {
+    // expected of a call is only what its connection does
+    await abandon(deps, file, upload, error instanceof AppError ? 'cancelled' : 'failed')
+    throw error
+  } finally {
+    clearInterval(touching)
+  }
+}
+
+async function abandon(
+  deps: Deps,
+  file: DirectFile,
+  upload: Upload,
+  state: 'cancelled' | 'failed'
+): Promise<void> {
+  for (const seconds of abandonAfterSeconds) {
+    await sleep(seconds * 1000)
+    try {
+      return await abandonDirectUpload(deps, file, upload, state)
+    } catch (error) {
+      deps.log.warn({ err: error }, 'upload not abandoned')
+    }
+  }
+}
+
+/** A caller that waits to be asked (`Expect: 100-continue`) has been refused before it sent a byte. */
+function invite(request: IncomingMessage, response: ServerResponse): void {
+  if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
+}
+
+async function answer(
+  deps: Deps,
+  response: ServerResponse,
+  file: DirectFile,
+  id: string,
+  sha256: Buffer,
+  isRepeated = false
+): Promise<void> {
+  const { company_id, user_id } = file
+  const request = await awaitRequest(deps, { company_id, user_id, id }, patienceMs)
+  if (request.state === 'failed') throw failureOf(request)
+  if (isRepeated) await compareRepeated(deps, file, request, sha256)
+  reply(response, request.state === 'done' ? 201 : 202, request, sha256)
+}
+
+function reply(
+  response: ServerResponse,
+  status: number,
+  request: ProcessedRequest,
+  sha256: Buffer
+): void {
+  const body = putDeposit.message.parse({ ...request, sha256: sha256.toString('hex') })
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
+
+function failureOf({ code }: ProcessedRequest): AppError {
+  const known = code !== undefined && code in errorCodes ? (code as ErrorCode) : 'internal' // as: just checked
+  return new AppError(known, 'The deposit failed')
+}

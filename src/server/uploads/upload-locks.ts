@@ -1,0 +1,176 @@
+import { AppError } from '../../contract/errors.ts'
+import { uploadBusy } from '../domain/deposits/uploads.ts'
+
+/** Calls that may wait for one upload; more are refused. */
+const maxWaiting = 2
+/** A call whose client has sent nothing for this long makes room for the next one. */
+const quietMs = 500
+
+/** The right to write one upload's bytes, within this process. */
+export interface UploadLock extends Disposable {
+  /** Aborted when the call has to end. */
+  readonly stopped: AbortSignal
+  /** Notes that the upload has `offset` bytes and that the call now waits for its client. */
+  awaitBytes(offset: number): void
+  /** Notes that the call waits for its client no longer. */
+  finish(): void
+  /** Returns whether the client has sent something within `ms`, or the service itself is at work. */
+  isActive(ms: number): boolean
+  /** Returns whether the upload has got bytes from this call. */
+  hasProgress(): boolean
+}
+
+interface AcquireOptions {
+  /** Where the caller wants to go on. It is refused as soon as the upload has more bytes than that. */
+  offset?: number
+  /** Aborted when the caller's client has gone. */
+  gone: AbortSignal
+}
+
+export interface UploadLocks {
+  /** Waits for the lock of an upload, first in, first out. Throws `upload_busy` when too many wait. */
+  acquire(key: string, options: AcquireOptions): Promise<UploadLock>
+  /** Makes the holder end if its client is silent. Returns whether there is one that goes on. */
+  requestRelease(key: string): boolean
+  /** Makes the holder end with an error. */
+  stop(key: string, reason: AppError): void
+}
+
+/** Returns the error of a call whose offset is not the number of bytes that the server has. */
+export function wrongOffset(offset: number): AppError {
+  return new AppError('upload_offset', `The upload has ${offset} bytes`)
+}
+
+/** Locks of one process. A call that waits costs a promise, and one timer for all that wait with it. */
+export function createUploadLocks(): UploadLocks {
+  const queues = new Map<string, Queue>()
+  return {
+    async acquire(key, options) {
+      options.gone.throwIfAborted()
+      const queue = queues.get(key) ?? new Queue(() => queues.delete(key))
+      queues.set(key, queue)
+      return queue.enter(options)
+    },
+    requestRelease: key => queues.get(key)?.requestRelease() ?? false,
+    stop: (key, reason) => queues.get(key)?.stop(reason)
+  }
+}
+
+interface Waiter extends AcquireOptions {
+  admit(lock: UploadLock): void
+  refuse(error: unknown): void
+}
+
+interface Holder {
+  stop: AbortController
+  /** When the client was last heard; nothing while the service itself is at work. */
+  waitsSince: number | undefined
+  /** Where the call began to write. */
+  from: number | undefined
+}
+
+/** One call that holds the lock, and those that wait for it. */
+class Queue {
+  readonly #onEmpty: () => void
+  readonly #waiting: Waiter[] = []
+  #holder: Holder | undefined
+  #offset = 0
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(onEmpty: () => void) {
+    this.#onEmpty = onEmpty
+  }
+
+  async enter(options: AcquireOptions): Promise<UploadLock> {
+    if (!this.#holder) return this.#hold()
+    if (this.#isPassed(options)) throw wrongOffset(this.#offset)
+    if (this.#waiting.length >= maxWaiting) throw uploadBusy()
+    return new Promise((admit, reject) => {
+      const leave = () => waiter.refuse(options.gone.reason)
+      const done = () => {
+        options.gone.removeEventListener('abort', leave)
+        this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
+      }
+      const waiter: Waiter = {
+        ...options,
+        admit(lock) {
+          done()
+          admit(lock)
+        },
+        refuse(error) {
+          done()
+          reject(error)
+        }
+      }
+      options.gone.addEventListener('abort', leave, { once: true })
+      this.#waiting.push(waiter)
+      this.#watch()
+    })
+  }
+
+  requestRelease(): boolean {
+    if (!this.#holder) return false
+    if (this.#silentMs() >= quietMs) this.stop()
+    return !this.#holder.stop.signal.aborted
+  }
+
+  stop(reason = uploadBusy()): void {
+    this.#holder?.stop.abort(reason)
+  }
+
+  #hold(): UploadLock {
+    const holder: Holder = { stop: new AbortController(), waitsSince: undefined, from: undefined }
+    this.#holder = holder
+    return {
+      stopped: holder.stop.signal,
+      awaitBytes: offset => {
+        holder.waitsSince = performance.now()
+        holder.from ??= offset
+        this.#offset = offset
+        if (this.#waiting.length === 0) return
+        for (const waiter of this.#waiting.filter(each => this.#isPassed(each))) {
+          waiter.refuse(wrongOffset(offset))
+        }
+        this.#watch()
+      },
+      finish() {
+        holder.waitsSince = undefined
+      },
+      isActive: ms => this.#silentMs() < ms,
+      hasProgress: () => holder.from !== undefined && this.#offset > holder.from,
+      [Symbol.dispose]: () => this.#release()
+    }
+  }
+
+  #release(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#holder = undefined
+    const [next] = this.#waiting
+    if (next) next.admit(this.#hold())
+    else this.#onEmpty()
+  }
+
+  /** Stops the holder once its client has been silent for long enough, as long as somebody waits. */
+  #watch(): void {
+    if (this.#timer || this.#waiting.length === 0 || this.#holder?.waitsSince === undefined) return
+    const left = quietMs - this.#silentMs()
+    if (left <= 0) {
+      this.stop()
+      return
+    }
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#watch()
+    }, left)
+  }
+
+  #silentMs(): number {
+    const since = this.#holder?.waitsSince
+    return since === undefined ? 0 : performance.now() - since
+  }
+
+  #isPassed({ offset }: AcquireOptions): boolean {
+    return offset !== undefined && offset < this.#offset
+  }
+}

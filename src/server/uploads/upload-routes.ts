@@ -1,0 +1,313 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { deleteUpload, headUpload, patchUpload, putDeposit } from '../../contract/deposits.ts'
+import { AppError } from '../../contract/errors.ts'
+import { admitPerson, bearer } from '../api/admission.ts'
+import { refusedField } from '../api/refused-fields.ts'
+import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from '../app.ts'
+import {
+  endWriting,
+  leaseWriting,
+  renewMs,
+  renewWriting,
+  type WriteLease
+} from '../domain/deposits/upload-leases.ts'
+import {
+  cancelUpload,
+  getUpload,
+  holdReleased,
+  receiveUpload,
+  requireOpen,
+  requireUploading,
+  type Upload,
+  uploadBusy
+} from '../domain/deposits/uploads.ts'
+import type { Deps, Tenant } from '../domain/deps.ts'
+import { brokenOff, writeBody } from './body-writer.ts'
+import { holdMoving } from './concurrent-uploads.ts'
+import { isDirectUpload, serveDirectUpload } from './direct-put.ts'
+import { createUploadLocks, type UploadLock, wrongOffset } from './upload-locks.ts'
+
+const routes = [headUpload, patchUpload, deleteUpload]
+const tusVersion = '1.0.0'
+const patchType = 'application/offset+octet-stream'
+
+/** Of creations, which `POST /deposit` makes alone. */
+const creationHeaders = ['upload-length', 'upload-defer-length', 'upload-metadata', 'upload-concat']
+
+/** When to look again whether another process has made room: 1.5 s together. */
+const handoverMs = [50, 100, 200, 400, 800]
+
+/** One call that writes an upload. */
+interface Writing {
+  lease: WriteLease
+  lock: UploadLock
+}
+
+export interface Uploads {
+  handle(request: IncomingMessage, response: ServerResponse, tenant: Tenant): Promise<void>
+}
+
+/**
+ * Serves tus 1.0 at `/uploads/{id}`: `POST /deposit` creates an upload, this carries its bytes; and
+ * beside it `PUT /deposit`. Both serve Node's own request, because only that tells that a client has
+ * gone. One call at a time writes an upload: within this process by a lock, between processes by a lease.
+ */
+export function createUploads(deps: Deps): Uploads {
+  const writer = randomUUID()
+  const locks = createUploadLocks()
+  const writings = new Map<string, Writing>()
+
+  deps.wakes.writers.on(({ company, upload }) => {
+    const key = `${company} ${upload}`
+    const writing = writings.get(key)
+    // the other process learns by the new end of the lease that bytes still come here
+    if (writing && locks.requestRelease(key)) void renew(key, writing)
+  })
+
+  async function renew(key: string, writing: Writing): Promise<void> {
+    try {
+      const isHeld = await renewWriting(deps, writing.lease, writing.lock.hasProgress())
+      // by now the next call may have the lock
+      if (!isHeld && writings.get(key) === writing) locks.stop(key, uploadBusy())
+    } catch (error) {
+      // a lease that runs out lets another process take over, which is harmless
+      deps.log.warn({ err: error }, 'write lease not renewed')
+    }
+  }
+
+  async function lease(upload: Upload): Promise<WriteLease> {
+    const { company_id: company, id } = upload
+    const first = await leaseWriting(deps, upload, writer)
+    if (!('heldUntil' in first)) return first
+    deps.wakes.writers.send({ company, upload: id })
+    for (const ms of handoverMs) {
+      await sleep(ms)
+      const next = await leaseWriting(deps, upload, writer)
+      if (!('heldUntil' in next)) return next
+      if (next.heldUntil.getTime() !== first.heldUntil.getTime()) throw uploadBusy()
+    }
+    // it has neither ended nor renewed its lease since it was asked, so it is dead or stands still
+    const last = await leaseWriting(deps, upload, writer, first.heldUntil)
+    if ('heldUntil' in last) throw uploadBusy()
+    return last
+  }
+
+  /**
+   * Runs `write` while no other call writes the upload. `write` gets the upload as it is by then, and
+   * returns whether all bytes have been received.
+   */
+  async function exclusively(
+    upload: Upload,
+    options: { offset?: number; gone: AbortSignal },
+    write: (upload: Upload, lock: UploadLock) => Promise<boolean>
+  ): Promise<void> {
+    const key = keyOf(upload)
+    using lock = await locks.acquire(key, options)
+    const held = await lease(upload)
+    const writing = { lease: held, lock }
+    writings.set(key, writing)
+    const renewing = setInterval(() => {
+      if (lock.isActive(renewMs)) void renew(key, writing)
+    }, renewMs)
+    let isReceived = false
+    try {
+      if (held.isTakenOver) await deps.blobs.takeOverStaged(held.upload)
+      isReceived = await write(held.upload, lock)
+    } finally {
+      clearInterval(renewing)
+      writings.delete(key)
+      if (!isReceived) {
+        await endWriting(deps, held, lock.hasProgress()).catch((error: unknown) => {
+          deps.log.warn({ err: error }, 'write lease not given back')
+        })
+      }
+    }
+  }
+
+  /** Appends the body, and takes the upload over when that was the last of it. Returns the new offset. */
+  async function append(
+    request: IncomingMessage,
+    response: ServerResponse,
+    upload: Upload
+  ): Promise<number> {
+    requireUploading(upload)
+    const leave = holdMoving(deps, upload)
+    if (response.closed) leave()
+    else response.once('close', leave)
+    const offset = Number(request.headers['upload-offset'])
+    const length = Number(request.headers['content-length'] ?? 0)
+    let reached = offset
+    await exclusively(upload, { offset, gone: goneOf(response) }, async (current, lock) => {
+      const { company_id, size } = current
+      await deps.blobs.prepareStaging(company_id)
+      const held = (await deps.blobs.sizeStaged(current)) ?? 0
+      if (held !== offset) throw wrongOffset(held)
+      if (offset + length > size) {
+        throw new AppError('too_large', `The upload was announced with ${size} bytes`)
+      }
+      if (current.released > 0) await holdReleased(deps, current)
+      lock.awaitBytes(offset)
+      reached = await writeBody(request, {
+        path: deps.blobs.stagingFile(current),
+        offset,
+        size,
+        stopped: lock.stopped,
+        onBytes: () => lock.finish(),
+        onWritten: written => lock.awaitBytes(written)
+      })
+      lock.finish()
+      if (reached < size) return false
+      await receiveUpload(deps, current)
+      return true
+    })
+    return reached
+  }
+
+  /** Returns how many bytes are here. A full length is the same promise as the 204 of the last PATCH. */
+  async function offsetOf(upload: Upload, gone: AbortSignal): Promise<number> {
+    if (upload.state !== 'uploading') return upload.size
+    const held = await deps.blobs.sizeStaged(upload)
+    if (held !== undefined && held < upload.size) return held
+    if (held !== undefined) await receiveWhole(upload, gone)
+    // either no byte has come, or the file has moved on since the upload was read
+    const current = await getUpload(deps, upload)
+    requireOpen(current)
+    if (current.state === 'uploading' && current.generation === upload.generation) return held ?? 0
+    return offsetOf(current, gone)
+  }
+
+  /** Takes over an upload whose bytes are all here, because the call that brought them could not. */
+  async function receiveWhole(upload: Upload, gone: AbortSignal): Promise<void> {
+    try {
+      await exclusively(upload, { gone }, async current => {
+        if ((await deps.blobs.sizeStaged(current)) !== current.size) return false
+        await receiveUpload(deps, current)
+        return true
+      })
+    } catch (error) {
+      // another call has done it meanwhile
+      if (error instanceof AppError && error.code === 'upload_state') return
+      // an answer to HEAD has no body, and 409 says there that the upload was cancelled
+      if (error instanceof AppError && error.code === 'upload_busy') {
+        throw new AppError('unavailable', 'The upload is being received', { retryAfter: 1 })
+      }
+      throw error
+    }
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse, tenant: Tenant) {
+    const path = (request.url ?? '').split('?')[0] ?? ''
+    const route = routes.find(({ method }) => method === request.method)
+    if (!route) {
+      response.setHeader('allow', routes.map(({ method }) => method).join(', '))
+      throw new AppError('method_not_allowed', 'POST /deposit creates uploads')
+    }
+    const token = bearer(request.headers.authorization)
+    const person = await admitPerson(deps, tenant, route, token)
+    const id = route.input.safeParse({ id: path.slice('/uploads/'.length) })
+    if (!id.success) throw new AppError('not_found', 'No such upload')
+    const upload = await getUpload(deps, {
+      company_id: tenant.company_id,
+      user_id: person.id,
+      id: id.data.id
+    })
+    requireForm(request)
+    requireOpen(upload)
+    if (route === deleteUpload) {
+      await cancelUpload(deps, upload)
+      locks.stop(keyOf(upload), new AppError('cancelled', 'The upload has been cancelled'))
+      return answer(response, 204)
+    }
+    // the file of `PUT /deposit`: its one call alone writes it
+    if (upload.state === 'uploading' && !upload.stored) {
+      throw new AppError('not_found', 'No such upload')
+    }
+    if (route === patchUpload) {
+      const offset = await append(request, response, upload)
+      return answer(response, 204, { 'upload-offset': offset })
+    }
+    const offset = await offsetOf(upload, goneOf(response))
+    answer(response, 200, { 'upload-offset': offset, 'upload-length': upload.size })
+  }
+
+  return {
+    async handle(request: IncomingMessage, response: ServerResponse, tenant: Tenant) {
+      const cors = corsHeaders(deps, tenant.host, request.headers.origin)
+      for (const [name, value] of Object.entries({ ...cors, ...apiHeadersFor(deps.settings) })) {
+        response.setHeader(name, value)
+      }
+      const isDirect = isDirectUpload(request)
+      const { path } = isDirect ? putDeposit : patchUpload
+      const { method } = request
+      const id = Buffer.from(deps.random(9)).toString('base64url')
+      const started = performance.now()
+      // also of a connection that breaks, whose answer nobody gets
+      response.once('close', () => {
+        const ms = Math.round(performance.now() - started)
+        const { statusCode: status, writableFinished: whole } = response
+        const facts = { request: id, method, route: path, status, whole, ms }
+        deps.log.info({ ...facts, company: tenant.company_id }, 'upload')
+      })
+      try {
+        if (isDirect) await serveDirectUpload(deps, request, response, tenant)
+        else await serve(request, response, tenant)
+      } catch (error) {
+        const told = expectedError(error)
+        if (told.status >= 500) deps.log.error({ request: id, err: error }, 'upload failed')
+        if (!isDirect) response.setHeader('tus-resumable', tusVersion)
+        await refuse(response, told, id)
+      }
+    }
+  }
+}
+
+/** The protocol's own demands. */
+function requireForm({ method, headers }: IncomingMessage): void {
+  if (headers['tus-resumable'] !== tusVersion) throw badHeader('tus-resumable')
+  if (method !== 'PATCH') return
+  if (headers['content-type'] !== patchType || headers['content-encoding'] !== undefined) {
+    throw new AppError('unsupported_media_type', `The body must be plain ${patchType}`)
+  }
+  const offset = String(headers['upload-offset'])
+  if (!/^(0|[1-9]\d{0,15})$/.test(offset)) throw badHeader('upload-offset')
+  const unknown = creationHeaders.find(name => headers[name] !== undefined)
+  if (unknown !== undefined) throw badHeader(unknown)
+}
+
+function badHeader(name: string): AppError {
+  return refusedField(name, { rule: 'format', detail: `as tus ${tusVersion} has it` })
+}
+
+async function refuse(response: ServerResponse, error: AppError, id: string): Promise<void> {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const problem = problemResponse(error, id)
+  // the rest of a body nobody reads would keep the connection busy
+  response.setHeader('connection', 'close')
+  response.writeHead(problem.status, Object.fromEntries(problem.headers))
+  response.end(await problem.text())
+}
+
+function answer(
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, number> = {}
+): void {
+  response.writeHead(status, { 'tus-resumable': tusVersion, ...headers }).end()
+}
+
+/** Aborted when nobody is left to be answered. */
+function goneOf(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  if (response.closed) gone.abort(brokenOff())
+  else response.once('close', () => gone.abort(brokenOff()))
+  return gone.signal
+}
+
+function keyOf({ company_id, id }: Upload): string {
+  return `${company_id} ${id}`
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { prepare } from '../../../../src/server/db/prepared-statements.ts'
+import { type CompanyId, companyId, inCompany } from '../../../../src/server/db/scope.ts'
+import { makeDb } from '../../../helpers/database.ts'
+
+let made: Awaited<ReturnType<typeof makeDb>>
+beforeAll(async () => {
+  made = await makeDb()
+})
+afterAll(() => made[Symbol.asyncDispose]())
+
+interface Company {
+  id: CompanyId
+  name: string
+}
+
+test('is built once and runs with the values of each call', async () => {
+  let built = 0
+  const insertCompany = prepare((db, { id, name }: Company) => {
+    built++
+    return db
+      .insertInto('company')
+      .values({ id, name, created_at: new Date(0) })
+      .returning('name')
+  })
+  for (const name of ['Acme', 'Globex']) {
+    const id = companyId(randomUUID())
+    expect(await inCompany(made.db, id, tx => tx.run(insertCompany, { id, name }))).toEqual([
+      { name }
+    ])
+  }
+  expect(built).toBe(1)
+})
+
+test('takes a value wherever one stands, more than once too, and null', async () => {
+  const echo = prepare(
+    (_db, { text }: { text: string | null }) =>
+      sql<{ twice: string | null }>`select concat(${text}::text, ${text}::text) as twice`
+  )
+  const id = companyId(randomUUID())
+  const run = (text: string | null) => inCompany(made.db, id, tx => tx.run(echo, { text }))
+  expect(await run('ab')).toEqual([{ twice: 'abab' }])
+  expect(await run(null)).toEqual([{ twice: '' }])
+})
+
+test.each([
+  ['writes it into a text', ({ name }: Company) => `%${name}%`],
+  ['writes it as JSON', ({ name }: Company) => JSON.stringify({ name })]
+])('refuses a builder that looks at a value: %s', (_how, spoil) => {
+  const spoilt = prepare((db, values: Company) =>
+    db.selectFrom('company').select('id').where('name', '=', spoil(values))
+  )
+  expect(() => spoilt.bind({ id: companyId(randomUUID()), name: 'Acme' })).toThrow(
+    'a prepared statement cannot look at name'
+  )
+})

@@ -1,0 +1,96 @@
+import { Writable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { type Ready, terminalVoice } from '../../../src/server/process-output.ts'
+
+const facts: Ready = {
+  address: 'http://localhost:4321',
+  setupLink: 'http://localhost:4321/en/setup#code',
+  demo: {
+    address: 'http://demo.localhost:4321',
+    account: { email: 'claire@example.com', password: 'wax' }
+  },
+  dataDir: '/srv/data',
+  outbox: '/srv/data/outbox'
+}
+
+test('says what a person needs after a start, and no more than holds', () => {
+  const { voice, said } = open()
+  voice.ready(facts)
+  expect(said()).toBe(`
+Vidimus is running.
+
+  Site           http://localhost:4321
+  Demonstration  http://demo.localhost:4321
+                 sign in as claire@example.com, password: wax
+  Setup          http://localhost:4321/en/setup#code
+                 open this link once to become the operator
+  Data           /srv/data
+  Mail           saved to /srv/data/outbox; links appear here
+  Stop           Ctrl+C
+
+`)
+  const bare = open()
+  bare.voice.ready({ ...facts, setupLink: undefined, demo: undefined, outbox: undefined })
+  expect(bare.said()).toBe(`
+Vidimus is running.
+
+  Site           http://localhost:4321
+  Data           /srv/data
+  Stop           Ctrl+C
+
+`)
+})
+
+test('is silent about ordinary work, and short about what is not', () => {
+  const { voice, said } = open()
+  voice.log.info({ route: '/user', status: 200 }, 'request')
+  voice.log.info(
+    { kind: 'email_confirm', link: 'http://localhost/x#t=1', file: 'f' },
+    'mail written'
+  )
+  const cause = new Error('no\r\n\u001b[2J answer')
+  voice.log.warn({ err: new Error('the mail waits', { cause }), email: 'a@b.c' }, 'job failed')
+  voice.log.error({ job: 'forget', status: 500, name: 'Ada' }, 'a page failed')
+  expect(said()).toBe(`12:00:00 Mail (email confirm): http://localhost/x#t=1
+12:00:00 Warning: job failed: the mail waits: no [2J answer
+12:00:00 Error: a page failed (job forget, status 500)
+`)
+})
+
+test.for([
+  ['debug', 5],
+  ['info', 4],
+  ['warn', 2],
+  ['error', 1],
+  ['silent', 0]
+] as const)('at level %s says %d lines', ([level, count]) => {
+  const { voice, said } = open({ level })
+  voice.starting()
+  voice.log.info({}, 'request')
+  voice.log.info({ link: 'http://localhost' }, 'mail written')
+  voice.log.warn({}, 'slow')
+  voice.log.error({}, 'broken')
+  expect(said().split('\n')).toHaveLength(count + 1)
+})
+
+test('paints where the terminal has colors', () => {
+  const { voice, said } = open({ depth: 8 })
+  voice.log.error({}, 'broken')
+  expect(said()).toContain('\u001b[31mError\u001b[39m')
+})
+
+function open({ level = 'info', depth = 1 } = {}) {
+  let text = ''
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      text += chunk
+      done()
+    }
+  })
+  const stream = Object.assign(sink, { isTTY: true, getColorDepth: () => depth })
+  const noon = () => new Date(2026, 0, 1, 12)
+  return {
+    voice: terminalVoice(stream as unknown as NodeJS.WriteStream, level, noon),
+    said: () => text
+  }
+}
