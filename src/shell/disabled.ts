@@ -3,7 +3,7 @@ import { formatDateTime } from '../core/format.ts'
 import { localizedPath, translator, type Words } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
 import { $blocked, $user, refresh } from '../stores/users.ts'
-import { onClick, pageLocale } from './page.ts'
+import { onClick, pageLocale } from './kit/page.ts'
 
 let isStarted = false
 

@@ -1,4 +1,4 @@
-import { onClick, onPage } from './page.ts'
+import { onClick, onPage } from './kit/page.ts'
 
 /** From here on the drawer stands beside the page, and its button chooses between drawer and rail. */
 const permanent = matchMedia('(min-width: 1280px)')

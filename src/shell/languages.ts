@@ -1,7 +1,7 @@
 import { defaultLocale, isLocale, type Locale, localizedPath, translator } from '../i18n/index.ts'
-import { dropDrafts } from '../stores/drafts.ts'
-import { buildOf, onClick, onPage, pageWords } from './page.ts'
-import { toast } from './toasts.ts'
+import { dropDrafts } from '../stores/form-drafts.ts'
+import { buildOf, onClick, onPage, pageWords } from './kit/page.ts'
+import { toast } from './kit/toasts.ts'
 
 /** Without this module the links still lead to the other language's home page. */
 export function startLanguages(): void {

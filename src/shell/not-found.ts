@@ -1,4 +1,4 @@
-import { onPage } from './page.ts'
+import { onPage } from './kit/page.ts'
 
 /** One not-found page serves a whole host, so the address is filled into its heading here. */
 export function fillNotFound(): void {

@@ -2,8 +2,8 @@ import type { UserInfo } from '../contract/users.ts'
 import { answerOf, isGuardName } from '../core/guards.ts'
 import { shortInitials } from '../core/initials.ts'
 import { localizedPath } from '../i18n/index.ts'
-import { onClick, onPage, pageLocale, pageWords } from './page.ts'
-import { isUploading, uploadsEnd } from './uploading.ts'
+import { onClick, onPage, pageLocale, pageWords } from './kit/page.ts'
+import { isUploading, uploadsEnd } from './uploads/running-uploads.ts'
 
 let user: UserInfo | undefined
 let started = false
@@ -41,7 +41,7 @@ async function takeUp(): Promise<void> {
   const [sessions, users, usage] = await Promise.all([
     import('../stores/sessions.ts'),
     import('../stores/users.ts'),
-    import('./usage.ts')
+    import('./drawer-usage.ts')
   ])
   drawUsage = usage.drawUsage
   users.$user.subscribe(value => {
@@ -71,7 +71,7 @@ async function guard(reason?: 'ended'): Promise<void> {
   if (answer === 'stay') return
   // React fails at an island whose page goes while it begins.
   for (const island of document.querySelectorAll('astro-island[ssr]')) island.remove()
-  const { leadOn } = await import('./ways.ts')
+  const { leadOn } = await import('./redirects.ts')
   await leadOn(answer, reason)
 }
 
@@ -94,7 +94,7 @@ async function leave(): Promise<void> {
 }
 
 async function mayStop(): Promise<boolean> {
-  const { ask } = await import('./ask.ts')
+  const { ask } = await import('./kit/confirm-dialog.ts')
   const t = pageWords()
   return ask({
     text: t('shell.leave.signOut'),

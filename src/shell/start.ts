@@ -1,17 +1,17 @@
-import { carryLinks } from './carry.ts'
-import { guardAgainstLostFiles } from './chunks.ts'
+import { guardAgainstOtherBuilds } from './builds/build-guard.ts'
+import { guardAgainstLostFiles } from './builds/lost-files.ts'
+import { startSchemes } from './color-scheme.ts'
 import { startDrawer } from './drawer.ts'
-import { startDropAnywhere } from './drop-anywhere.ts'
-import { startDropZone } from './drop-zone.ts'
-import { focusHeading } from './focus.ts'
+import { startDropAnywhere } from './drop/drop-anywhere.ts'
+import { startDropZone } from './drop/home-drop-zone.ts'
+import { focusHeading } from './focus-heading.ts'
 import { loadFonts } from './fonts.ts'
+import { onPage } from './kit/page.ts'
 import { startLanguages } from './languages.ts'
+import { carryLinks } from './link-params.ts'
 import { fillNotFound } from './not-found.ts'
-import { onPage } from './page.ts'
-import { startSchemes } from './schemes.ts'
 import { startSessions } from './sessions.ts'
-import { startUploading } from './uploading.ts'
-import { guardAgainstOtherBuilds } from './versions.ts'
+import { startUploading } from './uploads/running-uploads.ts'
 
 /** Brings bar, drawer and notices to life. Called once a document; pages come and go below it. */
 export function startShell(): void {
@@ -38,7 +38,7 @@ function startNews(): void {
   document.addEventListener('vidimus:news', event => {
     if (!(event instanceof CustomEvent) || typeof event.detail !== 'string') return
     const { detail } = event
-    void import('./toasts.ts').then(({ toast }) => toast(detail))
+    void import('./kit/toasts.ts').then(({ toast }) => toast(detail))
   })
 }
 
@@ -48,7 +48,7 @@ async function startRest(): Promise<void> {
   if (isStarted) return
   isStarted = true
   try {
-    const rest = await import('./rest.ts')
+    const rest = await import('./deferred.ts')
     rest.startRest()
   } catch {
     isStarted = false // the next page tries again

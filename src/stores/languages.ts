@@ -1,6 +1,6 @@
 import type { Locale, Words } from '../i18n/index.ts'
 import { environment } from './environment.ts'
-import { rememberLanguage } from './locale.ts'
+import { rememberLanguage } from './language-cookie.ts'
 
 interface LanguageChange {
   /** The address of this page in the new language, query and hash kept. */

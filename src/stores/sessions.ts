@@ -256,7 +256,7 @@ export async function forgetSession(): Promise<void> {
   leave('signed-out')
   environment().store(checkedNamesKey, undefined)
   try {
-    const { forgetUploads } = await import('./upload-memory.ts')
+    const { forgetUploads } = await import('./remembered-uploads.ts')
     await forgetUploads()
   } catch {
     // offline, before any upload needed that file: the next person's sign-in forgets them

@@ -4,8 +4,7 @@ import { AppError } from '../contract/errors.ts'
 import type { UserInfo } from '../contract/users.ts'
 import type { Locale } from '../i18n/index.ts'
 import { environment, pageLocale } from './environment.ts'
-import { joinTeam, type Team } from './leader.ts'
-import { rememberLanguage } from './locale.ts'
+import { rememberLanguage } from './language-cookie.ts'
 import {
   $session,
   type Arrival,
@@ -15,6 +14,7 @@ import {
   renewToken,
   sharedName
 } from './sessions.ts'
+import { joinTeam, type Team } from './tab-leader.ts'
 
 /** Who is signed in; nothing while signed out and until the first answer. */
 export const $user = atom<UserInfo | undefined>(undefined)

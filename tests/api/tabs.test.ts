@@ -205,7 +205,7 @@ async function openTab(
   setEnvironment(tab.environment)
   const sessions = await import('../../src/stores/sessions.ts')
   const users = await import('../../src/stores/users.ts')
-  const store = await import('../../src/stores/requests.ts')
+  const store = await import('../../src/stores/history/requests.ts')
   const heard: ProcessedRequest[] = []
   store.onRequest(request => heard.push(request))
   // before the next tab gets modules of its own: errors must be of the class that this one knows

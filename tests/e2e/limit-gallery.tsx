@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { AppError } from '../../src/contract/errors.ts'
 import { type Locale, translator, type Words } from '../../src/i18n/index.ts'
-import { LimitEditor, type Limits } from '../../src/islands/parts/LimitEditor.tsx'
+import { LimitEditor, type Limits } from '../../src/islands/limits/LimitEditor.tsx'
 
 /** All words of both languages, put in by the bundler. */
 declare const catalogues: Record<Locale, Record<string, Words>>

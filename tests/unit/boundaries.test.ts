@@ -20,22 +20,83 @@ const legal = {
     import { t } from '../i18n/t.ts'
     import { hash } from '../workers/hash.ts'
     export const $groups = atom([group, t, hash])`,
-  'src/islands/parts/Row.tsx': `
+  'src/stores/accounts/setup.ts': `
+    import { $groups } from '../groups.ts'
+    export const $setup = $groups`,
+  'src/stores/history/requests.ts': `
+    import { $groups } from '../groups.ts'
+    import { merge } from './request-stream.ts'
+    export const $requests = [$groups, merge]`,
+  'src/stores/history/request-stream.ts': 'export const merge = 1',
+  'src/stores/deposits/deposits.ts': `
+    import { $requests } from '../history/requests.ts'
+    import { queue } from './deposit-limits.ts'
+    export const $deposits = [$requests, queue]`,
+  'src/stores/deposits/deposit-limits.ts': 'export const queue = 1',
+  'src/islands/kit/Row.tsx': `
     import { useState } from 'react'
+    import { t } from '../../i18n/t.ts'
+    export const Row = [useState, t]`,
+  'src/islands/forms/Field.tsx': `
+    import { $setup } from '../../stores/accounts/setup.ts'
+    import { Row } from '../kit/Row.tsx'
+    export const Field = [$setup, Row]`,
+  'src/islands/files/DropZone.tsx': `
     import { $groups } from '../../stores/groups.ts'
-    export const Row = [useState, $groups]`,
-  'src/islands/Groups.tsx': `
+    export const DropZone = $groups`,
+  'src/islands/sign-in/SignIn.tsx': `
+    import { Field } from '../forms/Field.tsx'
+    export const SignIn = Field`,
+  'src/islands/mail-links/ConfirmEmail.tsx': `
+    import { $setup } from '../../stores/accounts/setup.ts'
+    export const ConfirmEmail = $setup`,
+  'src/islands/me/Me.tsx': `
+    import { DropZone } from '../files/DropZone.tsx'
+    import { Field } from '../forms/Field.tsx'
+    export const Me = [DropZone, Field]`,
+  'src/islands/verify/Verify.tsx': `
+    import { DropZone } from '../files/DropZone.tsx'
+    export const Verify = DropZone`,
+  'src/islands/deposit/Deposit.tsx': `
     import { useStore } from '@nanostores/react'
-    import { Row } from './parts/Row.tsx'
-    export const Groups = [useStore, Row]`,
+    import { $deposits } from '../../stores/deposits/deposits.ts'
+    import { Row } from '../kit/Row.tsx'
+    import { DepositRow } from './DepositRow.tsx'
+    export const Deposit = [useStore, $deposits, Row, DepositRow]`,
+  'src/islands/deposit/DepositRow.tsx': 'export const DepositRow = 1',
+  'src/islands/history/History.tsx': `
+    import { $requests } from '../../stores/history/requests.ts'
+    export const History = $requests`,
+  'src/islands/limits/LimitEditor.tsx': `
+    import { Row } from '../kit/Row.tsx'
+    export const LimitEditor = Row`,
   'src/components/Seal.astro': `---
     import { root } from '../core/merkle.ts'
     ---
     {root}`,
+  'src/shell/kit/page.ts': `
+    import { t } from '../../i18n/t.ts'
+    export const page = t`,
+  'src/shell/uploads/running-uploads.ts': `
+    import { $deposits } from '../../stores/deposits/deposits.ts'
+    import { draw } from './upload-progress.ts'
+    export const isUploading = [$deposits, draw]`,
+  'src/shell/uploads/upload-progress.ts': `
+    import { page } from '../kit/page.ts'
+    export const draw = page`,
+  'src/shell/builds/lost-files.ts': `
+    import { isUploading } from '../uploads/running-uploads.ts'
+    export const reload = isUploading`,
+  'src/shell/drop/drop-anywhere.ts': `
+    import { targets } from './drop-targets.ts'
+    export const drop = targets`,
+  'src/shell/drop/drop-targets.ts': 'export const targets = 1',
   'src/shell/drawer.ts': `
     import { navigate } from 'astro:transitions/client'
     import { $groups } from '../stores/groups.ts'
-    export const drawer = [navigate, $groups]`,
+    import { reload } from './builds/lost-files.ts'
+    import { drop } from './drop/drop-anywhere.ts'
+    export const drawer = [navigate, $groups, reload, drop]`,
   'src/layouts/Shell.astro': `---
     import '../theme/base.css'
     import Seal from '../components/Seal.astro'
@@ -43,9 +104,9 @@ const legal = {
     <Seal /><script>import '../shell/drawer.ts'</script>`,
   'src/pages/[locale]/index.astro': `---
     import Shell from '../../layouts/Shell.astro'
-    import { Groups } from '../../islands/Groups.tsx'
+    import { Deposit } from '../../islands/deposit/Deposit.tsx'
     ---
-    <Shell><Groups client:load /></Shell>`,
+    <Shell><Deposit client:load /></Shell>`,
   'src/middleware.ts': `
     import { group } from './contract/groups.ts'
     export const onRequest = group`,
@@ -95,14 +156,34 @@ const faults = {
   'src/workers/fault.ts': `import '../stores/groups.ts'`,
   'src/stores/fault.ts': `import 'react'`,
   'src/stores/dom.ts': `import 'react-dom/client'`,
-  'src/islands/parts/Fault.tsx': `import '../Groups.tsx'`,
-  'src/islands/Fault.tsx': `const page = import('../layouts/Shell.astro')`,
+  'src/stores/room.ts': `import './accounts/setup.ts'`,
+  'src/stores/accounts/fault.ts': `import '../deposits/deposits.ts'`,
+  'src/stores/history/fault.ts': `import '../deposits/deposits.ts'`,
+  'src/stores/deposits/fault.ts': `import type { merge } from '../history/request-stream.ts'\nexport type Merge = typeof merge`,
+  'src/islands/kit/Fault.tsx': `import '../../stores/groups.ts'`,
+  'src/islands/forms/Fault.tsx': `import '../sign-in/SignIn.tsx'`,
+  'src/islands/files/Fault.tsx': `import '../forms/Field.tsx'`,
+  'src/islands/sign-in/Fault.tsx': `import '../mail-links/ConfirmEmail.tsx'`,
+  'src/islands/mail-links/Fault.tsx': `import '../sign-in/SignIn.tsx'`,
+  'src/islands/me/Fault.tsx': `import '../sign-in/SignIn.tsx'`,
+  'src/islands/verify/Fault.tsx': `import '../deposit/Deposit.tsx'`,
+  'src/islands/deposit/Fault.tsx': `const page = import('../../layouts/Shell.astro')`,
+  'src/islands/deposit/Limits.tsx': `import '../../stores/deposits/deposit-limits.ts'`,
+  'src/islands/history/Fault.tsx': `import '../verify/Verify.tsx'`,
+  'src/islands/limits/Fault.tsx': `import '../../stores/groups.ts'`,
+  'src/islands/Loose.tsx': 'export const Loose = 1',
   'src/components/Fault.astro': `---\nimport '../contract/groups.ts'\n---`,
   'src/shell/fault.ts': `import '@nanostores/react'`,
+  'src/shell/kit/fault.ts': `import '../drawer.ts'`,
+  'src/shell/uploads/fault.ts': `import '../builds/lost-files.ts'`,
+  'src/shell/builds/fault.ts': `const draw = import('../uploads/upload-progress.ts')`,
+  'src/shell/drop/fault.ts': `import '../uploads/running-uploads.ts'`,
+  'src/shell/targets.ts': `import './drop/drop-targets.ts'`,
   'src/layouts/Fault.astro': `---\nimport '../contract/groups.ts'\n---`,
-  'src/layouts/Script.astro': `<script>import '../islands/Groups.tsx'</script>`,
+  'src/layouts/Script.astro': `<script>import '../islands/deposit/Deposit.tsx'</script>`,
   'src/pages/store.astro': `---\nimport '../stores/groups.ts'\n---`,
-  'src/pages/part.astro': `---\nimport '../islands/parts/Row.tsx'\n---`,
+  'src/pages/piece.astro': `---\nimport '../islands/kit/Row.tsx'\n---`,
+  'src/pages/row.astro': `---\nimport '../islands/deposit/DepositRow.tsx'\n---`,
   'src/pages/server.astro': `---\nimport '../server/app.ts'\n---`,
   'src/middleware.ts': `import './stores/groups.ts'`,
   'src/env.d.ts': `import type { root } from './core/merkle.ts'\nexport type Root = typeof root`,

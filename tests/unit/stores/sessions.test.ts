@@ -570,10 +570,10 @@ async function open(opening: Opening) {
   const { setEnvironment } = await import('../../../src/stores/environment.ts')
   setEnvironment(tab.environment)
   const sessions = await import('../../../src/stores/sessions.ts')
-  const accounts = await import('../../../src/stores/accounts.ts')
-  const changes = await import('../../../src/stores/account-changes.ts')
+  const accounts = await import('../../../src/stores/accounts/accounts.ts')
+  const changes = await import('../../../src/stores/accounts/account-changes.ts')
   const users = await import('../../../src/stores/users.ts')
-  const { afterSignIn } = await import('../../../src/stores/after-sign-in.ts')
+  const { afterSignIn } = await import('../../../src/stores/accounts/after-sign-in.ts')
   return { browser, tab, accounts, afterSignIn, changes, sessions, users }
 }
 

@@ -1,0 +1,226 @@
+import { useStore } from '@nanostores/react'
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import type { Category } from '../../contract/categories.ts'
+import { maxFileBytes } from '../../contract/limits.ts'
+import { formatByteLimit } from '../../core/format.ts'
+import { type Locale, languageTag, type T, translator, type Words } from '../../i18n/index.ts'
+import {
+  $categories,
+  type Categories,
+  chooseCategory,
+  loadCategories
+} from '../../stores/categories.ts'
+import { $session } from '../../stores/sessions.ts'
+import { $user } from '../../stores/users.ts'
+import { DropZone } from '../files/DropZone.tsx'
+import { Unreadable } from '../files/UnreadableFiles.tsx'
+import { useOffer } from '../files/use-file-handoff.ts'
+import { Seal } from '../kit/AnimatedSeal.tsx'
+import type { DepositDesk, TurnedAway } from './DepositQueue.tsx'
+import { FolderButton } from './FolderButton.tsx'
+
+type ReadyCategories = Extract<Categories, { status: 'ready' }>
+
+interface DepositProps {
+  locale: Locale
+  words: Words
+}
+
+export function Deposit({ locale, words }: DepositProps) {
+  const t = useMemo(() => translator(locale, words), [locale, words])
+  const user = useStore($user, { ssr: 'initial' })
+  const categories = useStore($categories, { ssr: 'initial' })
+  const session = useStore($session, { ssr: 'initial' })
+  const [held, setHeld] = useState<File[]>([])
+  const [turnedAway, setTurnedAway] = useState<TurnedAway>()
+  const [leftOut, setLeftOut] = useState(0)
+  const [phone, setPhone] = useState(false)
+  const root = useRef<HTMLDivElement>(null)
+  const chosen = categories.status === 'ready' ? chosenOf(categories) : undefined
+  const { Desk, isLost, loadDesk } = useDesk()
+
+  useEffect(() => {
+    if (session.status !== 'in') return
+    void loadCategories()
+    void loadDesk()
+  }, [session.status, loadDesk])
+
+  useEffect(() => {
+    // iPads call themselves Macs
+    setPhone(/iPhone|iPad|iPod/.test(navigator.userAgent) || isTabletMac())
+  }, [])
+
+  const hasNone = categories.status === 'ready' && !chosen
+
+  useEffect(() => {
+    // without any category there is nothing to wait for, and the page says so
+    if (hasNone && held.length > 0) setHeld([])
+  }, [hasNone, held])
+
+  const take = (files: File[], systemFiles = 0) => {
+    setTurnedAway(undefined)
+    setLeftOut(systemFiles)
+    setHeld(before => [...before, ...files])
+    void loadDesk()
+  }
+  const onTaken = useCallback((left: TurnedAway) => {
+    setTurnedAway(left)
+    setHeld([])
+  }, [])
+  const unreadable = useOffer('deposit', take)
+
+  if (user && !user.features.includes('deposit')) {
+    return (
+      <div className="sheet" data-state="error">
+        <p>{t('deposit.notAllowed')}</p>
+      </div>
+    )
+  }
+
+  return (
+    <div ref={root} className="grid gap-6">
+      <div className="sheet grid gap-4">
+        <CategoryChoice t={t} locale={locale} held={held.length} />
+        {isLost && held.length > 0 && (
+          <Failure text={t('errors.offline')} t={t} onRetry={() => void loadDesk()} />
+        )}
+        {chosen && <Rules t={t} locale={locale} category={chosen} />}
+        <DropZone
+          to="deposit"
+          label={t('deposit.drop.label')}
+          hint={t('deposit.drop.hint', { size: formatByteLimit(maxFileBytes, locale) })}
+          multiple
+          onFiles={files => take(files)}
+        >
+          <Seal state={{ kind: 'idle' }} className="size-20" small />
+        </DropZone>
+        <FolderButton label={t('deposit.folder')} onFiles={take} />
+        {leftOut > 0 && <p role="status">{t('deposit.leftOut', { count: leftOut })}</p>}
+        {phone && <p className="text-ink-soft text-sm">{t('deposit.phone')}</p>}
+        <Unreadable names={unreadable} locale={locale} t={t} />
+        {turnedAway && turnedAway.count > 0 && (
+          <p role="alert" className="text-error">
+            {t('deposit.turnedAway', { ...turnedAway })}
+          </p>
+        )}
+      </div>
+      {Desk ? (
+        <Desk
+          t={t}
+          locale={locale}
+          files={held}
+          category={chosen}
+          onTaken={onTaken}
+          onAnother={() => root.current?.querySelector<HTMLElement>('input[type=file]')?.click()}
+        >
+          <Notes t={t} />
+        </Desk>
+      ) : (
+        <Notes t={t} />
+      )}
+    </div>
+  )
+}
+
+/** The queue and its list weigh as much as the page itself: they follow once it can be used. */
+function useDesk() {
+  const [Desk, setDesk] = useState<typeof DepositDesk>()
+  const [isLost, setLost] = useState(false)
+  const loadDesk = useCallback(async () => {
+    setLost(false)
+    try {
+      const { DepositDesk } = await import('./DepositQueue.tsx')
+      setDesk(() => DepositDesk)
+    } catch {
+      setLost(true)
+    }
+  }, [])
+  return { Desk, isLost, loadDesk }
+}
+
+/** Hidden where there is nothing to choose from. */
+function CategoryChoice({ t, locale, held }: { t: T; locale: Locale; held: number }) {
+  const state = useStore($categories, { ssr: 'initial' })
+  const waiting = held > 0 && <p role="status">{t('deposit.categories.held', { count: held })}</p>
+  if (state.status === 'failed') {
+    return (
+      <Failure text={t('deposit.categories.failed')} t={t} onRetry={() => void loadCategories()}>
+        {waiting}
+      </Failure>
+    )
+  }
+  if (state.status !== 'ready') return waiting || null
+  if (state.categories.length === 0) return <p role="alert">{t('deposit.categories.none')}</p>
+  if (state.categories.length === 1) return null
+  return (
+    <label className="grid gap-1">
+      <span className="label-text">{t('deposit.category')}</span>
+      <select
+        className="select w-full"
+        value={state.chosen}
+        onChange={event => chooseCategory(event.currentTarget.value)}
+      >
+        {state.categories.map(({ id, names }) => (
+          <option key={id} value={id}>
+            {names[locale]}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+interface FailureProps {
+  text: string
+  t: T
+  onRetry: () => void
+  children?: ReactNode
+}
+
+function Failure({ text, t, onRetry, children }: FailureProps) {
+  return (
+    <div role="alert" className="flex flex-wrap items-center gap-3">
+      <p className="text-error">{text}</p>
+      <button type="button" className="btn btn-sm" onClick={onRetry}>
+        {t('deposit.action.retry')}
+      </button>
+      {children}
+    </div>
+  )
+}
+
+function chosenOf({ categories, chosen }: ReadyCategories): Category | undefined {
+  return categories.find(({ id }) => id === chosen)
+}
+
+/** What the category asks of its documents, said before one is chosen. */
+function Rules({ t, locale, category }: { t: T; locale: Locale; category: Category }) {
+  const { store, media_types } = category
+  if (store === 'file' && !media_types) return null
+  const types = new Intl.ListFormat(languageTag(locale)).format(media_types ?? [])
+  return (
+    <div className="text-ink-soft text-sm">
+      {store === 'fingerprint' && <p>{t('deposit.rules.fingerprint')}</p>}
+      {media_types && <p>{t('deposit.rules.types', { types })}</p>}
+    </div>
+  )
+}
+
+function Notes({ t }: { t: T }) {
+  return (
+    <section className="grid gap-4" aria-label={t('deposit.notes.title')}>
+      <ul className="grid gap-4 md:grid-cols-3">
+        {['stored', 'fingerprint', 'found'].map(note => (
+          <li key={note} className="grid content-start gap-1 border-base-300 border-t pt-3">
+            <h2 className="font-semibold">{t(`deposit.notes.${note}.title`)}</h2>
+            <p className="text-ink-soft text-sm">{t(`deposit.notes.${note}.text`)}</p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function isTabletMac(): boolean {
+  return navigator.userAgent.includes('Macintosh') && navigator.maxTouchPoints > 1
+}

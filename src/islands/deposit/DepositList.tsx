@@ -1,0 +1,188 @@
+import { useStore } from '@nanostores/react'
+import { useEffect, useRef, useState } from 'react'
+import type { AppError } from '../../contract/errors.ts'
+import { formatPercent, timeLeft } from '../../core/format.ts'
+import { type Locale, languageTag, type T } from '../../i18n/index.ts'
+import type { QueuedDeposit } from '../../stores/deposits/deposit-mutations.ts'
+import { type DepositSummary, openOf, rankOf } from '../../stores/deposits/deposit-states.ts'
+import {
+  $depositSummary,
+  cancelAll,
+  chooseAllPictures,
+  dismiss,
+  pauseAll,
+  resumeAll,
+  retryAll
+} from '../../stores/deposits/deposits.ts'
+import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { keepFocus } from '../kit/keep-focus.ts'
+import { Progress } from '../kit/ProgressBar.tsx'
+import { HandOver } from '../kit/VerifyAddress.tsx'
+import { DepositRow, textOf } from './DepositRow.tsx'
+
+interface DepositListProps {
+  t: T
+  locale: Locale
+  deposits: readonly QueuedDeposit[]
+  onAnother: () => void
+}
+
+const shownAtOnce = 25
+
+/** The queue with its total: what needs the person and what runs on top. It stays until it is dismissed. */
+export function DepositList({ t, locale, deposits, onAnother }: DepositListProps) {
+  const summary = useStore($depositSummary, { ssr: 'initial' })
+  const [shown, setShown] = useState(shownAtOnce)
+  const [isAsking, setAsking] = useState(false)
+  const list = useRef<HTMLElement>(null)
+  const open = openOf(summary)
+  const hasEnded = open === 0
+  const limit = limitOf(deposits)
+  const ordered = deposits.toSorted((a, b) => rankOf(a.$state.get()) - rankOf(b.$state.get()))
+  const hidden = deposits.length - shown
+
+  return (
+    <section ref={list} className="sheet grid gap-4" aria-label={t('deposit.list')} tabIndex={-1}>
+      <div className="grid gap-2">
+        <h2 className="font-semibold text-lg tabular-nums">{sentence(summary, t, locale)}</h2>
+        {!hasEnded && <Progress label={t('deposit.progressOfAll')} ratio={summary.percent / 100} />}
+        <div className="flex flex-wrap gap-2">
+          {summary.active > 0 && deposits.length > 1 && (
+            <Action label={t('deposit.action.pauseAll')} onClick={pauseAll} />
+          )}
+          {summary.paused > 0 && deposits.length > 1 && (
+            <Action label={t('deposit.action.resumeAll')} onClick={resumeAll} />
+          )}
+          {!hasEnded && deposits.length > 1 && (
+            <button type="button" className="btn btn-sm" onClick={() => setAsking(true)}>
+              {t('deposit.action.cancelAll')}
+            </button>
+          )}
+          {summary.choosing > 1 &&
+            (['reduced', 'original'] as const).map(choice => (
+              <Action
+                key={choice}
+                label={t(`deposit.action.${choice === 'reduced' ? 'allReduced' : 'allOriginals'}`, {
+                  count: summary.choosing
+                })}
+                onClick={() => chooseAllPictures(choice)}
+              />
+            ))}
+          {summary.retryable > 0 && (
+            <Action
+              label={t('deposit.action.retryFailed', { count: summary.retryable })}
+              onClick={retryAll}
+            />
+          )}
+          {hasEnded && <Action label={t('deposit.action.another')} onClick={onAnother} />}
+          {hasEnded && <Action label={t('deposit.action.dismiss')} onClick={dismiss} />}
+        </div>
+      </div>
+      {hasEnded && summary.done + summary.duplicate > 0 && <HandOver locale={locale} t={t} />}
+      {limit && (
+        <ErrorNote error={limit} t={t} locale={locale} text={textOf(limit, t, locale)}>
+          <p>
+            {t('deposit.limited')} {t('deposit.limitedAsk')}
+          </p>
+        </ErrorNote>
+      )}
+      <ul className="divide-y divide-base-300 border-base-300 border-t">
+        {ordered.slice(0, shown).map(deposit => (
+          <DepositRow key={deposit.id} t={t} locale={locale} deposit={deposit} />
+        ))}
+      </ul>
+      {hidden > 0 && (
+        <More
+          key={shown}
+          label={t('deposit.action.more', { count: Math.min(hidden, shownAtOnce) })}
+          onMore={() => setShown(shown + shownAtOnce)}
+        />
+      )}
+      {isAsking && (
+        <ConfirmDialog
+          question={t('deposit.cancelAll.question', { count: open })}
+          yes={t('deposit.cancelAll.yes')}
+          no={t('deposit.cancelAll.no')}
+          onClose={() => setAsking(false)}
+          onYes={() => {
+            cancelAll()
+            // the button that opened the dialog goes with the uploads
+            list.current?.focus()
+          }}
+        />
+      )}
+    </section>
+  )
+}
+
+function Action({ label, onClick }: { label: string; onClick: () => void }) {
+  return (
+    <button type="button" className="btn btn-sm" onClick={event => keepFocus(event, onClick)}>
+      {label}
+    </button>
+  )
+}
+
+/** The next rows come by scrolling, too. */
+function More({ label, onMore }: { label: string; onMore: () => void }) {
+  const place = useRef<HTMLDivElement>(null)
+  const more = useRef(onMore)
+
+  useEffect(() => {
+    more.current = onMore
+  })
+
+  useEffect(() => {
+    const watched = place.current
+    if (!watched) return
+    const watching = new IntersectionObserver(
+      entries => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) more.current()
+      },
+      { rootMargin: '300px' }
+    )
+    watching.observe(watched)
+    return () => watching.disconnect()
+  }, [])
+
+  return (
+    <div ref={place}>
+      <Action label={label} onClick={onMore} />
+    </div>
+  )
+}
+
+/** One reason for all: they wait for the same room. */
+function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
+  for (const { $state } of deposits) {
+    const state = $state.get()
+    if (state.status === 'paused' && state.by === 'limit') return state.error
+  }
+  return undefined
+}
+
+export function sentence(summary: DepositSummary, t: T, locale: Locale): string {
+  const { active, paused, choosing, missing, done, failed, cancelled, secondsLeft } = summary
+  const { ended, total } = summary.batch
+  const percent = formatPercent(summary.percent / 100, locale)
+  if (active > 0 && secondsLeft !== undefined) {
+    const { unit, value } = timeLeft(secondsLeft)
+    const left = t(`deposit.left.${unit}`, { count: value })
+    return t('deposit.summary.runningLeft', { ended, total, percent, left })
+  }
+  if (active > 0) return t('deposit.summary.running', { ended, total, percent })
+  if (paused > 0) return t('deposit.summary.pausedAll', { ended, total, percent })
+  const parts = [
+    { name: 'choosing', count: choosing },
+    { name: 'missing', count: missing },
+    { name: 'done', count: done },
+    { name: 'duplicate', count: summary.duplicate },
+    { name: 'failed', count: failed },
+    { name: 'cancelled', count: cancelled }
+  ]
+  const said = parts
+    .filter(({ count }) => count > 0)
+    .map(({ name, count }) => t(`deposit.summary.${name}`, { count }))
+  return new Intl.ListFormat(languageTag(locale), { type: 'unit' }).format(said)
+}

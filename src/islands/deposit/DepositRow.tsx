@@ -1,0 +1,300 @@
+import { useStore } from '@nanostores/react'
+import { memo } from 'react'
+import type { AppError } from '../../contract/errors.ts'
+import type { ProcessedRequest } from '../../contract/requests.ts'
+import {
+  formatByteLimit,
+  formatBytes,
+  formatDateTime,
+  formatPercent,
+  formatSpeed,
+  timeLeft
+} from '../../core/format.ts'
+import type { SealState } from '../../core/seal.ts'
+import { shownName } from '../../core/text.ts'
+import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import type { QueuedDeposit } from '../../stores/deposits/deposit-mutations.ts'
+import { type DepositState, isInterruptible } from '../../stores/deposits/deposit-states.ts'
+import {
+  cancel,
+  choose,
+  choosePicture,
+  depositAgain,
+  pause,
+  reopen,
+  resume,
+  retry
+} from '../../stores/deposits/deposits.ts'
+import { useSave } from '../files/use-document-download.ts'
+import { Seal } from '../kit/AnimatedSeal.tsx'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { keepFocus } from '../kit/keep-focus.ts'
+import { Progress } from '../kit/ProgressBar.tsx'
+
+interface DepositRowProps {
+  t: T
+  locale: Locale
+  deposit: QueuedDeposit
+}
+
+/** Drawn anew when its own state changes only: the list around it changes ten times a second. */
+export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
+  const state = useStore(deposit.$state, { ssr: 'initial' })
+  const words = wordsOf(state, t, locale, shownName(deposit.name))
+  const { size } = deposit
+  const name = shownName(deposit.name)
+  const isDone = state.status === 'done'
+  const label = isDone
+    ? t('deposit.sealed', { name })
+    : t('deposit.unsealed', { name, state: words })
+
+  return (
+    <li className="flex gap-3 py-2 max-sm:flex-wrap" data-status={state.status} tabIndex={-1}>
+      <Seal state={sealOf(state)} label={label} className="size-8" small />
+      <div className="grid min-w-0 flex-1 content-start gap-1">
+        <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
+          <p className="wrap-anywhere min-w-0 font-medium">{name}</p>
+          <p className="text-ink-soft text-sm tabular-nums">{formatBytes(size, locale)}</p>
+        </div>
+        {state.status === 'failed' ? (
+          <ErrorNote
+            error={state.error}
+            t={t}
+            locale={locale}
+            text={textOf(state.error, t, locale)}
+          />
+        ) : (
+          <p className={`text-sm tabular-nums ${isDone ? 'font-serif' : 'text-ink-soft'}`}>
+            {words}
+          </p>
+        )}
+        {(state.status === 'hashing' || state.status === 'uploading') && (
+          <Progress label={t('deposit.progressOf', { name })} ratio={state.ratio} />
+        )}
+        {state.status === 'missing' && state.wrong && (
+          <p role="alert" className="text-error text-sm">
+            {t('deposit.state.wrongFile')}
+          </p>
+        )}
+        <PictureWords t={t} locale={locale} deposit={deposit} state={state} />
+      </div>
+      <div className="flex flex-wrap content-center items-center gap-2 empty:hidden max-sm:basis-full sm:max-w-1/2 sm:shrink-0 sm:justify-end">
+        {state.status === 'choosing' &&
+          (['reduced', 'original'] as const).map(choice => (
+            <Verb
+              key={choice}
+              name={choice}
+              run={id => choosePicture(id, choice)}
+              deposit={deposit}
+              t={t}
+            />
+          ))}
+        {isInterruptible(state) && <Verb name="pause" run={pause} deposit={deposit} t={t} />}
+        {state.status === 'paused' && state.by !== 'session' && (
+          <Verb name="resume" run={resume} deposit={deposit} t={t} />
+        )}
+        {state.status === 'missing' && <ChooseAgain deposit={deposit} t={t} />}
+        {(isInterruptible(state) || ['paused', 'choosing', 'missing'].includes(state.status)) && (
+          <Verb name="cancel" run={cancel} deposit={deposit} t={t} />
+        )}
+        {state.status === 'failed' && state.retryable && (
+          <Verb name="retry" run={retry} deposit={deposit} t={t} />
+        )}
+        {(isDone || state.status === 'duplicate') && (
+          <a
+            className="btn btn-sm pointer-coarse:min-h-11"
+            href={`${localizedPath(locale, '/history')}?request=${state.request.id}`}
+            aria-label={t('deposit.action.ofFile', { action: t('deposit.action.open'), name })}
+          >
+            {t('deposit.action.open')}
+          </a>
+        )}
+        {state.status === 'duplicate' && (
+          <Verb name="again" run={depositAgain} deposit={deposit} t={t} />
+        )}
+        {isDone && state.request.store !== 'fingerprint' && (
+          <Save request={state.request} name={name} t={t} locale={locale} />
+        )}
+      </div>
+    </li>
+  )
+})
+
+interface VerbProps {
+  name: 'pause' | 'resume' | 'cancel' | 'retry' | 'again' | 'reopen' | 'reduced' | 'original'
+  run: (id: string) => void
+  deposit: QueuedDeposit
+  t: T
+}
+
+function Verb({ name, run, deposit, t }: VerbProps) {
+  const action = t(`deposit.action.${name}`)
+  return (
+    <button
+      type="button"
+      className="btn btn-sm"
+      aria-label={t('deposit.action.ofFile', { action, name: shownName(deposit.name) })}
+      onClick={event => keepFocus(event, () => run(deposit.id))}
+    >
+      {action}
+    </button>
+  )
+}
+
+/** The browser forgets files with the page: the person shows it where this one is. */
+function ChooseAgain({ deposit, t }: { deposit: QueuedDeposit; t: T }) {
+  const action = t('deposit.action.choose')
+  return (
+    <>
+      {deposit.canReopen && (
+        <Verb name="reopen" run={id => void reopen(id)} deposit={deposit} t={t} />
+      )}
+      <label className="btn btn-sm has-focus-visible:outline-2 has-focus-visible:outline-offset-2 pointer-coarse:min-h-11">
+        {action}
+        <input
+          type="file"
+          className="sr-only"
+          aria-label={t('deposit.action.ofFile', { action, name: shownName(deposit.name) })}
+          onChange={event => {
+            const [file] = event.currentTarget.files ?? []
+            event.currentTarget.value = ''
+            if (file) choose(deposit.id, file)
+          }}
+        />
+      </label>
+    </>
+  )
+}
+
+interface SaveProps {
+  request: ProcessedRequest
+  name: string
+  t: T
+  locale: Locale
+}
+
+function Save({ request, name, t, locale }: SaveProps) {
+  const { isSaving, error, save } = useSave(request)
+  const action = t(
+    `deposit.action.${isSaving ? 'saving' : request.reduced_from ? 'saveReduced' : 'save'}`
+  )
+  return (
+    <>
+      <button
+        type="button"
+        className="link link-secondary min-h-6 text-start text-sm pointer-coarse:min-h-11"
+        aria-label={t('deposit.action.ofFile', { action, name })}
+        aria-disabled={isSaving}
+        onClick={() => void save()}
+      >
+        {action}
+      </button>
+      {error && <ErrorNote error={error} t={t} locale={locale} />}
+    </>
+  )
+}
+
+/** What is kept of a picture: asked before anything is sent, and said from then on. */
+function PictureWords({ t, locale, deposit, state }: DepositRowProps & { state: DepositState }) {
+  const { reduction } = deposit
+  if (!reduction || ['failed', 'cancelled', 'duplicate'].includes(state.status)) return null
+  const { from, to } = reduction
+  const copy = { to: formatBytes(to.bytes, locale), w: to.w, h: to.h }
+  const picture = { from: formatBytes(from.bytes, locale), fromW: from.w, fromH: from.h }
+  return (
+    <p className="text-ink-soft text-sm">
+      {state.status === 'choosing'
+        ? t('deposit.choosePicture', { ...picture, ...copy })
+        : t('deposit.picture', copy)}
+    </p>
+  )
+}
+
+function sealOf(state: DepositState): SealState {
+  switch (state.status) {
+    case 'waiting':
+    case 'failed':
+    case 'cancelled':
+      return { kind: 'idle' }
+    case 'hashing':
+      return { kind: 'hashing', progress: state.ratio }
+    case 'preparing':
+    case 'choosing':
+    case 'reserving':
+      return { kind: 'even' }
+    case 'uploading':
+    case 'paused':
+    case 'missing':
+      return { kind: 'uploading', progress: state.ratio }
+    case 'recording':
+      return { kind: 'sealing' }
+    case 'done':
+    case 'duplicate': {
+      const leafHash = state.request.leaf_hash
+      return leafHash ? { kind: 'sealed', leafHash } : { kind: 'sealing' }
+    }
+  }
+}
+
+function wordsOf(state: DepositState, t: T, locale: Locale, name: string): string {
+  switch (state.status) {
+    case 'hashing':
+      return t('deposit.state.hashing', { percent: formatPercent(state.ratio, locale) })
+    case 'uploading':
+      return uploadingWords(state, t, locale)
+    case 'paused': {
+      if (state.by === 'session') return t('deposit.state.signedOut')
+      if (state.by === 'limit') return t('deposit.state.limited')
+      if (state.ratio === 0) return t('deposit.state.paused')
+      return t('deposit.state.pausedAt', { percent: formatPercent(state.ratio, locale) })
+    }
+    case 'missing': {
+      if (state.ratio === 0) return t('deposit.state.missing', { name })
+      const percent = formatPercent(state.ratio, locale)
+      return t('deposit.state.missingAt', { name, percent })
+    }
+    case 'duplicate': {
+      const date = formatDateTime(new Date(state.request.created), locale)
+      return t('deposit.state.duplicate', { date })
+    }
+    case 'done':
+      return t(
+        `deposit.state.${state.request.store === 'fingerprint' ? 'doneFingerprint' : 'done'}`
+      )
+    default:
+      return t(`deposit.state.${state.status}`)
+  }
+}
+
+function uploadingWords(
+  state: Extract<DepositState, { status: 'uploading' }>,
+  t: T,
+  locale: Locale
+): string {
+  const percent = formatPercent(state.ratio, locale)
+  if (state.cut) return t('deposit.state.cut', { percent })
+  if (state.bytesPerSecond === undefined) return t('deposit.state.uploading', { percent })
+  const speed = formatSpeed(state.bytesPerSecond, locale)
+  if (state.secondsLeft === undefined) return t('deposit.state.uploadingSpeed', { percent, speed })
+  const { unit, value } = timeLeft(state.secondsLeft)
+  const left = t(`deposit.left.${unit}`, { count: value })
+  return t('deposit.state.uploadingLeft', { percent, speed, left })
+}
+
+/** Errors whose figures or field need more than the sentence of their code. */
+export function textOf(error: AppError, t: T, locale: Locale): string | undefined {
+  const { figures, fields } = error
+  if (error.code === 'storage_limit_reached' && figures) {
+    const used = formatBytes(figures.used, locale)
+    return t('errors.storage_limit_reached', {
+      used,
+      limit: formatByteLimit(figures.limit, locale)
+    })
+  }
+  const rule = fields?.['name']
+  if (rule) {
+    const why = t(`fields.${rule.rule}`, { limit: rule.limit ?? '' })
+    return t('deposit.nameRefused', { why })
+  }
+  return undefined
+}

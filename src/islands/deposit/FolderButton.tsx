@@ -1,0 +1,30 @@
+import { isSystemFile, nameInFolder } from '../../core/folder-files.ts'
+import { keepName } from '../../stores/file-handoff.ts'
+
+interface FolderButtonProps {
+  label: string
+  onFiles: (files: File[], leftOut: number) => void
+}
+
+/** Chooses a folder with all that lies in it, less the files of operating systems. */
+export function FolderButton({ label, onFiles }: FolderButtonProps) {
+  return (
+    <label className="btn btn-sm justify-self-start has-focus-visible:outline-2 has-focus-visible:outline-offset-2 pointer-coarse:min-h-11">
+      {label}
+      <input
+        type="file"
+        className="sr-only"
+        multiple
+        // spread, because React's types do not know it
+        {...{ webkitdirectory: '' }}
+        onChange={event => {
+          const all = [...(event.currentTarget.files ?? [])]
+          event.currentTarget.value = ''
+          const files = all.filter(file => !isSystemFile(file.webkitRelativePath))
+          for (const file of files) keepName(file, nameInFolder(file.webkitRelativePath))
+          if (all.length > 0) onFiles(files, all.length - files.length)
+        }}
+      />
+    </label>
+  )
+}

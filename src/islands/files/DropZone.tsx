@@ -1,0 +1,58 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import type { Offer } from '../../stores/file-handoff.ts'
+
+interface DropZoneProps {
+  /** What happens to the files, also to those that are dropped on it. */
+  to: Offer['to']
+  label: string
+  hint: string
+  onFiles: (files: File[]) => void
+  multiple?: boolean
+  /** Drawn above the label: an idle seal. */
+  children?: ReactNode
+}
+
+/**
+ * A labelled file input that also takes files chosen before the page had its script. The shell handles
+ * drops and pastes; their files come through `stores/file-handoff.ts`.
+ */
+export function DropZone({ to, label, hint, onFiles, multiple, children }: DropZoneProps) {
+  const input = useRef<HTMLInputElement>(null)
+  const take = useRef(onFiles)
+  const hintId = useId()
+
+  useEffect(() => {
+    take.current = onFiles
+  })
+
+  useEffect(() => {
+    if (!input.current?.files?.length) return
+    take.current([...input.current.files])
+    input.current.value = ''
+  }, [])
+
+  return (
+    <label
+      data-drop-zone={to}
+      className="flex min-h-56 cursor-pointer flex-col items-center justify-center gap-3 rounded-box border-2 border-dashed p-6 text-center transition-colors duration-100 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-base-content border-(--line) hover:border-secondary"
+    >
+      {children}
+      <span className="font-semibold text-lg">{label}</span>
+      <span id={hintId} className="max-w-prose text-ink-soft text-sm">
+        {hint}
+      </span>
+      <input
+        ref={input}
+        type="file"
+        className="sr-only"
+        multiple={multiple}
+        aria-describedby={hintId}
+        onChange={event => {
+          const chosen = [...(event.currentTarget.files ?? [])]
+          event.currentTarget.value = ''
+          if (chosen.length > 0) onFiles(chosen)
+        }}
+      />
+    </label>
+  )
+}

@@ -1,0 +1,35 @@
+import { withNames } from '../../core/history-csv.ts'
+import { type ExportOptions, getExport } from '../../stores/accounts/own-data-export.ts'
+import { $checkedNames } from '../../stores/checked-names.ts'
+import { fetchExport } from '../../stores/history/request-export.ts'
+import type { RequestFilter } from '../../stores/history/request-filter.ts'
+
+/**
+ * Hands the CSV of the history to the browser's own download, under a name and the day. The names of
+ * checked files are put in here, because only this browser knows them.
+ */
+export async function saveExport(filter: RequestFilter, name: string): Promise<void> {
+  const content = await fetchExport(filter)
+  const names = $checkedNames.get()
+  const isBare = names.size === 0
+  save(isBare ? content : new Blob([withNames(await textOf(content), names)], content), name, 'csv')
+}
+
+/** The same for the person's own data, as JSON. */
+export async function saveOwnData(options: ExportOptions, name: string): Promise<void> {
+  save(await getExport(options), name, 'json')
+}
+
+/** With the mark at its beginning, which `Blob.text()` takes away. */
+async function textOf(content: Blob): Promise<string> {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await content.arrayBuffer())
+}
+
+function save(content: Blob, name: string, extension: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(content)
+  link.download = `${name}-${new Date().toISOString().slice(0, 10)}.${extension}`
+  link.click()
+  // the download has its own hold on the bytes by then
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}

@@ -1,0 +1,24 @@
+import { useState } from 'react'
+import { AppError, asAppError } from '../../contract/errors.ts'
+import type { ProcessedRequest } from '../../contract/requests.ts'
+import { saveContent } from './download-document.ts'
+
+/** Saves the file on record; whatever goes wrong is told, and another try is open. */
+export function useSave(request: ProcessedRequest) {
+  const [state, setState] = useState<'idle' | 'saving' | AppError>('idle')
+  const save = async () => {
+    if (state === 'saving') return
+    setState('saving')
+    try {
+      await saveContent(request)
+      setState('idle')
+    } catch (cause) {
+      setState(asAppError(cause, 'Saving failed'))
+    }
+  }
+  return {
+    isSaving: state === 'saving',
+    error: state instanceof AppError ? state : undefined,
+    save
+  }
+}

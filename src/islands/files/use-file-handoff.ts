@@ -1,0 +1,28 @@
+import { useStore } from '@nanostores/react'
+import { useEffect, useRef, useState } from 'react'
+import { $offer, type Offer, takeOffer } from '../../stores/file-handoff.ts'
+
+/** Takes files that were dropped or pasted for this page; answers what of them could not be read. */
+export function useOffer(
+  to: Offer['to'],
+  onFiles: (files: File[], leftOut: number) => void
+): readonly string[] {
+  const offer = useStore($offer, { ssr: 'initial' })
+  const take = useRef(onFiles)
+  const [unreadable, setUnreadable] = useState<readonly string[]>([])
+
+  useEffect(() => {
+    take.current = onFiles
+  })
+
+  useEffect(() => {
+    if (offer?.to !== to) return
+    const taken = takeOffer(to)
+    if (!taken) return
+    setUnreadable(taken.unreadable)
+    const { files, leftOut = 0 } = taken
+    if (files.length + leftOut > 0) take.current([...files], leftOut)
+  }, [offer, to])
+
+  return unreadable
+}

@@ -1,0 +1,72 @@
+import type { ReactNode } from 'react'
+import type { T } from '../../i18n/index.ts'
+import { Field } from '../kit/Field.tsx'
+import { fieldSentence, type useReadiness } from './account-form.ts'
+import { WorkButton } from './BusyButton.tsx'
+import type { useForm } from './use-form.ts'
+
+// What every form has in which a key is derived. Words: `account` and `errors`.
+
+type Readiness = ReturnType<typeof useReadiness>
+
+export interface AccountFieldProps {
+  t: T
+  form: ReturnType<typeof useForm>
+}
+
+/** What keeps this browser from signing in. */
+export function Obstacle({ t, obstacle }: { t: T } & Pick<Readiness, 'obstacle'>) {
+  if (!obstacle) return null
+  return (
+    <p role="alert" className="alert alert-outline alert-warning">
+      {t(`account.${obstacle}`)}
+    </p>
+  )
+}
+
+interface EmailFieldProps extends AccountFieldProps {
+  /** Tells password managers whether it is the name of an account that exists. */
+  use: 'email' | 'username'
+  /** What the field holds at first. */
+  initial?: string | undefined
+}
+
+export function EmailField({ t, form, use, initial }: EmailFieldProps) {
+  return (
+    <Field
+      label={t('account.email')}
+      name="email"
+      type="email"
+      autoComplete={use}
+      initial={initial}
+      error={fieldSentence(form.errors, 'email', t)}
+    />
+  )
+}
+
+interface CarryingLinkProps {
+  path: string
+  children: ReactNode
+}
+
+/** A link between sign-in and sign-up; the shell adds what an invitation put into the address. */
+export function CarryingLink({ path, children }: CarryingLinkProps) {
+  return (
+    <a className="link link-secondary" data-carries href={path} suppressHydrationWarning>
+      {children}
+    </a>
+  )
+}
+
+/** The form's button, and that a password is being made into a key, which takes a second. */
+export function Submit(props: { t: T; label: string; isWorking: boolean } & Readiness) {
+  const { t, label, isWorking, isReady, obstacle } = props
+  return (
+    <>
+      <WorkButton label={label} isWorking={isWorking} isOff={!isReady || obstacle !== undefined} />
+      <p role="status" className="text-ink-soft text-sm empty:hidden">
+        {isWorking ? t('account.securing') : ''}
+      </p>
+    </>
+  )
+}

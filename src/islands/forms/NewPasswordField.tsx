@@ -1,0 +1,84 @@
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { minStrength, type Strength } from '../../core/password.ts'
+import type { T } from '../../i18n/index.ts'
+import { type Chooser, strengthOf } from '../../stores/accounts/password-strength.ts'
+import { PasswordField } from './PasswordField.tsx'
+
+interface NewPasswordFieldProps {
+  t: T
+  label: string
+  name: string
+  error?: string | undefined
+  /** Read at each keystroke: whose words are no password. */
+  chooser: () => Chooser
+}
+
+/** A password that is being chosen, with its strength in words; the judge is loaded on focus, or for what stands there already. */
+export function NewPasswordField({ t, label, name, error, chooser }: NewPasswordFieldProps) {
+  const input = useRef<HTMLInputElement>(null)
+  const [strength, setStrength] = useState<Strength>()
+  const isBusy = useRef(false)
+
+  /** One question at a time, and then about what stands in the field by that time. */
+  const judge = async () => {
+    if (isBusy.current) return
+    isBusy.current = true
+    try {
+      for (let judged: string | undefined; judged !== (input.current?.value ?? ''); ) {
+        judged = input.current?.value ?? ''
+        const found = await strengthOf(judged, chooser())
+        setStrength(judged === '' ? undefined : found)
+      }
+    } catch {
+      // sending the form asks again, and says what failed
+      setStrength(undefined)
+    } finally {
+      isBusy.current = false
+    }
+  }
+
+  // somebody may have been quicker than the script
+  const judgeTyped = useEffectEvent(() => {
+    if (input.current?.value) void judge()
+  })
+  useEffect(() => judgeTyped(), [])
+
+  useEffect(() => {
+    const form = input.current?.form
+    const clear = () => setStrength(undefined)
+    form?.addEventListener('reset', clear)
+    return () => form?.removeEventListener('reset', clear)
+  }, [])
+
+  return (
+    <PasswordField
+      ref={input}
+      t={t}
+      label={label}
+      name={name}
+      autoComplete="new-password"
+      hint={t('account.passwordHint', { limit: 12 })}
+      error={error}
+      onFocus={() => void judge()}
+      onInput={() => void judge()}
+    >
+      {/* its place is kept from the start: a button that moves while it is pressed is not clicked */}
+      <progress
+        className={`progress mt-1 w-full ${strength === undefined ? '' : toneOf(strength)}`}
+        aria-hidden="true"
+        max={4}
+        value={strength === undefined ? 0 : Math.max(strength, 0.4)}
+      />
+      <p role="status" className="min-h-5 text-ink-soft text-sm">
+        {strength === undefined
+          ? ''
+          : t('account.strength.label', { word: t(`account.strength.${strength}`) })}
+      </p>
+    </PasswordField>
+  )
+}
+
+function toneOf(strength: Strength): string {
+  if (strength >= minStrength) return 'progress-success'
+  return strength === 2 ? 'progress-warning' : 'progress-error'
+}

@@ -1,0 +1,53 @@
+import { useEffect, useState } from 'react'
+import type { FieldErrors } from '../../contract/errors.ts'
+import { usernameFault } from '../../core/username.ts'
+import { email, firstOf, required, type Validator } from '../../core/validators.ts'
+import type { T } from '../../i18n/index.ts'
+
+/** Whether the script runs, and what keeps this browser from signing in. */
+export function useReadiness(): { isReady: boolean; obstacle: 'insecure' | 'cookies' | undefined } {
+  const [isReady, setReady] = useState(false)
+  const [obstacle, setObstacle] = useState<'insecure' | 'cookies'>()
+  useEffect(() => {
+    setReady(true)
+    if (!isSecureContext) setObstacle('insecure')
+    else if (!navigator.cookieEnabled) setObstacle('cookies')
+  }, [])
+  return { isReady, obstacle }
+}
+
+/** Fills inputs from the query once, where the person has not typed yet. */
+export function prefill(form: HTMLFormElement | null, names: readonly string[]): void {
+  const query = new URLSearchParams(location.search)
+  for (const name of names) {
+    const input = form?.elements.namedItem(name)
+    if (input instanceof HTMLInputElement && !input.value) input.value = query.get(name) ?? ''
+  }
+}
+
+export const emailRule = firstOf(required, email)
+
+export const usernameRule: Validator = value => usernameFault(String(value ?? ''))
+
+/** `{ rule: 'min', limit: 12 }` → its sentence. */
+export function fieldSentence(errors: FieldErrors, name: string, t: T): string | undefined {
+  const error = errors[name]
+  if (!error) return undefined
+  return t(`fields.${error.rule}`, error.limit === undefined ? {} : { limit: error.limit })
+}
+
+/**
+ * Goes on after a sign-in, from where the form does not stay behind; the ways are loaded then. The
+ * shell says on the next page what has been achieved, because this one is gone.
+ */
+export async function goOn(news?: string): Promise<void> {
+  const [{ afterSignIn }, { navigate }, { $user }] = await Promise.all([
+    import('../../stores/accounts/after-sign-in.ts'),
+    import('../../stores/navigation.ts'),
+    import('../../stores/users.ts')
+  ])
+  await navigate(afterSignIn(), { replace: true })
+  // before the e-mail is confirmed nothing is achieved yet
+  if (news && !$user.get()?.pending)
+    document.dispatchEvent(new CustomEvent('vidimus:news', { detail: news }))
+}

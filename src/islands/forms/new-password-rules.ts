@@ -1,0 +1,27 @@
+import type { FieldErrors } from '../../contract/errors.ts'
+import { minStrength, newPasswordFault } from '../../core/password.ts'
+import { firstOf, required, sameAs, type Validator } from '../../core/validators.ts'
+import { type Chooser, strengthOf } from '../../stores/accounts/password-strength.ts'
+
+/** What holds for a chosen password and its repetition; `label` is what its field is called. */
+export function newPasswordRules(
+  name: string,
+  label: string,
+  ...more: Validator[]
+): Record<string, Validator> {
+  return {
+    [name]: firstOf(required, value => newPasswordFault(String(value)), ...more),
+    repeat: firstOf(required, sameAs(name, label))
+  }
+}
+
+/** What only the judge in its worker can say of a password that breaks no other rule. */
+export async function weaknessErrors(
+  name: string,
+  password: string,
+  chooser: Chooser
+): Promise<FieldErrors | undefined> {
+  if (!password || newPasswordFault(password)) return undefined
+  const strength = await strengthOf(password, chooser)
+  return strength < minStrength ? { [name]: { rule: 'weak' } } : undefined
+}

@@ -1,0 +1,256 @@
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import type { Category } from '../../contract/categories.ts'
+import { AppError, asAppError } from '../../contract/errors.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { filterOf, type HistoryAddress, requestStates, withoutEmpty } from './history-url.ts'
+
+interface HistoryFiltersProps {
+  address: HistoryAddress
+  categories: readonly Category[]
+  locale: Locale
+  /** Over the namespaces `history`, `errors` and `common`. */
+  t: T
+  onChange: (address: HistoryAddress) => void
+}
+
+/** So long after the last letter a search begins. */
+const typingMs = 250
+
+/** Search, filters and export. In narrow windows the filters wait behind a button. */
+export function HistoryFilters({ address, categories, locale, t, onChange }: HistoryFiltersProps) {
+  const [isOpen, setOpen] = useState(false)
+  const panel = useId()
+  const { q: _q, request: _request, ...filters } = address
+  const count = Object.keys(filters).length
+  const set = (change: { [Name in keyof HistoryAddress]?: HistoryAddress[Name] | undefined }) =>
+    onChange(withoutEmpty({ ...address, ...change }))
+  const { from, to } = address
+  return (
+    <search className="flex flex-col gap-4" aria-label={t('history.filters.label')}>
+      <div className="flex flex-wrap items-end gap-3">
+        <Search
+          label={t('history.filters.search')}
+          value={address.q ?? ''}
+          onSearch={q => set({ q })}
+        />
+        <button
+          type="button"
+          className="btn btn-outline lg:hidden"
+          aria-expanded={isOpen}
+          aria-controls={panel}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {count === 0 ? t('history.filters.toggleNone') : t('history.filters.toggle', { count })}
+        </button>
+        <Export address={address} locale={locale} t={t} />
+      </div>
+      <div
+        id={panel}
+        className={`grid grid-cols-1 gap-3 sm:grid-cols-2 md:grid-cols-3 lg:flex lg:flex-wrap lg:items-end ${isOpen ? '' : 'max-lg:hidden'}`}
+      >
+        <Choice
+          label={t('history.filters.kind')}
+          value={address.kind}
+          options={(['deposit', 'verify'] as const).map(kind => [
+            kind,
+            t(`history.filters.${kind}`)
+          ])}
+          all={t('history.filters.all')}
+          onChoose={kind => set({ kind })}
+        />
+        <Choice
+          label={t('history.filters.state')}
+          value={address.state}
+          options={requestStates.map(state => [state, t(`history.states.${state}`)])}
+          all={t('history.filters.all')}
+          onChoose={state => set({ state })}
+        />
+        {(categories.length > 1 || address.category) && (
+          <Choice
+            label={t('history.filters.category')}
+            value={address.category}
+            options={categories.map(({ id, names }) => [id, names[locale]])}
+            all={t('history.filters.allCategories')}
+            onChoose={category => set({ category })}
+          />
+        )}
+        <Labelled label={t('history.filters.from')}>
+          {id => (
+            <input
+              id={id}
+              type="date"
+              className="input w-full"
+              max="2999-12-31"
+              value={from ?? ''}
+              onChange={event => set({ from: event.target.value })}
+            />
+          )}
+        </Labelled>
+        <Labelled label={t('history.filters.to')}>
+          {id => (
+            <input
+              id={id}
+              type="date"
+              className="input w-full"
+              max="2999-12-31"
+              value={to ?? ''}
+              onChange={event => set({ to: event.target.value })}
+            />
+          )}
+        </Labelled>
+        {(count > 0 || address.q) && (
+          <button
+            type="button"
+            className="btn btn-ghost text-secondary"
+            onClick={() => onChange(withoutEmpty({ request: address.request }))}
+          >
+            {t('history.filters.clear')}
+          </button>
+        )}
+      </div>
+      {from && to && from > to && (
+        <p role="status" className="text-sm text-warning">
+          {t('history.filters.range')}
+        </p>
+      )}
+    </search>
+  )
+}
+
+interface SearchProps {
+  label: string
+  value: string
+  onSearch: (q: string) => void
+}
+
+/** What is typed is asked for when the typing rests, or at once on Enter. */
+function Search({ label, value, onSearch }: SearchProps) {
+  const [typed, setTyped] = useState(value)
+  const [asked, setAsked] = useState(value)
+  if (value !== asked) {
+    // changed from elsewhere: the address, or the button that clears
+    setAsked(value)
+    setTyped(value)
+  }
+  const ask = useRef<() => void>(undefined)
+  ask.current = () => {
+    setAsked(typed.trim())
+    onSearch(typed.trim())
+  }
+  useEffect(() => {
+    if (typed.trim() === asked) return
+    const timer = setTimeout(() => ask.current?.(), typingMs)
+    return () => clearTimeout(timer)
+  }, [typed, asked])
+  return (
+    <form
+      className="min-w-40 grow"
+      onSubmit={event => {
+        event.preventDefault()
+        ask.current?.()
+      }}
+    >
+      <Labelled label={label}>
+        {id => (
+          <input
+            id={id}
+            type="search"
+            className="input w-full"
+            maxLength={100}
+            autoComplete="off"
+            spellCheck={false}
+            value={typed}
+            onChange={event => setTyped(event.target.value)}
+          />
+        )}
+      </Labelled>
+    </form>
+  )
+}
+
+interface ChoiceProps<Value extends string> {
+  label: string
+  value: Value | undefined
+  options: readonly (readonly [Value, string])[]
+  all: string
+  onChoose: (value: Value | undefined) => void
+}
+
+function Choice<Value extends string>({
+  label,
+  value,
+  options,
+  all,
+  onChoose
+}: ChoiceProps<Value>) {
+  return (
+    <Labelled label={label}>
+      {id => (
+        <select
+          id={id}
+          className="select w-full"
+          value={value ?? ''}
+          onChange={event => onChoose(options.find(([each]) => each === event.target.value)?.[0])}
+        >
+          <option value="">{all}</option>
+          {options.map(([each, word]) => (
+            <option key={each} value={each}>
+              {word}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labelled>
+  )
+}
+
+function Labelled({ label, children }: { label: string; children: (id: string) => ReactNode }) {
+  const id = useId()
+  return (
+    <div className="flex min-w-0 flex-col gap-1.5 lg:min-w-40">
+      <label htmlFor={id} className="label-text">
+        {label}
+      </label>
+      {children(id)}
+    </div>
+  )
+}
+
+/** Saves what the filter leaves, all of it and not only what has been loaded. */
+function Export({ address, locale, t }: Pick<HistoryFiltersProps, 'address' | 'locale' | 't'>) {
+  const [state, setState] = useState<'idle' | 'busy' | 'saved' | AppError>('idle')
+  const save = async () => {
+    if (state === 'busy') return
+    setState('busy')
+    try {
+      // rare, so its code comes with the first use
+      const { saveExport } = await import('../files/save-export.ts')
+      await saveExport(filterOf(address), t('history.filters.fileName'))
+      setState('saved')
+    } catch (cause) {
+      setState(asAppError(cause, 'The export failed'))
+    }
+  }
+  return (
+    <>
+      <button
+        type="button"
+        className="btn btn-outline"
+        aria-disabled={state === 'busy'}
+        onClick={() => void save()}
+      >
+        {t('history.filters.export')}
+      </button>
+      <span role="status" className="text-ink-soft text-sm empty:hidden">
+        {state === 'busy' && t('history.filters.exporting')}
+        {state === 'saved' && t('history.filters.exported')}
+      </span>
+      {state instanceof AppError && (
+        <div className="basis-full">
+          <ErrorNote error={state} locale={locale} t={t} />
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,121 @@
+import { memo } from 'react'
+import type { ProcessedRequest } from '../../contract/requests.ts'
+import { formatBytes, formatInstant } from '../../core/format.ts'
+import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { Seal } from '../kit/AnimatedSeal.tsx'
+import { Icon } from '../kit/Icon.tsx'
+import { relativeTime } from '../kit/time.ts'
+import { hasFile, nameOf, sealOf, stateWord, toneOf } from './request-labels.ts'
+
+export interface RowProps {
+  request: ProcessedRequest
+  /** Name of its category, where it is known. */
+  category: string | undefined
+  locale: Locale
+  /** Over the namespaces `history`, `errors` and `common`. */
+  t: T
+  now: number
+  /** Of all rows one is reached by Tab, and the arrow keys lead to the others. */
+  isStop: boolean
+  isSaving: boolean
+  /** Where its details are, as an address. */
+  href: string
+  onOpen: (id: string) => void
+  onSave: (request: ProcessedRequest) => void
+}
+
+/**
+ * One line of the history: seal, name, state, time and size. Never more than its lines, because rows
+ * that are not drawn are counted by the height of those that are.
+ */
+export const RequestRow = memo(
+  ({ request, category, locale, t, now, isStop, isSaving, href, onOpen, onSave }: RowProps) => {
+    const created = new Date(request.created)
+    const word = stateWord(request, t)
+    const name = nameOf(request, t)
+    const { items, reduced_from, kind, state } = request
+    const stop = isStop ? 0 : -1
+    const save = reduced_from ? 'history.saveReduced' : 'history.save'
+    return (
+      <li
+        className="flex items-center gap-4 border-base-300 border-t py-3"
+        data-request={request.id}
+        data-seq={request.seq}
+        data-shape="row"
+      >
+        <Seal state={sealOf(request)} label={word} small className="size-8" />
+        <div className="min-w-0 grow">
+          <a
+            className="block truncate print:whitespace-normal rounded-sm font-medium hover:underline"
+            href={href}
+            title={name}
+            tabIndex={stop}
+            aria-haspopup="dialog"
+            onClick={event => {
+              if (event.metaKey || event.ctrlKey || event.shiftKey) return
+              event.preventDefault()
+              onOpen(request.id)
+            }}
+          >
+            {name}
+          </a>
+          {/* all rows are as high as the first: two lines where one is too short */}
+          <p className="meta flex gap-x-3 overflow-hidden whitespace-nowrap text-ink-soft text-sm max-sm:h-[2lh] max-sm:flex-wrap print:h-auto print:flex-wrap print:whitespace-normal">
+            <span className={`font-medium ${toneOf(request)}`}>{word}</span>
+            <time dateTime={request.created} title={formatInstant(created, locale)}>
+              <span className="print:hidden">{relativeTime(created, now, locale)}</span>
+              <span className="hidden print:inline">{formatInstant(created, locale)}</span>
+            </time>
+            {request.size !== undefined && <span>{formatBytes(request.size, locale)}</span>}
+            {reduced_from && (
+              <span className="max-sm:hidden">
+                {t('history.reduced', { size: formatBytes(reduced_from.bytes, locale) })}
+              </span>
+            )}
+            {items && items.asked > 1 && (
+              <span className="truncate max-sm:hidden">
+                {t('history.counts', { found: items.authentic, missing: items.not_found })}
+              </span>
+            )}
+            {category && <span className="truncate max-sm:hidden">{category}</span>}
+            {request.code && (
+              <span className="truncate max-sm:hidden">{t(`errors.${request.code}`)}</span>
+            )}
+          </p>
+        </div>
+        {kind === 'deposit' && state === 'uploading' && (
+          <a
+            className="btn btn-ghost btn-sm shrink-0 text-secondary"
+            tabIndex={stop}
+            aria-label={t('history.unfinished.resumeOf', { name })}
+            href={`${localizedPath(locale, '/deposit')}?resume=${request.id}`}
+          >
+            {t('history.unfinished.resume')}
+          </a>
+        )}
+        {hasFile(request) && (
+          <button
+            type="button"
+            className="btn btn-ghost btn-sm shrink-0 text-secondary"
+            tabIndex={stop}
+            aria-label={t(`${save}Of`, { name })}
+            title={t(save)}
+            aria-disabled={isSaving}
+            onClick={() => onSave(request)}
+          >
+            <Icon name="save" className="size-4" />
+            <span className="max-lg:hidden">{t(save)}</span>
+          </button>
+        )}
+      </li>
+    )
+  },
+  // `t` and the functions are made anew at every drawing, from what never changes within a page
+  (a, b) =>
+    a.request === b.request &&
+    a.now === b.now &&
+    a.isStop === b.isStop &&
+    a.isSaving === b.isSaving &&
+    a.category === b.category &&
+    a.href === b.href
+)

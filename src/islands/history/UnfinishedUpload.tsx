@@ -1,0 +1,55 @@
+import { useState } from 'react'
+import { type AppError, asAppError } from '../../contract/errors.ts'
+import type { ProcessedRequest } from '../../contract/requests.ts'
+import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+
+interface UnfinishedUploadProps {
+  request: ProcessedRequest
+  name: string
+  /** Over the namespaces `history` and `errors`. */
+  t: T
+  locale: Locale
+}
+
+/** What can be done, on any device, with an upload that has not all its bytes. */
+export function UnfinishedUpload({ request, name, t, locale }: UnfinishedUploadProps) {
+  const [isAsking, setAsking] = useState(false)
+  const [error, setError] = useState<AppError>()
+  const cancel = async () => {
+    setError(undefined)
+    try {
+      const { cancelUpload } = await import('../../stores/deposits/cancel-upload.ts')
+      await cancelUpload(request.id)
+    } catch (thrown) {
+      setError(asAppError(thrown, 'An upload could not be cancelled'))
+    }
+  }
+  return (
+    <div className="grid gap-2">
+      <p>{t('history.unfinished.text')}</p>
+      <div className="flex flex-wrap gap-2">
+        <a
+          className="btn btn-sm"
+          href={`${localizedPath(locale, '/deposit')}?resume=${request.id}`}
+        >
+          {t('history.unfinished.resume')}
+        </a>
+        <button type="button" className="btn btn-sm" onClick={() => setAsking(true)}>
+          {t('history.unfinished.cancel')}
+        </button>
+      </div>
+      {error && <ErrorNote error={error} t={t} locale={locale} />}
+      {isAsking && (
+        <ConfirmDialog
+          question={t('history.unfinished.question', { name })}
+          yes={t('history.unfinished.cancel')}
+          no={t('history.unfinished.keep')}
+          onYes={() => void cancel()}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,86 @@
+import type { RequestState } from '../../contract/requests.ts'
+import type { RequestFilter } from '../../stores/history/request-filter.ts'
+
+export const requestStates = [
+  'uploading',
+  'queued',
+  'processing',
+  'done',
+  'cancelled',
+  'lapsed',
+  'rejected',
+  'failed'
+] as const satisfies readonly RequestState[]
+
+/** What the page's address says of the list; days are the reader's own, both included. */
+export interface HistoryAddress {
+  kind?: 'deposit' | 'verify'
+  state?: RequestState
+  category?: string
+  q?: string
+  from?: string
+  to?: string
+  /** The request whose details are open. */
+  request?: string
+}
+
+const names = ['kind', 'state', 'category', 'q', 'from', 'to', 'request'] as const
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** `?kind=deposit&from=2026-05-03`; what it could not have written itself is left out. */
+export function readAddress(search: string): HistoryAddress {
+  const query = new URLSearchParams(search)
+  const one = <Value extends string>(name: string, values: readonly Value[]) =>
+    values.find(value => value === query.get(name))
+  const like = (name: string, pattern: RegExp) => {
+    const value = query.get(name) ?? ''
+    return pattern.test(value) ? value : undefined
+  }
+  return withoutEmpty({
+    kind: one('kind', ['deposit', 'verify'] as const),
+    state: one('state', requestStates),
+    category: like('category', uuid),
+    q: like('q', /^\P{Cc}{1,100}$/u),
+    from: dayOf(query.get('from')),
+    to: dayOf(query.get('to')),
+    request: like('request', uuid)
+  })
+}
+
+/** The query of an address: `?kind=deposit`, or nothing. */
+export function writeAddress(address: HistoryAddress): string {
+  const query = new URLSearchParams()
+  for (const name of names) {
+    const value = address[name]
+    if (value) query.set(name, value)
+  }
+  return query.size > 0 ? `?${query}` : ''
+}
+
+/** The days of the reader become moments, which are what the server knows. */
+export function filterOf({ request: _, from, to, ...rest }: HistoryAddress): RequestFilter {
+  const filter = withoutEmpty({
+    ...rest,
+    from: from && midnight(from, 0).toISOString(),
+    to: to && midnight(to, 1).toISOString()
+  })
+  return filter
+}
+
+export function withoutEmpty<Fields extends object>(
+  fields: Fields
+): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } {
+  const kept = Object.entries(fields).filter(([, value]) => value !== undefined && value !== '')
+  // as: the same fields, less those that are empty
+  return Object.fromEntries(kept) as { [Name in keyof Fields]?: NonNullable<Fields[Name]> }
+}
+
+function dayOf(text: string | null): string | undefined {
+  if (!/^[12]\d{3}-\d\d-\d\d$/.test(text ?? '')) return undefined
+  return text && !Number.isNaN(Date.parse(text)) ? text : undefined
+}
+
+function midnight(day: string, later: number): Date {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
+  return new Date(year, month - 1, date + later)
+}

@@ -1,0 +1,56 @@
+import { useState } from 'react'
+import type { AppError } from '../../contract/errors.ts'
+import { type Locale, localizedPath, translator, type Words } from '../../i18n/index.ts'
+import { activate } from '../../stores/accounts/mail-links.ts'
+import { goOn } from '../forms/account-form.ts'
+import { NewKey } from './LazyNewPasswordForm.tsx'
+import { goneOf, LinkOutcome, outcomeOf } from './LinkOutcome.tsx'
+import { useMailLink } from './use-mail-link.ts'
+
+interface ActivateAccountProps {
+  locale: Locale
+  /** Namespaces `links`, `account`, `errors`, `fields` and `common`. */
+  words: Words
+  company: string
+}
+
+/** An invited person chooses name and password. */
+export function ActivateAccount({ locale, words, company }: ActivateAccountProps) {
+  const t = translator(locale, words)
+  const link = useMailLink('activate')
+  const [heeded, setOutcome] = useState<'used' | 'over'>()
+  const heed = (error: AppError) => {
+    setOutcome(outcomeOf(error))
+    return outcomeOf(error) !== undefined
+  }
+
+  if (link === 'loading') return <div className="sheet" data-state="loading" />
+  const outcome = heeded ?? goneOf(link)
+  if (link === 'none' || outcome) {
+    return (
+      <LinkOutcome text={t(outcome ? `links.activate.${outcome}` : 'links.noLink')}>
+        {outcome !== 'over' && (
+          <a className="btn btn-primary" href={localizedPath(locale, '/sign-in')}>
+            {t('links.toSignIn')}
+          </a>
+        )}
+      </LinkOutcome>
+    )
+  }
+  return (
+    <section className="sheet flex flex-col gap-4" data-state="ready">
+      <p className="wrap-anywhere">{t('links.activate.invited', { company, email: link.email })}</p>
+      <NewKey
+        {...{ locale, t, company, heed }}
+        email={link.email}
+        submit={t('links.activate.submit')}
+        asksForName
+        username={link.username}
+        send={async chosen => {
+          await activate(link, { ...chosen, locale })
+          await goOn(t('account.signUp.done'))
+        }}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,83 @@
+import { useStore } from '@nanostores/react'
+import { useState } from 'react'
+import { type AppError, asAppError } from '../../contract/errors.ts'
+import { type Locale, localizedPath, translator, type Words } from '../../i18n/index.ts'
+import { confirmEmail, type MailLink } from '../../stores/accounts/mail-links.ts'
+import { $session } from '../../stores/sessions.ts'
+import { useReadiness } from '../forms/account-form.ts'
+import { WorkButton } from '../forms/BusyButton.tsx'
+import { AccountError } from '../forms/LazyAccountError.tsx'
+import { goneOf, LinkOutcome, outcomeOf } from './LinkOutcome.tsx'
+import { useMailLink } from './use-mail-link.ts'
+
+interface ConfirmEmailProps {
+  locale: Locale
+  /** Namespaces `links`, `account`, `errors`, `fields` and `common`. */
+  words: Words
+}
+
+/** The new e-mail of somebody who is signed in here. */
+export function ConfirmEmail({ locale, words }: ConfirmEmailProps) {
+  const t = translator(locale, words)
+  const link = useMailLink('email')
+  const { isReady } = useReadiness()
+  const session = useStore($session, { ssr: 'initial' })
+  const [state, setState] = useState<'ready' | 'working' | 'done' | 'used' | 'over' | AppError>(
+    'ready'
+  )
+
+  const confirm = async (opened: MailLink) => {
+    if (state === 'working') return
+    setState('working')
+    try {
+      await confirmEmail(opened)
+      setState('done')
+    } catch (cause) {
+      const error = asAppError(cause, 'Confirming the e-mail failed')
+      setState(outcomeOf(error) ?? error)
+    }
+  }
+
+  if (link === 'loading') return <div className="sheet" data-state="loading" />
+  if (link === 'none') {
+    return (
+      <LinkOutcome text={t('links.noLink')}>
+        <a className="btn btn-primary" href={localizedPath(locale, '/me')}>
+          {t('links.goOn')}
+        </a>
+      </LinkOutcome>
+    )
+  }
+  const outcome = state === 'done' || state === 'used' || state === 'over' ? state : goneOf(link)
+  if (outcome) {
+    return (
+      <LinkOutcome text={t(`links.confirmEmail.${outcome}`, { email: link.email })}>
+        <a className="btn btn-primary" href={localizedPath(locale, '/me')}>
+          {t('links.goOn')}
+        </a>
+      </LinkOutcome>
+    )
+  }
+  if (isReady && session.status === 'out') {
+    return (
+      <LinkOutcome text={t('links.confirmEmail.signIn')}>
+        <a className="btn btn-primary" href={localizedPath(locale, '/sign-in')}>
+          {t('links.toSignIn')}
+        </a>
+      </LinkOutcome>
+    )
+  }
+  const failure = typeof state === 'object' ? state : undefined
+  return (
+    <section className="sheet flex flex-col gap-4" data-state="ready">
+      <p className="wrap-anywhere">{t('links.confirmEmail.ready', { email: link.email })}</p>
+      {failure && <AccountError error={failure} locale={locale} t={t} />}
+      <WorkButton
+        label={t('links.confirmEmail.submit')}
+        isWorking={state === 'working'}
+        isOff={!isReady}
+        onClick={() => void confirm(link)}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,193 @@
+import { useStore } from '@nanostores/react'
+import { useEffect, useState } from 'react'
+import { type AppError, asAppError } from '../../contract/errors.ts'
+import type { UserInfo } from '../../contract/users.ts'
+import { type Locale, localizedPath, type T, translator, type Words } from '../../i18n/index.ts'
+import {
+  confirmSignUp,
+  confirmWithPassword,
+  sendVerification
+} from '../../stores/accounts/mail-links.ts'
+import { signOut } from '../../stores/sessions.ts'
+import { $user, refresh } from '../../stores/users.ts'
+import { goOn, useReadiness } from '../forms/account-form.ts'
+import { WorkButton } from '../forms/BusyButton.tsx'
+import { AccountError } from '../forms/LazyAccountError.tsx'
+import { NewKey } from './LazyNewPasswordForm.tsx'
+import { goneOf, LinkOutcome, outcomeOf } from './LinkOutcome.tsx'
+import { type OpenedLink, useMailLink } from './use-mail-link.ts'
+
+interface VerifyAccountProps {
+  locale: Locale
+  /** Namespaces `links`, `account`, `errors`, `fields` and `common`. */
+  words: Words
+  company: string
+}
+
+/** With the link of the mail it confirms; without one it waits for the mail to be opened. */
+export function VerifyAccount({ locale, words, company }: VerifyAccountProps) {
+  const t = translator(locale, words)
+  const link = useMailLink('verify')
+  const user = useStore($user, { ssr: 'initial' })
+  if (link === 'loading') return <div className="sheet" data-state="loading" />
+  if (link !== 'none') return <Confirm {...{ locale, t, company, link }} />
+  if (user?.pending) return <Waiting {...{ locale, t, company, user }} />
+  return (
+    <LinkOutcome text={t(user ? 'links.verify.done' : 'links.noLink')}>
+      <a className="btn btn-primary" href={localizedPath(locale, user ? '/' : '/sign-in')}>
+        {t(user ? 'links.goOn' : 'links.toSignIn')}
+      </a>
+    </LinkOutcome>
+  )
+}
+
+interface ConfirmProps {
+  locale: Locale
+  t: T
+  company: string
+  link: OpenedLink
+}
+
+/** Never by itself: programs that look through mails open links, too. */
+function Confirm({ locale, t, company, link }: ConfirmProps) {
+  const { isReady } = useReadiness()
+  const [state, setState] = useState<
+    'ready' | 'working' | 'elsewhere' | 'used' | 'over' | AppError
+  >(goneOf(link) ?? 'ready')
+  const heed = (error: AppError) => {
+    const outcome = outcomeOf(error)
+    if (outcome) setState(outcome)
+    return outcome !== undefined
+  }
+  const confirm = async () => {
+    if (state === 'working') return
+    setState('working')
+    try {
+      await confirmSignUp(link)
+      await goOn(t('links.verify.done'))
+    } catch (cause) {
+      const error = asAppError(cause, 'Confirming the e-mail failed')
+      if (error.code === 'proof_required') setState('elsewhere')
+      else if (!heed(error)) setState(error)
+    }
+  }
+
+  if (state === 'used' || state === 'over') {
+    const page = state === 'used' ? '/sign-in' : '/sign-up'
+    const query = `?email=${encodeURIComponent(link.email)}`
+    return (
+      <LinkOutcome text={t(`links.verify.${state}`)}>
+        <a className="btn btn-primary" href={localizedPath(locale, page) + query}>
+          {t(state === 'used' ? 'links.toSignIn' : 'links.toSignUp')}
+        </a>
+      </LinkOutcome>
+    )
+  }
+  if (state === 'elsewhere') {
+    return (
+      <section className="sheet flex flex-col gap-4" data-state="ready">
+        <p className="wrap-anywhere font-medium">{link.email}</p>
+        <p role="status">{t('links.verify.elsewhere')}</p>
+        <NewKey
+          {...{ locale, t, company, heed }}
+          email={link.email}
+          submit={t('links.verify.submitPassword')}
+          asksForName
+          send={async chosen => {
+            await confirmWithPassword(link, chosen)
+            await goOn(t('links.verify.done'))
+          }}
+        />
+      </section>
+    )
+  }
+  return (
+    <section className="sheet flex flex-col gap-4" data-state="ready">
+      <p className="wrap-anywhere">{t('links.verify.ready', { email: link.email })}</p>
+      {typeof state === 'object' && <AccountError error={state} locale={locale} t={t} />}
+      <WorkButton
+        label={t('links.verify.submit')}
+        isWorking={state === 'working'}
+        isOff={!isReady}
+        onClick={() => void confirm()}
+      />
+    </section>
+  )
+}
+
+const pauseSeconds = 60
+const askEveryMs = 5000
+
+interface WaitingProps {
+  locale: Locale
+  t: T
+  company: string
+  user: UserInfo
+}
+
+/** Goes on by itself once the link was opened, in this browser or another. */
+function Waiting({ locale, t, company, user: { email, delivery = 'mail' } }: WaitingProps) {
+  const [left, setLeft] = useState(pauseSeconds)
+  const [state, setState] = useState<'idle' | 'working' | 'sent' | AppError>('idle')
+
+  useEffect(() => {
+    const ask = setInterval(() => void refresh(), askEveryMs)
+    const count = setInterval(() => setLeft(seconds => Math.max(0, seconds - 1)), 1000)
+    const stop = $user.listen(user => {
+      if (user && !user.pending) void goOn()
+    })
+    return () => {
+      clearInterval(ask)
+      clearInterval(count)
+      stop()
+    }
+  }, [])
+
+  const send = async () => {
+    if (state === 'working' || left > 0) return
+    setState('working')
+    try {
+      await sendVerification()
+      setLeft(pauseSeconds)
+      setState('sent')
+    } catch (cause) {
+      setState(asAppError(cause, 'Sending the mail again failed'))
+    }
+  }
+  const startOver = async () => {
+    await signOut()
+    // in full, so that nothing of the person stays in memory
+    location.assign(localizedPath(locale, '/sign-up'))
+  }
+
+  const again = left > 0 ? t('links.verify.againIn', { count: left }) : t('links.verify.again')
+  return (
+    <section className="sheet flex flex-col items-start gap-4" data-state="waiting">
+      <h2 className="section-title">{t(`links.verify.waitTitle.${delivery}`)}</h2>
+      <p className="wrap-anywhere">{t(`links.verify.wait.${delivery}`, { email, company })}</p>
+      <p className="text-ink-soft">{t(`links.verify.waitNote.${delivery}`)}</p>
+      {typeof state === 'object' && <AccountError error={state} locale={locale} t={t} />}
+      {delivery !== 'administrator' && (
+        <button
+          type="button"
+          // the seconds are there to be read
+          className="btn btn-outline aria-disabled:text-ink-soft"
+          aria-disabled={left > 0 || state === 'working'}
+          onClick={() => void send()}
+        >
+          {again}
+        </button>
+      )}
+      <p role="status" className="wrap-anywhere text-sm empty:hidden">
+        {state === 'sent' ? t(`links.verify.sent.${delivery}`, { email }) : ''}
+      </p>
+      <button
+        type="button"
+        className="link link-secondary text-start"
+        onClick={() => void startOver()}
+      >
+        {t('links.verify.wrong')}
+      </button>
+    </section>
+  )
+}

@@ -1,0 +1,53 @@
+import { useEffect, useState } from 'react'
+import type { LinkPurpose } from '../../contract/accounts.ts'
+import { asAppError } from '../../contract/errors.ts'
+import { type MailLink, readLink, readMailLink } from '../../stores/accounts/mail-links.ts'
+import { keepDraft, takeDraft } from '../forms/page-drafts.ts'
+import { outcomeOf } from './LinkOutcome.tsx'
+
+export interface OpenedLink extends MailLink {
+  /** Whether it still opens something. */
+  state: 'open' | 'used' | 'over'
+  /** The name of an invitation. */
+  username?: string | undefined
+}
+
+/**
+ * The link that led here, taken out of the address at once: what stands there is copied into other links
+ * and into the history. `'none'` for a visit without one, `'loading'` until it is known what the link opens.
+ */
+export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loading' {
+  const [link, setLink] = useState<OpenedLink | 'none' | 'loading'>('loading')
+  useEffect(() => {
+    const kept = takeDraft('link') as MailLink | undefined // as: kept below
+    const found = readMailLink(location.hash) ?? kept
+    if (found) void check(found, purpose).then(setLink)
+    else setLink('none')
+    const stopKeeping = keepDraft('link', () => found)
+    // put into the address before this ran, a link has left the router without its state
+    const state = history.state ?? { index: 0, scrollX: 0, scrollY: 0 }
+    history.replaceState(state, '', location.pathname + location.search)
+    // the links that carry the fragment on have read it before
+    dispatchEvent(new HashChangeEvent('hashchange'))
+    // A link put into the address of the open page loads nothing by itself, and leaves the router
+    // without the state it needs to go on.
+    const start = () => {
+      if (location.hash !== '') location.reload()
+    }
+    addEventListener('hashchange', start)
+    return () => {
+      stopKeeping()
+      removeEventListener('hashchange', start)
+    }
+  }, [purpose])
+  return link
+}
+
+/** A link that cannot be asked about counts as open: using it says what is wrong. */
+async function check(link: MailLink, purpose: LinkPurpose): Promise<OpenedLink> {
+  try {
+    return { ...link, state: 'open', ...(await readLink(link, purpose)) }
+  } catch (cause) {
+    return { ...link, state: outcomeOf(asAppError(cause, 'Reading the link failed')) ?? 'open' }
+  }
+}

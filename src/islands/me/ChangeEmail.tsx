@@ -1,0 +1,79 @@
+import { type FormEvent, useState } from 'react'
+import { type AppError, asAppError } from '../../contract/errors.ts'
+import type { Delivery, UserInfo } from '../../contract/users.ts'
+import { required } from '../../core/validators.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import { changeEmail } from '../../stores/accounts/account-changes.ts'
+import { emailRule, fieldSentence } from '../forms/account-form.ts'
+import { WorkButton } from '../forms/BusyButton.tsx'
+import { AccountError } from '../forms/LazyAccountError.tsx'
+import { PasswordField } from '../forms/PasswordField.tsx'
+import { useForm } from '../forms/use-form.ts'
+import { Field } from '../kit/Field.tsx'
+
+interface EmailFormProps {
+  user: UserInfo
+  locale: Locale
+  t: T
+}
+
+/** Asks for another e-mail; nothing changes before the new address has confirmed. */
+export function EmailForm({ user, locale, t }: EmailFormProps) {
+  const form = useForm({ email: emailRule, emailPassword: required })
+  const [state, setState] = useState<
+    'idle' | 'working' | { sentTo: string; delivery: Delivery } | AppError
+  >('idle')
+
+  const send = async (event: FormEvent) => {
+    event.preventDefault()
+    const values = form.submit()
+    if (!values || state === 'working') return
+    setState('working')
+    const { email: next = '', emailPassword: password = '' } = values
+    try {
+      const delivery = await changeEmail({ email: user.email, password, next })
+      form.clear()
+      setState({ sentTo: next.trim(), delivery })
+    } catch (cause) {
+      const error = asAppError(cause, 'Changing the e-mail failed')
+      if (error.fields) form.refuse(values, error.fields)
+      if (error.code === 'password_wrong') form.refuse(values, { emailPassword: { rule: 'wrong' } })
+      setState(error.fields || error.code === 'password_wrong' ? 'idle' : error)
+    }
+  }
+
+  const failure = state instanceof Error ? state : undefined
+  const sent = typeof state === 'object' && 'sentTo' in state ? state : undefined
+  return (
+    <section className="sheet flex flex-col gap-4" aria-labelledby="change-email">
+      <div>
+        <h2 id="change-email" className="section-title">
+          {t('me.email.title')}
+        </h2>
+        <p className="meta">{t('me.email.present')}</p>
+      </div>
+      <form {...form.props} onSubmit={send} className="flex flex-col gap-4">
+        <Field
+          label={t('me.email.next')}
+          name="email"
+          type="email"
+          autoComplete="email"
+          error={fieldSentence(form.errors, 'email', t)}
+        />
+        <PasswordField
+          t={t}
+          label={t('me.email.password')}
+          name="emailPassword"
+          autoComplete="current-password"
+          error={fieldSentence(form.errors, 'emailPassword', t)}
+        />
+        {failure && <AccountError error={failure} locale={locale} t={t} />}
+        <WorkButton label={t('me.email.submit')} isWorking={state === 'working'} />
+        <p role="status" className="wrap-anywhere text-sm empty:hidden">
+          {state === 'working' ? t('account.securing') : ''}
+          {sent ? t(`me.email.sent.${sent.delivery}`, { email: sent.sentTo }) : ''}
+        </p>
+      </form>
+    </section>
+  )
+}

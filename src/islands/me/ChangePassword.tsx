@@ -1,0 +1,111 @@
+import { type FormEvent, useState } from 'react'
+import { type AppError, asAppError } from '../../contract/errors.ts'
+import type { UserInfo } from '../../contract/users.ts'
+import { required, type Validator } from '../../core/validators.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import { changePassword } from '../../stores/accounts/account-changes.ts'
+import { loadSessions } from '../../stores/accounts/session-list.ts'
+import { fieldSentence } from '../forms/account-form.ts'
+import { WorkButton } from '../forms/BusyButton.tsx'
+import { AccountError } from '../forms/LazyAccountError.tsx'
+import { NewPasswordField } from '../forms/NewPasswordField.tsx'
+import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
+import { PasswordField } from '../forms/PasswordField.tsx'
+import { useForm } from '../forms/use-form.ts'
+
+interface PasswordFormProps {
+  user: UserInfo
+  locale: Locale
+  t: T
+}
+
+export function PasswordForm({ user, locale, t }: PasswordFormProps) {
+  const form = useForm({
+    password: required,
+    ...newPasswordRules('next', t('me.password.next'), different)
+  })
+  const [state, setState] = useState<'idle' | 'working' | 'done' | AppError>('idle')
+  const { email, username } = user
+  const chooser = { email, username, company: user.company.name }
+
+  const send = async (event: FormEvent) => {
+    event.preventDefault()
+    if (state === 'working') return
+    const values = form.submit()
+    if (!values) return void form.add(weaknessErrors('next', form.read()['next'] ?? '', chooser))
+    setState('working')
+    const { password = '', next = '' } = values
+    try {
+      const weak = await weaknessErrors('next', next, chooser)
+      if (weak) {
+        form.refuse(values, weak)
+        setState('idle')
+        return
+      }
+      await changePassword({ email, password, next })
+      form.clear()
+      setState('done')
+      void loadSessions()
+    } catch (cause) {
+      const error = asAppError(cause, 'Changing the password failed')
+      if (error.code === 'password_wrong') form.refuse(values, { password: { rule: 'wrong' } })
+      setState(error.code === 'password_wrong' ? 'idle' : error)
+    }
+  }
+
+  const isWorking = state === 'working'
+  const failure = typeof state === 'object' ? state : undefined
+  return (
+    <section className="sheet flex flex-col gap-4" aria-labelledby="change-password">
+      <div>
+        <h2 id="change-password" className="section-title">
+          {t('me.password.title')}
+        </h2>
+        <p className="meta">{t('me.password.effect')}</p>
+      </div>
+      <form {...form.props} onSubmit={send} className="flex flex-col gap-4">
+        {/* tells password managers whose password this is */}
+        <input
+          className="sr-only"
+          type="email"
+          name="account"
+          autoComplete="username"
+          value={email}
+          readOnly
+          tabIndex={-1}
+          aria-hidden="true"
+        />
+        <PasswordField
+          t={t}
+          label={t('me.password.present')}
+          name="password"
+          autoComplete="current-password"
+          error={fieldSentence(form.errors, 'password', t)}
+        />
+        <NewPasswordField
+          t={t}
+          label={t('me.password.next')}
+          name="next"
+          chooser={() => chooser}
+          error={fieldSentence(form.errors, 'next', t)}
+        />
+        <PasswordField
+          t={t}
+          label={t('me.password.repeat')}
+          name="repeat"
+          autoComplete="new-password"
+          error={fieldSentence(form.errors, 'repeat', t)}
+        />
+        <p className="font-serif text-lg">{t('account.stays')}</p>
+        {failure && <AccountError error={failure} locale={locale} t={t} />}
+        <WorkButton label={t('me.password.submit')} isWorking={isWorking} />
+        <p role="status" className="text-sm empty:hidden">
+          {isWorking ? t('account.securing') : state === 'done' ? t('me.password.done') : ''}
+        </p>
+      </form>
+    </section>
+  )
+}
+
+const different: Validator = (next, { password } = {}) =>
+  next === password ? { rule: 'different' } : undefined

@@ -1,0 +1,102 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type AppError, asAppError } from '../../contract/errors.ts'
+import type { UserInfo } from '../../contract/users.ts'
+import { required } from '../../core/validators.ts'
+import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { deleteAccount } from '../../stores/accounts/account-changes.ts'
+import { fieldSentence } from '../forms/account-form.ts'
+import { AccountError } from '../forms/LazyAccountError.tsx'
+import { PasswordField } from '../forms/PasswordField.tsx'
+import { useForm } from '../forms/use-form.ts'
+
+interface DeleteAccountProps {
+  user: UserInfo
+  locale: Locale
+  t: T
+}
+
+/** Says what is lost and what stays, and asks for the password: nothing brings the account back. */
+export function DeleteAccount({ user, locale, t }: DeleteAccountProps) {
+  const [isOpen, setOpen] = useState(false)
+  const first = useRef<HTMLButtonElement>(null)
+  const stay = () => {
+    setOpen(false)
+    requestAnimationFrame(() => first.current?.focus())
+  }
+  return (
+    <section className="sheet flex flex-col gap-4" aria-labelledby="delete-account">
+      <div>
+        <h2 id="delete-account" className="section-title">
+          {t('me.delete.title')}
+        </h2>
+        <p className="meta">{t('me.delete.effect')}</p>
+      </div>
+      {isOpen ? (
+        <Question user={user} locale={locale} t={t} stay={stay} />
+      ) : (
+        <button
+          ref={first}
+          type="button"
+          className="btn btn-outline self-start"
+          onClick={() => setOpen(true)}
+        >
+          {t('me.delete.open')}
+        </button>
+      )}
+    </section>
+  )
+}
+
+function Question({ user, locale, t, stay }: DeleteAccountProps & { stay: () => void }) {
+  const form = useForm({ deletePassword: required })
+  const [state, setState] = useState<'idle' | 'working' | AppError>('idle')
+  const field = useRef<HTMLInputElement>(null)
+
+  useEffect(() => field.current?.focus(), [])
+
+  const send = async (event: FormEvent) => {
+    event.preventDefault()
+    const values = form.submit()
+    if (!values || state === 'working') return
+    setState('working')
+    try {
+      await deleteAccount({ email: user.email, password: values['deletePassword'] ?? '' })
+      // in full, so that nothing of the person stays in memory
+      location.assign(localizedPath(locale, '/'))
+    } catch (cause) {
+      const error = asAppError(cause, 'Deleting the account failed')
+      const isWrong = error.code === 'password_wrong'
+      if (isWrong) form.refuse(values, { deletePassword: { rule: 'wrong' } })
+      setState(isWrong ? 'idle' : error)
+    }
+  }
+
+  const failure = typeof state === 'object' ? state : undefined
+  return (
+    <form {...form.props} onSubmit={send} className="flex flex-col gap-4">
+      <p className="alert alert-error alert-outline wrap-anywhere">
+        {t('me.delete.question', { email: user.email })}
+      </p>
+      <PasswordField
+        ref={field}
+        t={t}
+        label={t('account.password')}
+        name="deletePassword"
+        autoComplete="current-password"
+        error={fieldSentence(form.errors, 'deletePassword', t)}
+      />
+      {failure && <AccountError error={failure} locale={locale} t={t} />}
+      <div className="flex flex-wrap gap-4">
+        <button type="submit" className="btn btn-error" aria-disabled={state === 'working'}>
+          {t('me.delete.confirm')}
+        </button>
+        <button type="button" className="btn btn-ghost" onClick={stay}>
+          {t('me.delete.stay')}
+        </button>
+      </div>
+      <p role="status" className="text-sm empty:hidden">
+        {state === 'working' ? t('account.securing') : ''}
+      </p>
+    </form>
+  )
+}

@@ -1,0 +1,94 @@
+import { useEffect, useRef, useState } from 'react'
+import { AppError, asAppError } from '../../contract/errors.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+
+interface OwnDataProps {
+  locale: Locale
+  t: T
+}
+
+type State =
+  | { status: 'idle' | 'saved' }
+  | { status: 'working'; count: number }
+  | { status: 'failed'; error: AppError }
+
+/** All that is kept of the person under their account, as one file to take along. */
+export function OwnData({ locale, t }: OwnDataProps) {
+  const [state, setState] = useState<State>({ status: 'idle' })
+  const running = useRef<AbortController>(undefined)
+  const button = useRef<HTMLButtonElement>(null)
+
+  useEffect(() => () => running.current?.abort(), [])
+
+  const save = async () => {
+    if (state.status === 'working') return
+    // the button of the error is gone at once
+    button.current?.focus()
+    const stop = new AbortController()
+    running.current = stop
+    const { signal } = stop
+    const onProgress = (count: number) => setState({ status: 'working', count })
+    onProgress(0)
+    try {
+      const saveOwnData = await loadSaving()
+      await saveOwnData({ signal, onProgress }, 'vidimus-export')
+      setState({ status: 'saved' })
+    } catch (cause) {
+      if (signal.aborted) return
+      setState({ status: 'failed', error: asAppError(cause, 'Saving the own data failed') })
+    }
+  }
+
+  return (
+    <section className="sheet flex flex-col gap-4" aria-labelledby="own-data">
+      <div>
+        <h2 id="own-data" className="section-title">
+          {t('me.data.title')}
+        </h2>
+        <p className="meta">{t('me.data.content')}</p>
+      </div>
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        <button
+          ref={button}
+          type="button"
+          className="btn btn-outline"
+          aria-disabled={state.status === 'working'}
+          onClick={() => void save()}
+        >
+          {t('me.data.save')}
+        </button>
+        <p role="status" className="text-ink-soft text-sm empty:hidden">
+          {state.status === 'working' && t('me.data.working')}
+          {state.status === 'saved' && t('me.data.saved')}
+        </p>
+        {/* beside the status, or every page of the walk would be spoken */}
+        {state.status === 'working' && state.count > 0 && (
+          <p className="tabular text-ink-soft text-sm">
+            {t('me.data.progress', { count: state.count })}
+          </p>
+        )}
+      </div>
+      {state.status === 'failed' && (
+        <ErrorNote error={state.error} locale={locale} t={t}>
+          <button
+            type="button"
+            className="btn btn-outline btn-sm self-start"
+            onClick={() => void save()}
+          >
+            {t('common.retry')}
+          </button>
+        </ErrorNote>
+      )}
+    </section>
+  )
+}
+
+/** Rare, so its code comes with the first use. */
+async function loadSaving() {
+  try {
+    return (await import('../files/save-export.ts')).saveOwnData
+  } catch (cause) {
+    throw new AppError('offline', 'The code that saves could not be loaded', { cause })
+  }
+}

@@ -1,4 +1,0 @@
-import { later } from './Later.tsx'
-
-/** `NewKeyForm`, whose meter and rules follow when somebody comes with a link. */
-export const NewKey = later(async () => (await import('./NewKeyForm.tsx')).NewKeyForm)

@@ -1,0 +1,18 @@
+import { useEffect, useState } from 'react'
+import type { T } from '../../i18n/index.ts'
+import { findDemoAccount } from '../../stores/accounts/accounts.ts'
+
+/** How to look around in the demonstration, where its account works. Words: `account`. */
+export function DemoAccount({ t }: { t: T }) {
+  const [account, setAccount] = useState<{ email: string; password: string }>()
+  useEffect(() => void findDemoAccount().then(setAccount), [])
+  if (!account) return null
+  return (
+    <dl className="flex flex-col rounded-box border border-base-300 p-4 text-sm">
+      <dt className="font-medium">{t('account.demo')}</dt>
+      <dd className="font-mono wrap-anywhere">{account.email}</dd>
+      <dt className="mt-2">{t('account.password')}</dt>
+      <dd className="font-mono wrap-anywhere">{account.password}</dd>
+    </dl>
+  )
+}

@@ -1,0 +1,98 @@
+import { type FormEvent, useEffect, useState } from 'react'
+import { type AppError, asAppError } from '../../contract/errors.ts'
+import { required } from '../../core/validators.ts'
+import { type Locale, localizedPath, translator, type Words } from '../../i18n/index.ts'
+import { signIn } from '../../stores/accounts/accounts.ts'
+import { CarryingLink, EmailField, Obstacle, Submit } from '../forms/AccountFields.tsx'
+import { emailRule, fieldSentence, goOn, prefill, useReadiness } from '../forms/account-form.ts'
+import { AccountError } from '../forms/LazyAccountError.tsx'
+import { PasswordField } from '../forms/PasswordField.tsx'
+import { useForm } from '../forms/use-form.ts'
+import { DemoAccount } from './DemoAccount.tsx'
+
+interface SignInProps {
+  locale: Locale
+  /** Namespaces `account`, `links`, `errors`, `fields` and `common`. */
+  words: Words
+  /** Whether people may sign up by themselves. */
+  isPublic: boolean
+  /** The host is the demonstration's. */
+  isDemo: boolean
+}
+
+export function SignIn({ locale, words, isPublic, isDemo }: SignInProps) {
+  const t = translator(locale, words)
+  const { isReady, obstacle } = useReadiness()
+  const form = useForm({ email: emailRule, password: required })
+  const [isWorking, setWorking] = useState(false)
+  const [error, setError] = useState<AppError>()
+  const [hasEnded, setEnded] = useState(false)
+  const { ref } = form.props
+
+  useEffect(() => {
+    prefill(ref.current, ['email'])
+    setEnded(new URLSearchParams(location.search).get('reason') === 'ended')
+  }, [ref])
+
+  const send = async (event: FormEvent) => {
+    event.preventDefault()
+    const values = form.submit()
+    if (!values || isWorking) return
+    setWorking(true)
+    setError(undefined)
+    try {
+      const { email = '', password = '' } = values
+      await signIn({ email, password })
+      await goOn()
+    } catch (cause) {
+      setError(asAppError(cause, 'Signing in failed'))
+      setWorking(false)
+      form.focus('password')
+    }
+  }
+
+  return (
+    <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
+      <Obstacle t={t} obstacle={obstacle} />
+      {hasEnded && (
+        <p role="status" className="alert alert-outline">
+          {t('errors.unauthenticated')}
+        </p>
+      )}
+      {isDemo && <DemoAccount t={t} />}
+      <EmailField t={t} form={form} use="username" />
+      <PasswordField
+        t={t}
+        label={t('account.password')}
+        name="password"
+        autoComplete="current-password"
+        error={fieldSentence(form.errors, 'password', t)}
+      />
+      {error && <AccountError error={error} locale={locale} t={t} />}
+      <Submit
+        t={t}
+        label={t('account.signIn.submit')}
+        isWorking={isWorking}
+        isReady={isReady}
+        obstacle={obstacle}
+      />
+      <p className="text-sm">
+        <a
+          className="link link-secondary"
+          data-with-email
+          href={localizedPath(locale, '/reset-password')}
+        >
+          {t('links.reset.forgot')}
+        </a>
+      </p>
+      {isPublic && (
+        <p className="text-sm">
+          {t('account.signIn.none')}{' '}
+          <CarryingLink path={localizedPath(locale, '/sign-up')}>
+            {t('account.signIn.link')}
+          </CarryingLink>
+        </p>
+      )}
+    </form>
+  )
+}

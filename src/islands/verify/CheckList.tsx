@@ -1,0 +1,178 @@
+import { memo, type ReactNode, useMemo, useState } from 'react'
+import type { AppError } from '../../contract/errors.ts'
+import { formatPercent } from '../../core/format.ts'
+import { buildRedirect } from '../../core/redirect.ts'
+import { tell } from '../../core/verdict.ts'
+import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { type Check, cancelCheck, mayRetry } from '../../stores/verifications.ts'
+import { Seal } from '../kit/AnimatedSeal.tsx'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { Icon } from '../kit/Icon.tsx'
+import { keepFocus } from '../kit/keep-focus.ts'
+import { retryTime } from '../kit/time.ts'
+import { Sentence, VerdictFacts, VerdictSeal, Word } from './VerdictSheet.tsx'
+
+interface CheckListProps {
+  checks: readonly Check[]
+  locale: Locale
+  t: T
+}
+
+const shownAtOnce = 50
+
+/** Many checks, a line each; what is answered opens. */
+export function CheckList({ checks, ...rest }: CheckListProps) {
+  const [shown, setShown] = useState(shownAtOnce)
+  const hidden = checks.length - shown
+  return (
+    <>
+      <ul className="divide-y divide-base-300">
+        {checks.slice(0, shown).map(check => (
+          <li key={check.id} className="py-3" data-step={check.state.step}>
+            <CheckLine check={check} {...rest} />
+          </li>
+        ))}
+      </ul>
+      {hidden > 0 && (
+        <button
+          type="button"
+          className="btn btn-sm self-start"
+          onClick={() => setShown(shown + shownAtOnce)}
+        >
+          {rest.t('verify.more', { count: Math.min(hidden, shownAtOnce) })}
+        </button>
+      )}
+    </>
+  )
+}
+
+const CheckLine = memo(function CheckLine({
+  check,
+  locale,
+  t
+}: Omit<CheckListProps, 'checks'> & { check: Check }) {
+  const { state } = check
+  const name = check.name ?? t('verify.pasted')
+  if (state.step === 'done') {
+    const { answer } = state
+    const telling = tell(answer, check.subject)
+    return (
+      <details className="group">
+        <summary className="flex cursor-pointer list-none items-center gap-3">
+          <Icon
+            name="chevron"
+            className="size-4 text-ink-soft transition-transform group-open:rotate-90"
+          />
+          <VerdictSeal telling={telling} t={t} small className="size-8" />
+          <div className="flex min-w-0 grow flex-wrap items-center gap-x-3">
+            <span className="min-w-0 grow basis-40 truncate font-medium" title={name}>
+              {name}
+            </span>
+            <Word telling={telling} t={t} />
+          </div>
+        </summary>
+        <div className="flex flex-col gap-4 pt-3 sm:ps-18">
+          <p className="font-serif text-lg">
+            <Sentence telling={telling} company={answer.company} locale={locale} t={t} />
+          </p>
+          {telling.adds.map(add => (
+            <p key={add}>{t(`verify.adds.${add}`)}</p>
+          ))}
+          <VerdictFacts check={check} answer={answer} locale={locale} t={t} />
+        </div>
+      </details>
+    )
+  }
+  if (state.step === 'failed') {
+    return (
+      <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1 ps-18">
+        <p className="min-w-0 grow basis-40 truncate font-medium" title={name}>
+          {name}
+        </p>
+        <p className="text-error text-sm">
+          {mayRetry(check) ? t('verify.failed') : t(`verify.errors.${state.error.code}`)}
+        </p>
+      </div>
+    )
+  }
+  if (state.step === 'stopped') {
+    return (
+      <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1 ps-18">
+        <p className="min-w-0 grow basis-40 truncate font-medium" title={name}>
+          {name}
+        </p>
+        <p className="text-ink-soft text-sm">{t('verify.stopped')}</p>
+      </div>
+    )
+  }
+  const share = state.step === 'hashing' ? state.percent / 100 : check.sha256 ? 1 : 0
+  const text =
+    state.step === 'hashing'
+      ? t('verify.hashing', { percent: formatPercent(share, locale) })
+      : t(`verify.${state.step}`)
+  return (
+    <div className="flex items-center gap-4">
+      <Seal state={{ kind: 'hashing', progress: share }} label={text} small className="size-8" />
+      <div className="flex min-w-0 grow flex-wrap items-center gap-x-3">
+        <span className="min-w-0 grow basis-40 truncate font-medium" title={name}>
+          {name}
+        </span>
+        <span className="shrink-0 text-ink-soft text-sm">{text}</span>
+      </div>
+      <button
+        type="button"
+        className="btn btn-ghost btn-sm"
+        aria-label={t('verify.stopOf', { name })}
+        onClick={event => keepFocus(event, () => cancelCheck(check.id))}
+      >
+        {t('verify.stop')}
+      </button>
+    </div>
+  )
+})
+
+interface CheckFailureProps {
+  error: AppError
+  locale: Locale
+  t: T
+  isSignedIn: boolean
+  children?: ReactNode
+}
+
+/** Why there is no answer, in the words of this screen where it has some. */
+export function CheckFailure({ error, locale, t, isSignedIn, children }: CheckFailureProps) {
+  const time = useMemo(() => retryTime(error, locale), [error, locale])
+  const maySignIn = error.code === 'lookup_limited' || error.code === 'unauthenticated'
+  return (
+    <ErrorNote error={error} locale={locale} t={t} text={textFor(error, time, t, isSignedIn)}>
+      {maySignIn && !isSignedIn && <SignInLink locale={locale} t={t} />}
+      {children}
+    </ErrorNote>
+  )
+}
+
+/** Comes back here, where the checks of this visit still are. */
+export function SignInLink({ locale, t }: { locale: Locale; t: T }) {
+  const redirect = buildRedirect({ path: localizedPath(locale, '/verify'), query: '', hash: '' })
+  const back = new URLSearchParams({ redirect })
+  return (
+    <a className="link link-secondary" href={`${localizedPath(locale, '/sign-in')}?${back}`}>
+      {t('verify.signIn')}
+    </a>
+  )
+}
+
+function textFor(
+  error: AppError,
+  time: string | undefined,
+  t: T,
+  isSignedIn: boolean
+): string | undefined {
+  if (error.code === 'file_empty' || error.code === 'file_unreadable') {
+    return t(`verify.errors.${error.code}`)
+  }
+  if (error.code !== 'lookup_limited' || !time) return undefined
+  return t(isSignedIn ? 'verify.errors.lookup_limited_in' : 'verify.errors.lookup_limited', {
+    time
+  })
+}

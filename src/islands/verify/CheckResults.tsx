@@ -1,0 +1,172 @@
+import { useEffect, useRef } from 'react'
+import { formatPercent } from '../../core/format.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import { type Check, mayRetry, retryChecks, stopChecks } from '../../stores/verifications.ts'
+import { Seal } from '../kit/AnimatedSeal.tsx'
+import { keepFocus } from '../kit/keep-focus.ts'
+import { Progress } from '../kit/ProgressBar.tsx'
+import { CheckFailure, CheckList } from './CheckList.tsx'
+import { PauseNote } from './PauseCountdown.tsx'
+import { VerdictSheet } from './VerdictSheet.tsx'
+
+interface ResultProps {
+  locale: Locale
+  t: T
+  isSignedIn: boolean
+}
+
+/** The answers to what was chosen together: one in full, several as a list. */
+export function Answers({ checks, isSettled, ...props }: ListProps) {
+  const [first, ...others] = checks
+  if (first && others.length === 0) return <Single key={first.id} check={first} {...props} />
+  return <Batch checks={checks} isSettled={isSettled} {...props} />
+}
+
+interface ListProps extends ResultProps {
+  checks: readonly Check[]
+  isSettled: boolean
+}
+
+function Single({ check, locale, t, isSignedIn }: ResultProps & { check: Check }) {
+  const heading = useFocusOnce(check.state.step === 'done')
+  if (check.state.step === 'done') {
+    return (
+      <VerdictSheet check={check} answer={check.state.answer} locale={locale} t={t} ref={heading} />
+    )
+  }
+  if (check.state.step === 'stopped') {
+    return (
+      <section className="sheet flex flex-col gap-4" tabIndex={-1}>
+        <p className="wrap-anywhere font-medium">{check.name ?? t('verify.pasted')}</p>
+        <Stopped t={t} />
+      </section>
+    )
+  }
+  if (check.state.step === 'failed') {
+    return (
+      <section className="sheet flex flex-col gap-4">
+        <p className="wrap-anywhere font-medium">{check.name ?? t('verify.pasted')}</p>
+        <CheckFailure error={check.state.error} locale={locale} t={t} isSignedIn={isSignedIn}>
+          {mayRetry(check) && <Retry t={t} />}
+        </CheckFailure>
+      </section>
+    )
+  }
+  return (
+    <section className="sheet flex flex-col gap-4" tabIndex={-1}>
+      <div className="flex items-center gap-4">
+        <Running check={check} locale={locale} t={t} />
+        <StopAll t={t} />
+      </div>
+      <PauseNote locale={locale} t={t} isSignedIn={isSignedIn} />
+    </section>
+  )
+}
+
+function Running({ check, locale, t }: { check: Check; locale: Locale; t: T }) {
+  const { state } = check
+  const share = state.step === 'hashing' ? state.percent / 100 : check.sha256 ? 1 : 0
+  const text =
+    state.step === 'hashing'
+      ? t('verify.hashing', { percent: formatPercent(share, locale) })
+      : t(state.step === 'asking' ? 'verify.asking' : 'verify.waiting')
+  return (
+    <>
+      <Seal state={{ kind: 'hashing', progress: share }} label={text} className="size-16" />
+      <div className="min-w-0 grow">
+        <p className="truncate font-medium">{check.name ?? t('verify.pasted')}</p>
+        <p className="text-ink-soft text-sm">{text}</p>
+        <Progress label={text} ratio={share} />
+      </div>
+    </>
+  )
+}
+
+function Batch({ checks, isSettled, locale, t, isSignedIn }: ListProps) {
+  const heading = useFocusOnce(isSettled)
+  const counts = count(checks)
+  // one reason for all: they were asked together
+  const failed = checks.find(mayRetry)
+  const settled = counts.found + counts.missing + counts.failed
+  const hashed = checks.filter(({ sha256, state }) => sha256 || state.step === 'failed').length
+  const progress = t('verify.progress', { hashed, done: settled, total: checks.length })
+  const summary = counts.failed > 0 ? 'verify.summaryFailed' : 'verify.summary'
+  return (
+    <section className="sheet flex flex-col gap-4" tabIndex={-1}>
+      <div className="flex items-start justify-between gap-4">
+        <h2 ref={heading} tabIndex={-1} className="verdict">
+          {isSettled ? t(summary, counts) : progress}
+        </h2>
+        {!isSettled && <StopAll t={t} />}
+      </div>
+      {!isSettled && <PauseNote locale={locale} t={t} isSignedIn={isSignedIn} />}
+      {!isSettled && <Progress label={progress} ratio={(hashed + settled) / (2 * checks.length)} />}
+      {isSettled && failed?.state.step === 'failed' && (
+        <CheckFailure error={failed.state.error} locale={locale} t={t} isSignedIn={isSignedIn}>
+          <Retry t={t} />
+        </CheckFailure>
+      )}
+      {isSettled && failed?.state.step === 'stopped' && <Stopped t={t} />}
+      <CheckList checks={checks} locale={locale} t={t} />
+    </section>
+  )
+}
+
+function StopAll({ t }: { t: T }) {
+  return (
+    <button
+      type="button"
+      className="btn btn-outline btn-sm shrink-0"
+      onClick={event => keepFocus(event, stopChecks)}
+    >
+      {t('verify.stop')}
+    </button>
+  )
+}
+
+function Stopped({ t }: { t: T }) {
+  return (
+    <>
+      <p role="status">{t('verify.stoppedText')}</p>
+      <Retry t={t} word="goOn" />
+    </>
+  )
+}
+
+function Retry({ t, word = 'retry' }: { t: T; word?: 'retry' | 'goOn' }) {
+  return (
+    <div className="print:hidden">
+      <button
+        type="button"
+        className="btn btn-outline btn-sm"
+        onClick={event => keepFocus(event, () => void retryChecks())}
+      >
+        {t(`verify.${word}`)}
+      </button>
+    </div>
+  )
+}
+
+/** Takes the person to the answer once it is there. */
+function useFocusOnce(isThere: boolean) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  // an answer that was there before, as after coming back to the page, does not take the focus
+  const wasThere = useRef(isThere)
+  useEffect(() => {
+    if (!isThere || wasThere.current) return
+    wasThere.current = true
+    heading.current?.focus()
+  }, [isThere])
+  return heading
+}
+
+function count(checks: readonly Check[]): { found: number; missing: number; failed: number } {
+  const counts = { found: 0, missing: 0, failed: 0 }
+  for (const { state } of checks) {
+    if (state.step === 'failed' || state.step === 'stopped') counts.failed += 1
+    else if (state.step === 'done') {
+      counts[state.answer.verdict === 'authentic' ? 'found' : 'missing'] += 1
+    }
+  }
+  return counts
+}

@@ -1,0 +1,36 @@
+import { useStore } from '@nanostores/react'
+import { formatCountdown } from '../../core/format.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import { $pause, type Pause } from '../../stores/verifications.ts'
+import { useNow } from '../kit/time.ts'
+import { SignInLink } from './CheckList.tsx'
+
+interface PauseNoteProps {
+  locale: Locale
+  /** Over the namespace `verify`. */
+  t: T
+  isSignedIn: boolean
+}
+
+/** Why the checks rest, and when they go on by themselves. */
+export function PauseNote(props: PauseNoteProps) {
+  const pause = useStore($pause, { ssr: 'initial' })
+  return pause ? <Countdown {...props} pause={pause} /> : null
+}
+
+function Countdown({ pause, locale, t, isSignedIn }: PauseNoteProps & { pause: Pause }) {
+  const now = useNow(1000)
+  const { error, until } = pause
+  const isLimit = error.status === 429
+  const seconds = Math.max(0, Math.ceil((until - (now ?? Date.now())) / 1000))
+  return (
+    <div className="flex flex-wrap gap-x-2 text-sm" data-pause={error.code}>
+      <p role="status">{t(isLimit ? 'verify.pause.limited' : 'verify.pause.away')}</p>
+      {/* the seconds are not read aloud, only their name when they are asked for */}
+      <p role="timer" className="tabular">
+        {t('verify.pause.next', { time: formatCountdown(seconds) })}
+      </p>
+      {isLimit && !isSignedIn && <SignInLink locale={locale} t={t} />}
+    </div>
+  )
+}

@@ -1,0 +1,187 @@
+import type { Ref } from 'react'
+import type { Answer } from '../../contract/verifications.ts'
+import { formatBytes, formatInstant } from '../../core/format.ts'
+import { type Telling, tell } from '../../core/verdict.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import type { Check } from '../../stores/verifications.ts'
+import { Seal } from '../kit/AnimatedSeal.tsx'
+import { CopyButton } from '../kit/CopyButton.tsx'
+import { Icon } from '../kit/Icon.tsx'
+
+interface VerdictProps {
+  check: Check
+  answer: Answer
+  locale: Locale
+  /** Over the namespace `verify`. */
+  t: T
+}
+
+/** The answer in full: word, seal and sentence, what it proves, and what it was about. */
+export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
+  const { check, answer, locale, t } = props
+  const telling = tell(answer, check.subject)
+  return (
+    <article className="sheet flex flex-col gap-6" data-verdict={telling.key}>
+      <div className="flex flex-col items-start gap-4 sm:flex-row sm:gap-6">
+        <VerdictSeal telling={telling} t={t} className="size-24" />
+        <div className="flex min-w-0 flex-col gap-2">
+          <Word telling={telling} t={t} />
+          {/* the margin keeps the word above it clear of the bar, however large the text is */}
+          <h2 ref={ref} tabIndex={-1} className="verdict scroll-mt-12">
+            <Sentence telling={telling} company={answer.company} locale={locale} t={t} />
+          </h2>
+          {telling.adds.map(add => (
+            <p key={add}>{t(`verify.adds.${add}`)}</p>
+          ))}
+        </div>
+      </div>
+      <VerdictFacts {...props} />
+    </article>
+  )
+}
+
+/** What stands below the sentence. */
+export function VerdictFacts({ check, answer, locale, t }: VerdictProps) {
+  const { subject } = check
+  const telling = tell(answer, subject)
+  const { company, sha256 } = answer
+  return (
+    <dl className="grid gap-4 text-sm sm:grid-cols-[max-content_1fr] sm:gap-x-6">
+      {telling.proves && (
+        <>
+          <Fact name={t('verify.proves.title')}>{t(`verify.proves.${subject}`, { company })}</Fact>
+          <Fact name={t('verify.provesNot.title')}>{t('verify.provesNot.text')}</Fact>
+        </>
+      )}
+      <Fact name={t('verify.file')}>
+        <span className="break-words">{check.name ?? t('verify.pasted')}</span>
+        {subject === 'fingerprint' && check.name !== undefined && (
+          <span className="ms-3 text-ink-soft">{t('verify.pasted')}</span>
+        )}
+        {check.size !== undefined && (
+          <span className="ms-3 text-ink-soft">{formatBytes(check.size, locale)}</span>
+        )}
+      </Fact>
+      <Fact name={t('verify.fingerprint')}>
+        <Fingerprint sha256={sha256} t={t} />
+      </Fact>
+      <Fact name={t('verify.checked')}>
+        <time dateTime={answer.at}>{formatInstant(new Date(answer.at), locale)}</time>
+      </Fact>
+      <dd className="flex flex-col gap-1 text-ink-soft sm:col-span-2">
+        {telling.proves && <p>{t('verify.time', { company })}</p>}
+        <p>
+          <Around text={t('verify.address', { host: marker })}>
+            <b className="text-base-content">{location.host}</b>
+          </Around>
+        </p>
+      </dd>
+    </dl>
+  )
+}
+
+export function VerdictSeal({
+  telling,
+  t,
+  className,
+  small = false
+}: {
+  telling: Telling
+  t: T
+  className: string
+  small?: boolean
+}) {
+  const { leafHash } = telling
+  return leafHash ? (
+    <Seal
+      state={{ kind: 'sealed', leafHash }}
+      label={t('verify.seal.record')}
+      small={small}
+      className={className}
+    />
+  ) : (
+    <Seal
+      state={{ kind: 'idle' }}
+      label={t('verify.seal.none')}
+      small={small}
+      className={className}
+    />
+  )
+}
+
+export function Word({ telling, t }: { telling: Telling; t: T }) {
+  const isGood = telling.tone === 'success'
+  return (
+    <p
+      className={`flex shrink-0 items-center gap-2 whitespace-nowrap font-semibold ${isGood ? 'text-success' : 'text-ink-soft'}`}
+    >
+      <Icon name={isGood ? 'check' : 'dashed'} className="size-5" />
+      {t(`verify.word.${telling.key}`)}
+    </p>
+  )
+}
+
+/** The sentence holds the instant in the reader's own zone and in UTC, because it is copied and printed alone. */
+export function Sentence({
+  telling,
+  company,
+  locale,
+  t
+}: {
+  telling: Telling
+  company: string
+  locale: Locale
+  t: T
+}) {
+  return (
+    <Around text={t(`verify.sentence.${telling.key}`, { company, time: marker })}>
+      <time dateTime={telling.time}>{formatInstant(new Date(telling.time), locale)}</time>
+    </Around>
+  )
+}
+
+/** Stands for an element in a sentence; no catalogue and no name holds it. */
+const marker = '\u{1}'
+
+function Around({ text, children }: { text: string; children: React.ReactNode }) {
+  const [before, after] = text.split(marker)
+  return (
+    <>
+      {before}
+      {children}
+      {after}
+    </>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <>
+      <dt className="font-semibold">{name}</dt>
+      <dd className="min-w-0 max-sm:-mt-3">{children}</dd>
+    </>
+  )
+}
+
+function Fingerprint({ sha256, t }: { sha256: string; t: T }) {
+  return (
+    <span className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
+      <code className="fingerprint min-w-0">
+        {groupsOfFour(sha256).map(({ at, digits }) => (
+          <span key={at} className="me-2">
+            {digits}
+            <wbr />
+          </span>
+        ))}
+      </code>
+      <CopyButton text={sha256} t={t} label={t('verify.copy')} />
+    </span>
+  )
+}
+
+function groupsOfFour(hex: string): { at: number; digits: string }[] {
+  return Array.from({ length: hex.length / 4 }, (_, index) => ({
+    at: index,
+    digits: hex.slice(4 * index, 4 * index + 4)
+  }))
+}

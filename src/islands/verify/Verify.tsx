@@ -1,0 +1,248 @@
+import { useStore } from '@nanostores/react'
+import { type ClipboardEvent, type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { parseFingerprints } from '../../core/fingerprint.ts'
+import { formatPercent } from '../../core/format.ts'
+import { type Locale, localizedPath, type T, translator, type Words } from '../../i18n/index.ts'
+import { $session } from '../../stores/sessions.ts'
+import {
+  $checks,
+  $shownBatch,
+  type Check,
+  checkFiles,
+  checkFingerprints,
+  closeAnswers,
+  forgetChecks,
+  isOpen
+} from '../../stores/verifications.ts'
+import { DropZone } from '../files/DropZone.tsx'
+import { Unreadable } from '../files/UnreadableFiles.tsx'
+import { useOffer } from '../files/use-file-handoff.ts'
+import { Seal } from '../kit/AnimatedSeal.tsx'
+import { Field } from '../kit/Field.tsx'
+import { usePart } from '../kit/use-lazy-part.ts'
+
+interface VerifyProps {
+  locale: Locale
+  /** Namespaces `verify`, `errors` and `common`. */
+  words: Words
+  /** The company that is asked. */
+  company: string
+  /** Fingerprints a minute that one network may ask about, signed out. */
+  perMinute: number
+}
+
+export function Verify({ locale, words, company, perMinute }: VerifyProps) {
+  const t = useMemo(() => translator(locale, words), [locale, words])
+  const checks = useStore($checks, { ssr: 'initial' })
+  const session = useStore($session, { ssr: 'initial' })
+
+  const unreadable = useOffer('verify', files => void checkFiles(files))
+
+  const batch = useStore($shownBatch, { ssr: 'initial' })
+  const current = checks.filter(check => check.batch === batch)
+  const earlier = checks.filter(check => check.batch !== batch)
+  const isBlank = current.length === 0
+  // both come after the page, before anybody can have chosen a file
+  const answers = usePart(async () => (await import('./CheckResults.tsx')).Answers)
+  const list = usePart(async () => (await import('./CheckList.tsx')).CheckList)
+  const { zone, bringBack } = useZone(isBlank)
+  const [only] = current.length === 1 ? current : []
+  const isSettled = !current.some(isOpen)
+  const hasAnswer = current.some(({ state }) => state.step === 'done')
+  const isSignedIn = session.status === 'in'
+  const isLimited = !isSignedIn && !isSettled && current.length > perMinute
+  return (
+    <div className="flex flex-col gap-6" data-state={stateOf(current)}>
+      {!isBlank && (
+        <button
+          type="button"
+          className="btn btn-outline btn-sm self-end print:hidden"
+          onClick={bringBack}
+        >
+          {t('verify.another')}
+        </button>
+      )}
+      {/* hidden and not gone: what was typed or chosen meanwhile is kept */}
+      <div ref={zone} hidden={!isBlank} className="print:hidden">
+        <DropZone
+          to="verify"
+          label={t('verify.zone')}
+          hint={t('verify.privacy')}
+          multiple
+          onFiles={files => void checkFiles(files)}
+        >
+          <Seal state={{ kind: 'idle' }} className="size-20" small />
+        </DropZone>
+      </div>
+      <Unreadable names={unreadable} locale={locale} t={t} />
+      {isLimited && <p className="text-sm">{t('verify.limit', { limit: perMinute })}</p>}
+      {!isBlank && answers.Part && (
+        <answers.Part
+          key={batch}
+          checks={current}
+          isSettled={isSettled}
+          locale={locale}
+          t={t}
+          isSignedIn={isSignedIn}
+        />
+      )}
+      {!isBlank && answers.error && (
+        <p role="alert">
+          {t('verify.pause.away')}{' '}
+          <button type="button" className="link" onClick={() => void answers.retry()}>
+            {t('verify.retry')}
+          </button>
+        </p>
+      )}
+      {isSignedIn && isSettled && hasAnswer && (
+        <a className="link link-secondary print:hidden" href={localizedPath(locale, '/history')}>
+          {t('verify.history')}
+        </a>
+      )}
+      {only && <Steps check={only} company={company} locale={locale} t={t} />}
+      <Paste t={t} />
+      {isBlank && <Steps check={undefined} company={company} locale={locale} t={t} />}
+      {earlier.length > 0 && list.Part && (
+        <section className="sheet flex flex-col gap-2 print:hidden">
+          <div className="flex flex-wrap items-center justify-between gap-4">
+            <h2 className="font-semibold text-lg">{t('verify.earlier')}</h2>
+            <button type="button" className="btn btn-outline btn-sm" onClick={forgetChecks}>
+              {t('verify.forget')}
+            </button>
+          </div>
+          <list.Part checks={earlier} locale={locale} t={t} />
+        </section>
+      )}
+    </div>
+  )
+}
+
+/** The zone that gives way to answers; the focus is in it when the person brings it back. */
+function useZone(isBlank: boolean) {
+  const zone = useRef<HTMLDivElement>(null)
+  const isWanted = useRef(false)
+  useEffect(() => {
+    if (!isBlank || !isWanted.current) return
+    isWanted.current = false
+    zone.current?.querySelector('input')?.focus()
+  }, [isBlank])
+  const bringBack = () => {
+    isWanted.current = true
+    closeAnswers()
+  }
+  return { zone, bringBack }
+}
+
+function Paste({ t }: { t: T }) {
+  const [isReady, setReady] = useState(false)
+  const [wrong, setWrong] = useState<'invalid' | 'invalidList'>()
+  const input = useRef<HTMLInputElement>(null)
+  // sent before that, the form would put the fingerprint into the address
+  useEffect(() => setReady(true), [])
+  const send = (event: FormEvent) => {
+    event.preventDefault()
+    if (!input.current) return
+    take(input.current.value)
+  }
+  const take = (text: string) => {
+    if (!input.current) return
+    const isTaken = checkFingerprints(text)
+    setWrong(isTaken ? undefined : /[\r\n]/.test(text.trim()) ? 'invalidList' : 'invalid')
+    if (isTaken) input.current.value = ''
+    else input.current.focus()
+  }
+  // the field has one line: what has several is taken as it is pasted
+  const paste = (event: ClipboardEvent) => {
+    const text = event.clipboardData.getData('text')
+    if (!/[\r\n]/.test(text.trim()) || parseFingerprints(text)?.length === 1) return
+    event.preventDefault()
+    take(text)
+  }
+  return (
+    <form
+      onSubmit={send}
+      noValidate
+      className="flex flex-col gap-x-4 gap-y-3 sm:flex-row print:hidden"
+    >
+      <div className="min-w-0 grow">
+        <Field
+          ref={input}
+          label={t('verify.paste.label')}
+          name="fingerprint"
+          hint={t('verify.paste.hint')}
+          error={wrong && t(`verify.paste.${wrong}`)}
+          onPaste={paste}
+          autoComplete="off"
+          spellCheck={false}
+          mono
+        />
+      </div>
+      <button type="submit" className="btn btn-outline self-start sm:mt-5.75" disabled={!isReady}>
+        {t('verify.paste.submit')}
+      </button>
+    </form>
+  )
+}
+
+/** What happens, said before it does. */
+function Steps({
+  check,
+  company,
+  locale,
+  t
+}: {
+  check: Check | undefined
+  company: string
+  locale: Locale
+  t: T
+}) {
+  const step = check?.state.step ?? 'waiting'
+  const isHashed = check?.sha256 !== undefined
+  const hashed =
+    check?.subject === 'fingerprint' ? 'verify.steps.hash.pasted' : 'verify.steps.hash.done'
+  const percent = check?.state.step === 'hashing' ? check.state.percent : 0
+  const hash = isHashed
+    ? t(hashed)
+    : step === 'hashing'
+      ? t('verify.steps.hash.doing', { percent: formatPercent(percent / 100, locale) })
+      : t('verify.steps.hash.todo')
+  const asked = step === 'done' ? 'done' : step === 'asking' ? 'doing' : 'todo'
+  return (
+    <ol
+      aria-label={t('verify.steps.label')}
+      className="flex flex-col gap-2 text-ink-soft text-sm print:hidden"
+    >
+      <Step state={isHashed ? 'done' : step === 'hashing' ? 'doing' : 'todo'} text={hash} />
+      <Step state={asked} text={t(`verify.steps.ask.${asked}`, { company })} />
+    </ol>
+  )
+}
+
+function Step({ state, text }: { state: 'todo' | 'doing' | 'done'; text: string }) {
+  return (
+    <li className={`flex items-start gap-3 ${state === 'doing' ? 'text-base-content' : ''}`}>
+      <svg
+        viewBox="0 0 16 16"
+        aria-hidden="true"
+        className="mt-0.5 size-4 shrink-0"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.5"
+        strokeLinecap="round"
+      >
+        <circle cx="8" cy="8" r="6.5" strokeDasharray={state === 'todo' ? '0.1 2.5' : undefined} />
+        {state === 'doing' && <circle cx="8" cy="8" r="2.5" fill="currentColor" />}
+        {state === 'done' && <path d="M5 8.2 7.2 10.4 11 6" />}
+      </svg>
+      {text}
+    </li>
+  )
+}
+
+function stateOf(current: readonly Check[]): string {
+  const steps = new Set(current.map(({ state }) => state.step))
+  if (steps.size === 0) return 'empty'
+  if (steps.has('waiting') || steps.has('hashing') || steps.has('asking')) return 'loading'
+  if (!steps.has('failed') && !steps.has('stopped')) return 'ready'
+  return steps.has('done') ? 'partial' : 'error'
+}

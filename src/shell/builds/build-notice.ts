@@ -1,0 +1,30 @@
+import { buildOf, pageWords } from '../kit/page.ts'
+import { toast } from '../kit/toasts.ts'
+import { mayLeave } from './build-guard.ts'
+
+const everyMs = 3_600_000
+
+/** Asks hourly whether a newer build is served, and says so; the person decides when to reload. */
+export function watchForBuilds(): void {
+  let isTold = false
+  setInterval(async () => {
+    if (isTold || !(await isOutdated())) return
+    isTold = true
+    const t = pageWords()
+    toast(t('shell.version.ready'), { label: t('shell.version.reload'), run: reload })
+  }, everyMs)
+}
+
+async function isOutdated(): Promise<boolean> {
+  try {
+    const response = await fetch(`/builds/latest.json?${Date.now()}`)
+    const { id } = (await response.json()) as { id?: unknown } // as: compared, not trusted
+    return typeof id === 'string' && id !== buildOf(document)?.split(' ')[0]
+  } catch {
+    return false // offline: the next hour will tell
+  }
+}
+
+async function reload(): Promise<void> {
+  if (await mayLeave()) location.reload()
+}

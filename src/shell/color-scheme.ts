@@ -1,0 +1,29 @@
+import { onPage } from './kit/page.ts'
+
+const key = 'vidimus:scheme'
+
+/** The choice between system, light and dark; `boot.js` puts it on the page. */
+export function startSchemes(): void {
+  document.addEventListener('change', event => {
+    const input = event.target
+    if (!(input instanceof HTMLInputElement) || input.name !== 'scheme') return
+    try {
+      if (input.value === 'system') localStorage.removeItem(key)
+      else localStorage.setItem(key, input.value)
+    } catch {
+      return // storage may be switched off: the page then follows the system
+    }
+    document.dispatchEvent(new Event('vidimus:changed'))
+  })
+  // an island may draw the choice again, and then asks for it to be shown
+  document.addEventListener('vidimus:changed', showChoice)
+  onPage(showChoice)
+}
+
+function showChoice(): void {
+  const theme = document.documentElement.dataset['theme']
+  const scheme = theme === 'vidimus' ? 'light' : theme === 'vidimus-dark' ? 'dark' : 'system'
+  for (const input of document.querySelectorAll(`input[name=scheme][value=${scheme}]`)) {
+    if (input instanceof HTMLInputElement) input.checked = true
+  }
+}

@@ -1,0 +1,28 @@
+import { watchForBuilds } from './builds/build-notice.ts'
+import { startDrawerHands } from './drawer-swipe.ts'
+import { onThisPageAndNext } from './kit/page.ts'
+import { startOffline } from './offline-banner.ts'
+import { startScroll } from './smooth-scroll.ts'
+import { startMenu } from './user-menu.ts'
+
+/** What a page does not need at once: bar and drawer work without it, as far as the browser's own go. */
+export function startRest(): void {
+  watchForBuilds()
+  startDrawerHands()
+  startMenu()
+  startOffline()
+  startScroll()
+  onThisPageAndNext(() => void loadCallsAhead())
+  // for the first drag, and for a drop without a network
+  void import('./drop/drop-overlay.ts')
+  void import('./drop/dropped-files.ts')
+}
+
+/** Gets what calls of the API need: the first click then waits for the server only. */
+async function loadCallsAhead(): Promise<void> {
+  if (!document.querySelector('astro-island')) return
+  const { loadCalls } = await import('../stores/sessions.ts')
+  await loadCalls().catch(() => {
+    // the first call tries again, and says what is wrong
+  })
+}

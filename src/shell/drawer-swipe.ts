@@ -1,0 +1,66 @@
+import { onThisPageAndNext } from './kit/page.ts'
+
+/** Below this the drawer lies over the page, and a finger pulls it in. */
+const overlay = matchMedia('(max-width: 959.98px)')
+/** A finger that sets down this close to the edge may mean the drawer. */
+const edgePx = 25
+const pullPx = 40
+
+/** What the browser's popover leaves open: the finger at the edge, and focus that moves on. */
+export function startDrawerHands(): void {
+  onThisPageAndNext(closeWhenLeft)
+  startSwipe()
+  visualViewport?.addEventListener('resize', tellZoom)
+  onThisPageAndNext(tellZoom)
+}
+
+/** What lies under the open drawer is not reached by the Tab key before the drawer is closed. */
+function closeWhenLeft(): void {
+  const drawer = drawerOf()
+  drawer?.addEventListener('focusout', ({ relatedTarget }) => {
+    if (!(relatedTarget instanceof Element) || !isOpen(drawer)) return
+    if (!drawer.contains(relatedTarget) && relatedTarget.id !== 'menu') drawer.hidePopover()
+  })
+}
+
+function startSwipe(): void {
+  let start: { id: number; x: number; y: number; opens: boolean } | undefined
+  addEventListener('pointerdown', ({ pointerType, isPrimary, pointerId, clientX, clientY }) => {
+    start = undefined
+    const drawer = drawerOf()
+    if (pointerType !== 'touch' || !isPrimary || !overlay.matches || !drawer) return
+    const opens = !isOpen(drawer)
+    if (opens && clientX > edgePx) return
+    start = { id: pointerId, x: clientX, y: clientY, opens }
+  })
+  addEventListener('pointerup', ({ pointerId, clientX, clientY }) => {
+    if (start?.id !== pointerId) return
+    const { x, y, opens } = start
+    const pulled = opens ? clientX - x : x - clientX
+    if (pulled < pullPx || Math.abs(clientY - y) > pulled) return
+    // a popover that opens while the finger is down is closed by the browser when it leaves
+    setTimeout(() => (opens ? open() : drawerOf()?.hidePopover()))
+  })
+  addEventListener('pointercancel', () => {
+    start = undefined // the page was scrolled
+  })
+}
+
+function open(): void {
+  const source = document.getElementById('menu')
+  drawerOf()?.showPopover(source ? { source } : {})
+}
+
+/** A page that is zoomed in is panned sideways by the finger that would otherwise pull the drawer. */
+function tellZoom(): void {
+  const isZoomed = (visualViewport?.scale ?? 1) > 1.01
+  document.documentElement.toggleAttribute('data-zoomed', isZoomed)
+}
+
+function drawerOf(): HTMLElement | null {
+  return document.getElementById('drawer')
+}
+
+function isOpen(drawer: Element): boolean {
+  return drawer.matches(':popover-open')
+}

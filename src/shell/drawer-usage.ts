@@ -1,0 +1,65 @@
+import type { UserInfo } from '../contract/users.ts'
+import { formatByteLimit, formatBytes } from '../core/format.ts'
+import { pageLocale, pageWords } from './kit/page.ts'
+
+/** In the drawer: what is used of requests and storage, a meter where there is a limit, and what is left. */
+export function drawUsage(user: UserInfo): void {
+  const { usage, usage_remaining } = user
+  const { requests, storage } = usage_remaining
+  const box = document.querySelector<HTMLElement>('[data-usage]')
+  if (!box) return
+  const t = pageWords()
+  const bytes = (count: number) => formatBytes(count, pageLocale())
+  // nothing is theirs to use before the e-mail is confirmed
+  box.hidden = user.pending === true
+  draw(box, 'requests', {
+    left:
+      requests === null
+        ? t('shell.usage.requestsUnlimited')
+        : requests === 0
+          ? t('shell.usage.requestsNone')
+          : t('shell.usage.requests', { count: requests }),
+    used: usage?.requests_used,
+    limit: usage?.requests_limit,
+    words: (used, limit) =>
+      limit === null
+        ? t('shell.usage.requestsSoFar', { count: used })
+        : t('shell.usage.requestsUsed', { used, limit })
+  })
+  draw(box, 'storage', {
+    left:
+      storage === null
+        ? t('shell.usage.storageUnlimited')
+        : t('shell.usage.storage', { size: bytes(storage) }),
+    used: usage?.storage_used,
+    limit: usage?.storage_limit,
+    words: (used, limit) =>
+      limit === null
+        ? t('shell.usage.storageSoFar', { used: bytes(used) })
+        : t('shell.usage.storageUsed', {
+            used: bytes(used),
+            limit: formatByteLimit(limit, pageLocale())
+          })
+  })
+}
+
+interface Meter {
+  left: string
+  /** Absent from the answer of an older API, as is the limit; a limit of `null` is none. */
+  used: number | undefined
+  limit: number | null | undefined
+  words: (used: number, limit: number | null) => string
+}
+
+function draw(box: HTMLElement, name: string, { left, used, limit, words }: Meter): void {
+  const [text, bar, rest] = box.querySelector(`[data-meter=${name}]`)?.children ?? []
+  if (!text || !rest || !(bar instanceof HTMLProgressElement)) return
+  text.textContent = used === undefined || limit === undefined ? '' : words(used, limit)
+  rest.textContent = left
+  bar.hidden = used === undefined || typeof limit !== 'number'
+  if (used === undefined || typeof limit !== 'number') return
+  const share = limit === 0 ? 1 : Math.min(1, used / limit)
+  bar.value = Math.round(share * 1000)
+  bar.classList.toggle('progress-warning', share >= 0.9)
+  bar.classList.toggle('progress-secondary', share < 0.9)
+}

@@ -1,0 +1,115 @@
+import { pageWords } from '../kit/page.ts'
+import { dropTargets, dropZones, isOn, nameOf, type Target } from './drop-targets.ts'
+
+interface Box {
+  left: number
+  top: number
+  right: number
+  bottom: number
+}
+
+/** Between a zone and what is offered beside it: a drop there is nobody's. */
+const gap = 16
+const smallestSide = 96
+
+/**
+ * Shows what a drop does, and where; the page may have scrolled since the last time. A visible zone of the
+ * page takes what is dropped on it; the overlay offers its targets beside it and never covers it.
+ */
+export function show(over: HTMLElement | undefined): void {
+  place()
+  mark(over)
+}
+
+export function close(): void {
+  if (document.documentElement.dataset['dragging'] === undefined) return
+  delete document.documentElement.dataset['dragging']
+  mark(undefined)
+  overlay()?.remove()
+}
+
+function place(): void {
+  const shown = [...document.querySelectorAll<HTMLElement>(dropZones)].flatMap(zone => {
+    label(zone)
+    const box = visibleBox(zone)
+    return box ? [box] : []
+  })
+  document.documentElement.dataset['dragging'] = ''
+  const room = roomBeside(shown, { width: innerWidth, height: innerHeight })
+  if (!room) {
+    overlay()?.remove()
+    return
+  }
+  const box = overlay() ?? open()
+  const { left, top, right, bottom } = room
+  const inset = [top, innerWidth - right, innerHeight - bottom, left]
+  box.style.setProperty('inset', inset.map(length => `${length}px`).join(' '))
+}
+
+function mayDeposit(): boolean {
+  const { session, can = '' } = document.documentElement.dataset
+  return session === 'in' && can.split(' ').includes('deposit')
+}
+
+function label(zone: HTMLElement): void {
+  if (zone.dataset['says'] !== undefined) return
+  const t = pageWords()
+  zone.dataset['says'] = t(`shell.drop.${nameOf(zone)}`)
+  zone.dataset['hint'] = t(`shell.drop.${nameOf(zone)}Hint`)
+}
+
+function open(): HTMLElement {
+  const t = pageWords()
+  const box = document.createElement('div')
+  box.id = 'drop-overlay'
+  // for a pointer that holds files; others have the fields of the pages
+  box.setAttribute('aria-hidden', 'true')
+  const targets: Target[] = mayDeposit() && !isOn('verify') ? ['deposit', 'verify'] : ['verify']
+  for (const name of targets) {
+    const target = document.createElement('div')
+    target.dataset['target'] = name
+    const title = document.createElement('p')
+    title.textContent = t(`shell.drop.${name}`)
+    const hint = document.createElement('p')
+    hint.textContent = t(`shell.drop.${name}Hint`)
+    target.append(title, hint)
+    box.append(target)
+  }
+  document.body.append(box)
+  return box
+}
+
+function overlay(): HTMLElement | null {
+  return document.getElementById('drop-overlay')
+}
+
+function mark(over: HTMLElement | undefined): void {
+  for (const target of document.querySelectorAll(dropTargets)) {
+    target.toggleAttribute('data-over', target === over)
+  }
+}
+
+function visibleBox(zone: HTMLElement): Box | undefined {
+  const { left, top, right, bottom } = zone.getBoundingClientRect()
+  const isSeen = right > 0 && bottom > 0 && left < innerWidth && top < innerHeight
+  return isSeen && right > left && bottom > top ? { left, top, right, bottom } : undefined
+}
+
+/** The largest strip of the window that keeps clear of all zones; `undefined` where none is usable. */
+function roomBeside(
+  taken: readonly Box[],
+  { width, height }: { width: number; height: number }
+): Box | undefined {
+  const whole = { left: 0, top: 0, right: width, bottom: height }
+  if (taken.length === 0) return whole
+  const strips: Box[] = [
+    { ...whole, bottom: Math.min(...taken.map(({ top }) => top)) - gap },
+    { ...whole, top: Math.max(...taken.map(({ bottom }) => bottom)) + gap },
+    { ...whole, right: Math.min(...taken.map(({ left }) => left)) - gap },
+    { ...whole, left: Math.max(...taken.map(({ right }) => right)) + gap }
+  ]
+  const sides = ({ left, top, right, bottom }: Box) => [right - left, bottom - top] as const
+  const usable = strips.filter(strip => Math.min(...sides(strip)) >= smallestSide)
+  const area = (strip: Box) => sides(strip)[0] * sides(strip)[1]
+  return usable.toSorted((a, b) => area(b) - area(a))[0]
+}

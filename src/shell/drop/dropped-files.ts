@@ -1,0 +1,97 @@
+import { isSystemFile, nameInFolder } from '../../core/folder-files.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import { pageLocale } from '../kit/page.ts'
+import { isOn, type Target } from './drop-targets.ts'
+
+interface Dropped {
+  files: File[]
+  /** Paths of what could not be read. */
+  unreadable: string[]
+  /** How many system files of folders were left out. */
+  leftOut: number
+  /** What files of folders are called within them. */
+  names: Map<File, string>
+  /** Lasting ways to files, where the browser gives them. */
+  handles: Map<File, FileSystemFileHandle>
+}
+
+/** What a drop or paste holds in one place, as it was read while the event lasted. */
+export interface DroppedItem {
+  entry: FileSystemEntry | null
+  file: File | null
+  handle: Promise<FileSystemFileHandle | undefined>
+}
+
+/** Offers the files, those of folders included, to the page that takes them, and goes there. */
+export async function offerItems(to: Target, items: readonly DroppedItem[]): Promise<void> {
+  const [{ files, unreadable, leftOut, names, handles }, offers] = await Promise.all([
+    filesOf(items),
+    import('../../stores/file-handoff.ts')
+  ])
+  for (const [file, handle] of handles) offers.keepHandle(file, handle)
+  for (const [file, name] of names) offers.keepName(file, name)
+  if (files.length + unreadable.length + leftOut === 0) return
+  offers.offerFiles({ to, files, unreadable, leftOut })
+  if (isOn(to)) return
+  const { navigate } = await import('../../stores/navigation.ts')
+  await navigate(localizedPath(pageLocale(), `/${to}`))
+}
+
+async function filesOf(items: readonly DroppedItem[]): Promise<Dropped> {
+  const dropped: Dropped = {
+    files: [],
+    unreadable: [],
+    leftOut: 0,
+    names: new Map(),
+    handles: new Map()
+  }
+  for (const { entry, file, handle } of items) {
+    if (entry?.isDirectory) await walk(entry, dropped)
+    else if (file) {
+      dropped.files.push(file)
+      const lasting = await handle
+      if (lasting) dropped.handles.set(file, lasting)
+    }
+  }
+  return dropped
+}
+
+/** A folder that cannot be read is named; the others of the same drop still go. */
+async function walk(entry: FileSystemEntry, dropped: Dropped): Promise<void> {
+  try {
+    if (isFile(entry)) {
+      if (isSystemFile(entry.fullPath)) {
+        dropped.leftOut += 1
+        return
+      }
+      const file = await new Promise<File>((done, fail) => entry.file(done, fail))
+      dropped.files.push(file)
+      dropped.names.set(file, nameInFolder(entry.fullPath))
+    } else if (isFolder(entry)) {
+      for (const child of await childrenOf(entry)) await walk(child, dropped)
+    }
+  } catch {
+    dropped.unreadable.push(entry.fullPath.replace(/^\//, ''))
+  }
+}
+
+async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = folder.createReader()
+  const children: FileSystemEntry[] = []
+  for (;;) {
+    // a reader answers at most 100 entries a call
+    const some = await new Promise<FileSystemEntry[]>((done, fail) => {
+      reader.readEntries(done, fail)
+    })
+    if (some.length === 0) return children
+    children.push(...some)
+  }
+}
+
+function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
+  return entry.isFile
+}
+
+function isFolder(entry: FileSystemEntry): entry is FileSystemDirectoryEntry {
+  return entry.isDirectory
+}

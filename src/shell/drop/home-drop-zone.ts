@@ -1,0 +1,30 @@
+import { localizedPath } from '../../i18n/index.ts'
+import { onPage, pageLocale } from '../kit/page.ts'
+
+/** The zone of the home page: a plain file input, whose files are handed to the verify page. */
+export function startDropZone(): void {
+  document.addEventListener('change', event => {
+    if (event.target === zone()) takeChosen()
+  })
+  onPage(takeChosen) // files that were chosen before this module had loaded
+}
+
+function takeChosen(): void {
+  const input = zone()
+  if (input) void hand([...(input.files ?? [])])
+}
+
+async function hand(files: File[]): Promise<void> {
+  if (files.length === 0) return
+  const [{ offerFiles }, { navigate }] = await Promise.all([
+    import('../../stores/file-handoff.ts'),
+    import('../../stores/navigation.ts')
+  ])
+  offerFiles({ to: 'verify', files, unreadable: [] })
+  await navigate(localizedPath(pageLocale(), '/verify'))
+}
+
+function zone(): HTMLInputElement | undefined {
+  const input = document.getElementById('home-files')
+  return input instanceof HTMLInputElement ? input : undefined
+}

@@ -1,0 +1,37 @@
+import { onClick, onPage } from './kit/page.ts'
+
+const names = ['email', 'username', 'redirect']
+
+/** Links to sign-in and sign-up carry on what an invitation put into the address. */
+export function carryLinks(): void {
+  onPage(carry)
+  addEventListener('hashchange', carry)
+  // not in the form's own script, which may come after the click
+  onClick('a[data-with-email]', addEmail)
+}
+
+/** Puts the email of the form that a link stands in into the link's address. */
+function addEmail(link: HTMLElement): void {
+  const field = link.closest('form')?.elements.namedItem('email')
+  if (!(link instanceof HTMLAnchorElement && field instanceof HTMLInputElement)) return
+  link.search = field.value && new URLSearchParams({ email: field.value }).toString()
+}
+
+function carry(): void {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-carries]')) {
+    link.setAttribute('href', carried(link.href, location))
+  }
+}
+
+/** `/en/sign-in` on a page with `?email=a%40b.fr&x=1#c` → `/en/sign-in?email=a%40b.fr#c` */
+export function carried(href: string, place: Pick<Location, 'search' | 'hash'>): string {
+  const url = new URL(href)
+  const present = new URLSearchParams(place.search)
+  for (const name of names) {
+    const value = present.get(name)
+    if (value === null) url.searchParams.delete(name)
+    else url.searchParams.set(name, value)
+  }
+  url.hash = place.hash
+  return url.pathname + url.search + url.hash
+}

@@ -1,0 +1,31 @@
+import type { answerOf } from '../core/guards.ts'
+import { parseRedirect, withRedirect } from '../core/redirect.ts'
+import { localizedPath } from '../i18n/index.ts'
+import { navigate } from '../stores/navigation.ts'
+import { isReturnable } from '../stores/routes.ts'
+import { pageLocale, pageWords } from './kit/page.ts'
+import { toast } from './kit/toasts.ts'
+
+type Way = Exclude<ReturnType<typeof answerOf>, 'stay'>
+
+/** Leads away from a page that is not for its visitor. Loaded when that happens. */
+export async function leadOn(answer: Way, reason: 'ended' | undefined): Promise<void> {
+  await navigate(addressFor(answer, reason), { replace: true })
+  if (answer === 'leave') toast(pageWords()('shell.notYours'))
+}
+
+function addressFor(answer: Way, reason: 'ended' | undefined): string {
+  const { origin, pathname: path, search: query, hash } = location
+  if (answer === 'sign-in') {
+    // the sign-in page says the reason
+    const target = localizedPath(pageLocale(), '/sign-in') + (reason ? `?reason=${reason}` : '')
+    return withRedirect(target, { path, query, hash })
+  }
+  if (answer === 'confirm') {
+    const target = localizedPath(pageLocale(), '/verify-account')
+    return withRedirect(target, { path, query, hash })
+  }
+  const wanted = new URLSearchParams(query).get('redirect') ?? ''
+  const found = answer === 'go-on' ? parseRedirect(wanted, origin, isReturnable) : undefined
+  return found ?? localizedPath(pageLocale(), '/')
+}

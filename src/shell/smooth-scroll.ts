@@ -1,0 +1,45 @@
+import { onClick } from './kit/page.ts'
+
+const scrollMs = 300
+
+/** Places on the same page are scrolled to, so that one sees where one goes. */
+export function startScroll(): void {
+  onClick('a[href^="#"]:not(.skip-link)', (link, event) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey) return
+    const { hash } = new URL((link as HTMLAnchorElement).href) // as: the selector names anchors
+    const target = document.getElementById(decodeURIComponent(hash.slice(1)))
+    if (!target || matchMedia('(prefers-reduced-motion: reduce)').matches) return
+    event.preventDefault()
+    event.stopPropagation()
+    // the address changes at the end: it moves the focus, and the page to where it is by then
+    void Promise.all([import('../stores/navigation.ts'), scrollTo(target)]).then(([{ navigate }]) =>
+      navigate(hash)
+    )
+  })
+}
+
+function scrollTo(target: HTMLElement): Promise<void> {
+  const from = scrollY
+  const margin = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 0
+  const end = document.documentElement.scrollHeight - innerHeight
+  const to = Math.min(end, Math.max(0, from + target.getBoundingClientRect().top - margin))
+  const start = performance.now()
+  return new Promise(resolve => {
+    let last = from
+    const step = () => {
+      // whoever scrolls meanwhile has the last word
+      if (Math.abs(scrollY - last) > 2) return resolve()
+      const share = Math.min(1, (performance.now() - start) / scrollMs)
+      scroll({ top: from + (to - from) * ease(share), behavior: 'instant' })
+      last = scrollY
+      if (share < 1) requestAnimationFrame(step)
+      else resolve()
+    }
+    requestAnimationFrame(step)
+  })
+}
+
+/** Fast first, then slow. */
+function ease(share: number): number {
+  return 1 - (1 - share) ** 3
+}

@@ -1,0 +1,79 @@
+import type { ReadableAtom } from 'nanostores'
+import { formatPercent, timeLeft } from '../../core/format.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import { type DepositSummary, openOf } from '../../stores/deposits/deposit-states.ts'
+import { onPage, pageLocale, pageWords } from '../kit/page.ts'
+import { isDepositPage } from './running-uploads.ts'
+
+let summary: DepositSummary | undefined
+let dismiss: () => void = () => {}
+
+/** On every page but the deposit's own, shows how far the uploads are. */
+export function showDock($summary: ReadableAtom<DepositSummary>, clear: () => void): void {
+  dismiss = clear
+  $summary.subscribe(value => {
+    summary = value
+    draw()
+  })
+  onPage(draw)
+}
+
+function draw(): void {
+  const dock = document.getElementById('dock')
+  if (!dock) return
+  const isShown = summary !== undefined && summary.total > 0 && !isDepositPage()
+  dock.hidden = !isShown
+  if (!summary || !isShown) return
+  const t = pageWords()
+  dock.setAttribute('aria-label', t('shell.dock.label'))
+  const words = dockWords(summary)
+  const hasEnded = openOf(summary) === 0
+  if (!dock.firstElementChild) dock.append(...parts())
+  const [text, bar, link, close] = dock.children
+  if (text && text.textContent !== words) text.textContent = words
+  if (bar instanceof HTMLProgressElement) {
+    bar.value = summary.percent
+    bar.hidden = hasEnded
+    bar.setAttribute('aria-label', t('shell.dock.label'))
+  }
+  if (link instanceof HTMLAnchorElement) {
+    link.href = localizedPath(pageLocale(), '/deposit')
+    link.textContent = t('shell.dock.show')
+  }
+  if (close instanceof HTMLButtonElement) {
+    close.hidden = !hasEnded
+    close.textContent = t('shell.dismiss')
+  }
+}
+
+function parts(): HTMLElement[] {
+  const text = document.createElement('p')
+  const bar = document.createElement('progress')
+  bar.className = 'progress progress-secondary'
+  bar.max = 100
+  const link = document.createElement('a')
+  link.className = 'link'
+  const close = document.createElement('button')
+  close.type = 'button'
+  close.className = 'dock-close'
+  close.addEventListener('click', () => dismiss())
+  return [text, bar, link, close]
+}
+
+function dockWords(summary: DepositSummary): string {
+  const { batch, active, choosing, done, failed, percent, secondsLeft } = summary
+  const t = pageWords()
+  const share = formatPercent(percent / 100, pageLocale())
+  const { total, ended } = batch
+  if (openOf(summary) === 0) {
+    return failed > 0
+      ? t('shell.dock.mixed', { done, failed })
+      : t('shell.dock.finished', { count: done })
+  }
+  if (active === 0 && choosing > 0) return t('shell.dock.choosing', { count: choosing })
+  if (active === 0) return t('shell.dock.paused', { done: ended, total, share })
+  if (secondsLeft === undefined) return t('shell.dock.progress', { done: ended, total, share })
+  const { unit, value } = timeLeft(secondsLeft)
+  const time = t(`shell.dock.${unit}`, { count: value })
+  return t('shell.dock.left', { done: ended, total, share, time })
+}

@@ -1,0 +1,63 @@
+import type { Delivery } from '../../contract/users.ts'
+import { environment } from '../environment.ts'
+import { api, forgetSession } from '../sessions.ts'
+import type { Credentials } from './accounts.ts'
+
+export async function changePassword(input: Credentials & { next: string }): Promise<void> {
+  const { email, password, next } = input
+  const proofs = await proveBoth({ email, password }, { email, password: next }, 'rekey')
+  await api('changeKey', proofs)
+}
+
+/**
+ * Returns how the link arrives that confirms the new address. The key depends on the e-mail, so the same
+ * password makes another one.
+ */
+export async function changeEmail(input: Credentials & { next: string }): Promise<Delivery> {
+  const { email, password, next } = input
+  const proofs = await proveBoth({ email, password }, { email: next, password }, 'email')
+  const { delivery } = await api('changeEmail', { email: next, ...proofs })
+  return delivery ?? 'mail'
+}
+
+/** Erases the account; nobody is signed in any more. */
+export async function deleteAccount({ email, password }: Credentials): Promise<void> {
+  const { openKeys, place } = environment()
+  const keys = await openKeys(email, password)
+  try {
+    const purpose = 'rekey'
+    const { challenge } = await api('getChallenge', { email, purpose })
+    const challenge_response = await keys.respond(challenge, purpose, place().hostname)
+    await api('deleteUser', { challenge_response })
+  } finally {
+    keys.close()
+  }
+  await forgetSession()
+}
+
+/** Both keys are derived here; the present one answers for the change, the next one proves itself. */
+async function proveBoth(
+  present: Credentials,
+  next: Credentials,
+  purpose: 'rekey' | 'email'
+): Promise<{ challenge_response: string; public_key_jwt: string }> {
+  const { openKeys, place } = environment()
+  const presentKeys = await openKeys(present.email, present.password)
+  try {
+    const nextKeys = await openKeys(next.email, next.password)
+    try {
+      const aud = place().hostname
+      const { email } = present
+      const { challenge } = await api('getChallenge', { email, purpose: 'rekey' })
+      const [challenge_response, public_key_jwt] = await Promise.all([
+        presentKeys.respond(challenge, 'rekey', aud),
+        nextKeys.publicKeyJwt({ challenge, aud, purpose, present: email })
+      ])
+      return { challenge_response, public_key_jwt }
+    } finally {
+      nextKeys.close()
+    }
+  } finally {
+    presentKeys.close()
+  }
+}

@@ -1,0 +1,81 @@
+import type { PublicKeyPurpose } from '../../core/public-key-proof.ts'
+import type { Locale } from '../../i18n/index.ts'
+import type { Keys } from '../../workers/kdf-client.ts'
+import { environment } from '../environment.ts'
+import { api, beginSession } from '../sessions.ts'
+// a sign-in is over once the person is loaded, and this is what loads them
+import '../users.ts'
+
+const deviceKey = 'vidimus:device'
+
+export interface Credentials {
+  email: string
+  password: string
+}
+
+export async function signIn({ email, password }: Credentials): Promise<void> {
+  const keys = await environment().openKeys(email, password)
+  try {
+    await logInWith(keys, email)
+  } finally {
+    keys.close()
+  }
+}
+
+/** The published account of a demonstration; `undefined` where it is none, or where it does not work. */
+export async function findDemoAccount(): Promise<Credentials | undefined> {
+  try {
+    return (await api('getDemo', {})).account
+  } catch {
+    // signing in goes without it
+    return undefined
+  }
+}
+
+/** Registers the key of e-mail and password, then signs in with it. */
+export async function signUp(
+  input: Credentials & { username: string; locale: Locale }
+): Promise<void> {
+  const { email, username, password, locale } = input
+  await signInWithNewKey({ email, password, purpose: 'signup' }, public_key_jwt =>
+    api('createUser', { email, username, public_key_jwt, locale })
+  )
+}
+
+interface NewKey extends Credentials {
+  purpose: Exclude<PublicKeyPurpose, 'rekey' | 'email'>
+  /** Of the mailed link that allows the key. */
+  token?: string
+}
+
+/** Hands the new key's proof to the call that takes it, then signs in with the key. */
+export async function signInWithNewKey<Made>(
+  { email, password, purpose, token }: NewKey,
+  register: (public_key_jwt: string) => Promise<Made>
+): Promise<Made> {
+  const { openKeys, place } = environment()
+  const keys = await openKeys(email, password)
+  try {
+    const { challenge } = await api('getChallenge', { email, purpose: 'signup' })
+    const aud = place().hostname
+    const made = await register(await keys.publicKeyJwt({ challenge, aud, purpose, token }))
+    await logInWith(keys, email)
+    return made
+  } finally {
+    keys.close()
+  }
+}
+
+async function logInWith(keys: Keys, email: string): Promise<void> {
+  const { challenge } = await api('getChallenge', { email, purpose: 'login' })
+  const host = environment().place().hostname
+  const challenge_response = await keys.respond(challenge, 'login', host)
+  const known = environment().readStored(deviceKey)
+  const { access_token, device } = await api('logIn', {
+    email,
+    challenge_response,
+    ...(known === undefined || known.length > 128 ? {} : { device: known })
+  })
+  environment().store(deviceKey, device)
+  await beginSession(access_token)
+}

@@ -1,0 +1,24 @@
+import { parseRedirect } from '../../core/redirect.ts'
+import { isLocale, localizedPath } from '../../i18n/index.ts'
+import { environment, pageLocale } from '../environment.ts'
+import { isReturnable } from '../routes.ts'
+import { $user } from '../users.ts'
+
+/**
+ * Where a sign-in leads: back to where the person came from, else home; in the person's language. A
+ * sign-up whose e-mail is not confirmed leads to where that is waited for, and from there on.
+ */
+export function afterSignIn(): string {
+  const { protocol, host, search } = environment().place()
+  const origin = `${protocol}//${host}`
+  const redirect = new URLSearchParams(search).get('redirect') ?? ''
+  if ($user.get()?.pending) {
+    const waiting = new URL(localizedPath(pageLocale(), '/verify-account'), origin)
+    if (redirect) waiting.searchParams.set('redirect', redirect)
+    return waiting.href
+  }
+  const url = new URL(parseRedirect(redirect, origin, isReturnable) ?? '/', origin)
+  const chosen = $user.get()?.locale
+  url.pathname = localizedPath(isLocale(chosen) ? chosen : pageLocale(), url.pathname)
+  return url.href
+}

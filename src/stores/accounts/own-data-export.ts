@@ -1,0 +1,48 @@
+import type * as z from 'zod/mini'
+import { AppError } from '../../contract/errors.ts'
+import type { getExport as endpoint } from '../../contract/exports.ts'
+import { $checkedNames } from '../checked-names.ts'
+import { api, onSignOut } from '../sessions.ts'
+
+export interface ExportOptions {
+  signal: AbortSignal
+  /** Told after each page, with the requests so far. */
+  onProgress: (count: number) => void
+}
+
+type Export = z.output<(typeof endpoint)['output']>
+
+/** Counts people, so that no file joins pages of two. */
+let departures = 0
+onSignOut(() => {
+  departures += 1
+})
+
+/** All pages of the person's own data as one JSON file, in the shape of a single one; all or nothing. */
+export async function getExport({ signal, onProgress }: ExportOptions): Promise<Blob> {
+  const present = departures
+  const read = async (cursor?: string) => {
+    const page = await api('getExport', { cursor }, { signal })
+    signal.throwIfAborted()
+    if (present !== departures) throw new AppError('unauthenticated', 'Signed out meanwhile')
+    return page
+  }
+  const first = await read()
+  const requests = [...first.requests]
+  let last: Export = first
+  onProgress(requests.length)
+  while (!last.complete) {
+    const cursor = last.requests.at(-1)?.id
+    if (!cursor) throw new AppError('unexpected_answer', 'A page before the last is empty')
+    last = await read(cursor)
+    requests.push(...last.requests)
+    onProgress(requests.length)
+  }
+  const names = $checkedNames.get()
+  const named = requests.map(request => {
+    const checked = names.get(request.id)
+    return checked ? { ...request, checked_names: checked } : request
+  })
+  const whole: Export = { ...first, requests: named, complete: true }
+  return new Blob([JSON.stringify(whole, null, 2)], { type: 'application/json' })
+}

@@ -1,0 +1,45 @@
+import { atom } from 'nanostores'
+import { AppError } from '../../contract/errors.ts'
+import type { Session } from '../../contract/sessions.ts'
+import { $session, api, onSignOut } from '../sessions.ts'
+
+export type SessionList =
+  | { status: 'loading' }
+  | { status: 'ready'; sessions: Session[] }
+  | { status: 'failed'; error: AppError }
+
+/** Where the person is signed in. */
+export const $sessionList = atom<SessionList>({ status: 'loading' })
+
+/** Counts loads, so that a late answer replaces no newer one and no other person's. */
+let load = 0
+
+onSignOut(() => {
+  load += 1
+  $sessionList.set({ status: 'loading' })
+})
+
+/** Reads the list anew; what is shown stays until the answer is there. */
+export async function loadSessions(): Promise<void> {
+  if ($session.get().status === 'out') return
+  load += 1
+  const mine = load
+  if ($sessionList.get().status === 'failed') $sessionList.set({ status: 'loading' })
+  try {
+    const sessions = await api('listSessions', {})
+    if (mine === load) $sessionList.set({ status: 'ready', sessions })
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    if (mine === load) $sessionList.set({ status: 'failed', error })
+  }
+}
+
+/** Signs another browser of the person out; one that is over already is as good. */
+export async function endSession(id: string): Promise<void> {
+  try {
+    await api('endSession', { id })
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'not_found') throw error
+  }
+  await loadSessions()
+}

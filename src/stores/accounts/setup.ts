@@ -1,0 +1,64 @@
+import { atom } from 'nanostores'
+import { AppError } from '../../contract/errors.ts'
+import type { Locale } from '../../i18n/index.ts'
+import { environment } from '../environment.ts'
+import { createRetrying } from '../retrying.ts'
+import { api } from '../sessions.ts'
+import { signInWithNewKey } from './accounts.ts'
+
+export interface Demo {
+  address: string
+  /** How to look around in it. */
+  account?: { email: string; password: string } | undefined
+}
+
+export type Setup =
+  | { status: 'loading' }
+  | { status: 'open'; company: string; demo: Demo | undefined }
+  /** There is an operator, or this host is another company's. */
+  | { status: 'over' }
+  | { status: 'failed'; error: AppError }
+
+export const $setup = atom<Setup>({ status: 'loading' })
+
+export async function loadSetup(): Promise<void> {
+  $setup.set({ status: 'loading' })
+  try {
+    // a server that has just started may be busy for a moment
+    const { signal } = new AbortController()
+    const { company, demo } = await retrying().run(() => api('getSetup', {}), { signal })
+    $setup.set({ status: 'open', company, demo })
+  } catch (cause) {
+    $setup.set(failureOf(cause))
+  }
+}
+
+interface FirstOperator {
+  code: string
+  email: string
+  username: string
+  password: string
+  company: string
+  demo: 'keep' | 'remove'
+  locale: Locale
+}
+
+/** Makes the first operator and signs them in; answers what has become of the demonstration. */
+export async function finishSetup(input: FirstOperator): Promise<'none' | 'kept' | 'removed'> {
+  const { password, ...operator } = input
+  const key = { email: input.email, password, purpose: 'signup' } as const
+  const made = await signInWithNewKey(key, public_key_jwt =>
+    api('createOperator', { ...operator, public_key_jwt })
+  )
+  return made.demo
+}
+
+function retrying() {
+  const { after, random } = environment()
+  return createRetrying({ after, random })
+}
+
+function failureOf(cause: unknown): Setup {
+  if (!(cause instanceof AppError)) throw cause
+  return cause.code === 'not_found' ? { status: 'over' } : { status: 'failed', error: cause }
+}

@@ -1,0 +1,26 @@
+import { problemOf } from '../../contract/call.ts'
+import { AppError } from '../../contract/errors.ts'
+import { exportRequests } from '../../contract/requests.ts'
+import { environment, pageLocale } from '../environment.ts'
+import { apiOrigin, heed, sessionToken } from '../sessions.ts'
+import type { RequestFilter } from './request-filter.ts'
+
+/** What the filter leaves of the history, as CSV. */
+export async function fetchExport(filter: RequestFilter): Promise<Blob> {
+  const url = new URL(exportRequests.path, apiOrigin())
+  for (const [name, value] of Object.entries({ ...filter, locale: pageLocale() })) {
+    if (value !== undefined) url.searchParams.set(name, value)
+  }
+  const token = sessionToken()
+  try {
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await environment().fetch(url, { headers })
+    if (!response.ok) throw await problemOf(response)
+    return await response.blob()
+  } catch (cause) {
+    const error =
+      cause instanceof AppError ? cause : new AppError('offline', 'The export broke off', { cause })
+    heed(error, token)
+    throw error
+  }
+}

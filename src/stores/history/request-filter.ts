@@ -1,0 +1,53 @@
+import type { ProcessedRequest, RequestState } from '../../contract/requests.ts'
+import { fold, searchWords } from '../../core/search.ts'
+
+/** What the list is reduced to, as `GET /process` takes it. */
+export interface RequestFilter {
+  kind?: 'deposit' | 'verify'
+  state?: RequestState
+  category?: string
+  q?: string
+  from?: string
+  to?: string
+}
+
+/** Whether a request that came by itself is one that the server would list. */
+export function matcherOf(filter: RequestFilter): (request: ProcessedRequest) => boolean {
+  const { kind, state, category } = filter
+  const words = searchWords(filter.q ?? '')
+  const from = filter.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(filter.from)
+  const to = filter.to === undefined ? Number.POSITIVE_INFINITY : Date.parse(filter.to)
+  const isTimed = filter.from !== undefined || filter.to !== undefined
+  return request => {
+    if (kind !== undefined && request.kind !== kind) return false
+    if (state !== undefined && request.state !== state) return false
+    if (category !== undefined && request.category_id !== category) return false
+    if (isTimed) {
+      const created = Date.parse(request.created)
+      if (created < from || created >= to) return false
+    }
+    if (words.length === 0) return true
+    const name = foldedName(request)
+    return words.every(word => name.includes(word))
+  }
+}
+
+export function isSameFilter(a: RequestFilter, b: RequestFilter): boolean {
+  return keys.every(key => a[key] === b[key])
+}
+
+export function isFiltered(filter: RequestFilter): boolean {
+  return keys.some(key => filter[key] !== undefined)
+}
+
+const keys = ['kind', 'state', 'category', 'q', 'from', 'to'] as const
+
+const folded = new WeakMap<ProcessedRequest, string>()
+
+function foldedName(request: ProcessedRequest): string {
+  const known = folded.get(request)
+  if (known !== undefined) return known
+  const name = fold(request.name ?? '')
+  folded.set(request, name)
+  return name
+}

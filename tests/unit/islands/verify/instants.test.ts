@@ -1,0 +1,36 @@
+import { createElement } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { tell } from '../../../../src/core/verdict.ts'
+import en from '../../../../src/i18n/en/verify.json' with { type: 'json' }
+import { translator } from '../../../../src/i18n/index.ts'
+import { Sentence } from '../../../../src/islands/verify/VerdictSheet.tsx'
+
+const machineZone = process.env.TZ
+beforeAll(() => {
+  process.env.TZ = 'Asia/Kolkata'
+})
+afterAll(() => {
+  process.env.TZ = machineZone
+})
+
+test('the sentence of a verdict shows seconds, the offset of the reader and UTC as text', () => {
+  const recorded = '2026-05-03T14:02:07.000Z'
+  const telling = tell({
+    verdict: 'authentic',
+    at: '2026-06-01T08:00:00.000Z',
+    findings: [{ match: 'original', recorded, leaf_hash: 'a'.repeat(64) }]
+  })
+  const html = renderToStaticMarkup(
+    createElement(Sentence, {
+      telling,
+      company: 'Acme',
+      locale: 'en',
+      t: translator('en', { verify: en })
+    })
+  )
+  const text = html.replace(/<[^>]*>/g, '').replace(/[\u00a0\u202f]/g, ' ')
+  expect(text).toBe(
+    'Acme recorded this exact file on May 3, 2026 at 7:32:07 PM UTC+05:30 (2026-05-03 14:02:07 UTC); not one byte has changed since.'
+  )
+})

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { readMailLink } from '../../../../src/stores/accounts/mail-links.ts'
+
+test('reads token and e-mail of a mailed link', () => {
+  const hash = new URLSearchParams({ t: 'abc', email: 'Ada+x@Example.com' })
+  expect(readMailLink(`#${hash}`)).toEqual({ token: 'abc', email: 'ada+x@example.com' })
+})
+
+test.each([
+  '',
+  '#',
+  '#t=abc',
+  '#email=ada%40example.com',
+  '#t=&email=a%40b.fr',
+  '#t=a&email=nobody'
+])('takes "%s" for no link', hash => {
+  expect(readMailLink(hash)).toBeUndefined()
+})

@@ -1,0 +1,848 @@
+import { createHash } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { AppError } from '../../../../src/contract/errors.ts'
+import type { ProcessedRequest, RequestState } from '../../../../src/contract/requests.ts'
+import type { DepositCategory } from '../../../../src/stores/deposits/deposit-mutations.ts'
+import {
+  createDepositQueue,
+  type DepositParts
+} from '../../../../src/stores/deposits/deposit-queue.ts'
+import type { DepositState } from '../../../../src/stores/deposits/deposit-states.ts'
+import type { RememberedUpload } from '../../../../src/stores/remembered-uploads.ts'
+
+const category: DepositCategory = {
+  id: '0199f2a0-0000-7000-8000-000000000001',
+  keep_originals: 'no',
+  store: 'file',
+  media_types: null
+}
+const digest = digestOf('a.pdf')
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+test('takes a file from its fingerprint to the record', async () => {
+  const { queue, world, seen } = makeQueue()
+  queue.addFiles([fileOf('a.pdf', 10)], category)
+  const states = seen(0)
+  await world.run()
+  expect(world.reserved).toEqual([
+    {
+      key: expect.any(String),
+      name: 'a.pdf',
+      size: 10,
+      media_type: 'application/pdf',
+      original: digest,
+      stored: digest,
+      category: category.id
+    }
+  ])
+  queue.hear(requestOf('r0', 'done', 2))
+  expect(states).toEqual([
+    'hashing',
+    'preparing',
+    'waiting',
+    'reserving',
+    'uploading',
+    'recording',
+    'done'
+  ])
+})
+
+test('adds up at once for whoever leaves, and for the others after a moment', async () => {
+  const { queue, world } = makeQueue()
+  queue.addFiles([fileOf('a.pdf', 10)], category)
+  await world.run()
+  queue.hear(requestOf('r0', 'done', 2))
+  expect(queue.$summary.get()).toMatchObject({ active: 1, done: 0 })
+  expect(queue.sum()).toMatchObject({ active: 0, done: 1 })
+})
+
+test('sends the reduced copy of a picture with both fingerprints and its transform', async () => {
+  const blob = new Blob(['small'], { type: 'image/jpeg' })
+  const transform = {
+    kind: 'image-recompress' as const,
+    quality: 70 as const,
+    tool: 'test canvas',
+    from: { bytes: 100, w: 10, h: 10, type: 'image/png' },
+    to: { bytes: 5, w: 6, h: 6, type: 'image/jpeg' }
+  }
+  const { queue, world } = makeQueue({
+    hash: async file => (file === blob ? 'b'.repeat(64) : digest),
+    reduce: async () => ({ blob, transform })
+  })
+  queue.addFiles([fileOf('a.png', 100, 'image/png')], category)
+  await world.run()
+  expect(world.reserved).toMatchObject([
+    { original: digest, stored: 'b'.repeat(64), size: 5, media_type: 'image/jpeg', transform }
+  ])
+  expect(world.sent).toEqual([['/uploads/0', blob]])
+})
+
+describe('a picture that would be reduced', () => {
+  const blob = new Blob(['small'], { type: 'image/jpeg' })
+  const transform = {
+    kind: 'image-recompress' as const,
+    quality: 70 as const,
+    tool: 'test canvas',
+    from: { bytes: 100, w: 10, h: 10, type: 'image/png' },
+    to: { bytes: 5, w: 6, h: 6, type: 'image/jpeg' }
+  }
+  const open: DepositCategory = { ...category, keep_originals: 'person' }
+  const make = () =>
+    makeQueue({
+      hash: async file => (file === blob ? 'b'.repeat(64) : digestOf((file as File).name)),
+      reduce: async file => (file.type === 'image/png' ? { blob, transform } : undefined)
+    })
+  const picture = (name = 'a.png') => fileOf(name, 100, 'image/png')
+
+  test('waits for the choice with its sizes, while other files go on', async () => {
+    const { queue, world, state } = make()
+    queue.addFiles([picture(), fileOf('b.pdf', 10)], open)
+    await world.run()
+    expect(state(0)).toEqual({ status: 'choosing' })
+    expect(queue.$deposits.get()[0]?.reduction).toMatchObject({ to: transform.to })
+    expect(world.reserved).toMatchObject([{ name: 'b.pdf' }])
+    expect(queue.sum()).toMatchObject({ choosing: 1, active: 1 })
+  })
+
+  test('is sent as chosen', async () => {
+    const { queue, world } = make()
+    queue.addFiles([picture('a.png'), picture('c.png')], open)
+    await world.run()
+    queue.choosePicture(idOf(queue, 0), 'original')
+    queue.choosePicture(idOf(queue, 1), 'reduced')
+    await world.run()
+    const original = digestOf('a.png')
+    expect(world.reserved).toMatchObject([
+      { name: 'a.png', size: 100, original, stored: original, media_type: 'image/png' },
+      { name: 'c.png', size: 5, stored: 'b'.repeat(64), transform }
+    ])
+    expect(world.reserved[0]).not.toHaveProperty('transform')
+  })
+
+  test('follows a choice for all, also where it is still being prepared', async () => {
+    const { queue, world } = make()
+    queue.addFiles([picture('a.png'), picture('c.png')], open)
+    queue.chooseAllPictures('original')
+    await world.run()
+    expect(world.reserved.map(({ size }) => size)).toEqual([100, 100])
+    queue.addFiles([picture('d.png')], open)
+    await world.run()
+    expect(queue.sum()).toMatchObject({ choosing: 1 })
+  })
+
+  test('is reduced without a question where the category keeps no originals', async () => {
+    const { queue, world } = make()
+    queue.addFiles([picture()], category)
+    await world.run()
+    expect(world.reserved).toMatchObject([{ transform }])
+  })
+
+  test('can be cancelled while it waits', async () => {
+    const { queue, world, state } = make()
+    queue.addFiles([picture()], open)
+    await world.run()
+    queue.cancelAll()
+    expect(state(0)).toEqual({ status: 'cancelled' })
+    expect(world.reserved).toEqual([])
+  })
+})
+
+test('fingerprints two files at once and sends two at once, in the order they came', async () => {
+  const hashing = new Gate()
+  const sending = new Gate()
+  const { queue, world } = makeQueue({
+    hash: async file => {
+      const { name } = file as File
+      await hashing.enter(name)
+      return digestOf(name)
+    },
+    send: (url: string) => sending.enter(url)
+  })
+  queue.addFiles(
+    ['a', 'b', 'c', 'd'].map(name => fileOf(name, 10)),
+    category
+  )
+  await world.run()
+  expect(hashing.inside).toEqual(['a', 'b'])
+  hashing.open('b')
+  await world.run()
+  expect(hashing.inside).toEqual(['a', 'c'])
+  expect(sending.inside).toEqual(['/uploads/0'])
+  for (const name of ['a', 'c', 'd']) {
+    hashing.open(name)
+    await world.run()
+  }
+  expect(sending.inside).toEqual(['/uploads/0', '/uploads/1'])
+  expect(world.reserved.map(input => input.name)).toEqual(['b', 'a'])
+  sending.open('/uploads/0')
+  await world.run()
+  expect(world.reserved.map(input => input.name)).toEqual(['b', 'a', 'c'])
+})
+
+test('goes on from what the server holds when an upload is cut', async () => {
+  let tries = 0
+  const { queue, world, state } = makeQueue({
+    send: async () => {
+      tries += 1
+      if (tries < 4) throw new AppError('offline', 'cut')
+    }
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  expect(state(0)).toMatchObject({ status: 'uploading', cut: true })
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(state(0).status).toBe('recording')
+  expect(tries).toBe(4)
+  expect(world.reserved).toHaveLength(1)
+})
+
+test('gives up after six pauses, and tries at once when the network is back', async () => {
+  let tries = 0
+  const { queue, world, state } = makeQueue({
+    send: async () => {
+      tries += 1
+      throw new AppError('offline', 'cut')
+    }
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(tries).toBe(7)
+  expect(state(0)).toMatchObject({ status: 'failed', retryable: true, error: { code: 'offline' } })
+  queue.networkIsBack()
+  await world.run()
+  expect(tries).toBeGreaterThan(7)
+})
+
+test('keeps the idempotency key over retries whose outcome is unknown', async () => {
+  let broken = true
+  const { queue, world, state } = makeQueue({
+    reserve: async () => {
+      if (broken) throw new AppError('offline', 'no answer')
+      return { request: requestOf('r0', 'uploading', 1), upload: '/uploads/0' }
+    }
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(state(0).status).toBe('failed')
+  broken = false
+  queue.retry(idOf(queue, 0))
+  await world.run()
+  expect(state(0).status).toBe('recording')
+  expect(new Set(world.reserved.map(input => input.key)).size).toBe(1)
+})
+
+test('takes another key once the server has refused', async () => {
+  let full = true
+  const figures = { used: 10, limit: 10, resets_at: null }
+  const { queue, world, state } = makeQueue({
+    reserve: async () => {
+      if (full) throw new AppError('request_limit_reached', 'full', { figures })
+      return { request: requestOf('r0', 'uploading', 1), upload: '/uploads/0' }
+    }
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  expect(state(0)).toMatchObject({ status: 'paused', by: 'limit', error: { figures } })
+  full = false
+  queue.resume(idOf(queue, 0))
+  await world.run()
+  expect(state(0).status).toBe('recording')
+  expect(new Set(world.reserved.map(input => input.key)).size).toBe(2)
+})
+
+test('goes on with the same upload after its room was taken meanwhile', async () => {
+  let full = true
+  const sent: string[] = []
+  const { queue, world, state } = makeQueue({
+    send: async url => {
+      if (full) throw new AppError('storage_limit_reached', 'full')
+      sent.push(url)
+    }
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  expect(state(0)).toMatchObject({ status: 'paused', by: 'limit' })
+  full = false
+  queue.resume(idOf(queue, 0))
+  await world.run()
+  expect(state(0).status).toBe('recording')
+  expect(sent).toEqual(['/uploads/0'])
+  expect(world.reserved).toHaveLength(1)
+})
+
+test('pauses in the middle of an upload and resumes without a second reservation', async () => {
+  const sending = new Gate()
+  const { queue, world, state } = makeQueue({
+    send: async (url, _bytes, options) => {
+      options?.onProgress?.(4)
+      await sending.enter(url)
+    }
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  queue.pause(idOf(queue, 0))
+  expect(state(0)).toEqual({ status: 'paused', by: 'person', ratio: 0.4 })
+  sending.open('/uploads/0')
+  await world.run()
+  expect(state(0).status).toBe('paused')
+  queue.resume(idOf(queue, 0))
+  await world.run()
+  sending.open('/uploads/0')
+  await world.run()
+  expect(state(0).status).toBe('recording')
+  expect(world.reserved).toHaveLength(1)
+})
+
+test('gives the reservation back when a started upload is cancelled', async () => {
+  const sending = new Gate()
+  const { queue, world, state } = makeQueue({ send: url => sending.enter(url) })
+  queue.addFiles([fileOf('a', 10), fileOf('b', 10)], category)
+  queue.cancel(idOf(queue, 1))
+  await world.run()
+  queue.cancel(idOf(queue, 0))
+  await world.run()
+  expect(world.released).toEqual(['/uploads/0'])
+  expect([state(0).status, state(1).status]).toEqual(['cancelled', 'cancelled'])
+})
+
+test('gives the reservation back when it is answered after the cancellation', async () => {
+  const reserving = new Gate()
+  const { queue, world, state } = makeQueue({
+    reserve: async () => {
+      await reserving.enter('a')
+      return { request: requestOf('r0', 'uploading', 1), upload: '/uploads/0' }
+    }
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  queue.cancel(idOf(queue, 0))
+  reserving.open('a')
+  await world.run()
+  expect(world.released).toEqual(['/uploads/0'])
+  expect(world.sent).toEqual([])
+  expect(state(0).status).toBe('cancelled')
+})
+
+test('says the truth when the last byte had arrived before the cancellation', async () => {
+  const sending = new Gate()
+  const { queue, world, state } = makeQueue({
+    send: url => sending.enter(url),
+    release: async () => {
+      throw new AppError('upload_state', 'received')
+    }
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  queue.cancel(idOf(queue, 0))
+  await world.run()
+  expect(state(0).status).toBe('recording')
+})
+
+test('waits for the same person when the session ends, and then goes on', async () => {
+  let signedIn = false
+  const { queue, world, state } = makeQueue({
+    send: async () => {
+      if (!signedIn) throw new AppError('unauthenticated', 'ended')
+    }
+  })
+  queue.addFiles([fileOf('a', 10), fileOf('b', 10), fileOf('c', 10)], category)
+  await world.run()
+  expect([0, 1, 2].map(index => state(index))).toMatchObject([
+    { status: 'paused', by: 'session' },
+    { status: 'paused', by: 'session' },
+    { status: 'paused', by: 'session' }
+  ])
+  signedIn = true
+  queue.endSuspension()
+  await world.run()
+  expect([0, 1, 2].map(index => state(index).status)).toEqual([
+    'recording',
+    'recording',
+    'recording'
+  ])
+})
+
+test('asks for the outcome itself while the stream is silent', async () => {
+  const { queue, world, state } = makeQueue({
+    look: async () => ({ ...requestOf('r0', 'done', 3), leaf_hash: digest })
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  expect(state(0).status).toBe('recording')
+  await vi.advanceTimersByTimeAsync(2000)
+  expect(state(0)).toMatchObject({ status: 'done', request: { leaf_hash: digest } })
+})
+
+test('believes the newest sequence when the record is told before the last byte is answered', async () => {
+  const sending = new Gate()
+  const { queue, world, state } = makeQueue({ send: url => sending.enter(url) })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  queue.hear(requestOf('r0', 'done', 5))
+  queue.hear(requestOf('r0', 'queued', 4))
+  sending.open('/uploads/0')
+  await world.run()
+  expect(state(0).status).toBe('done')
+})
+
+test('names the code with which a deposit ended badly and starts anew on retry', async () => {
+  const { queue, world, state } = makeQueue()
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  queue.hear({ ...requestOf('r0', 'failed', 2), code: 'transfer_corrupt' })
+  expect(state(0)).toMatchObject({ status: 'failed', error: { code: 'transfer_corrupt' } })
+  queue.retry(idOf(queue, 0))
+  await world.run()
+  expect(world.hashed).toBe(2)
+  expect(new Set(world.reserved.map(input => input.key)).size).toBe(2)
+})
+
+test.each([
+  [fileOf('empty.txt', 0), 'file_empty'],
+  [fileOf(`${'n'.repeat(256)}`, 1), 'invalid_input'],
+  [fileOf('bell\u0007.txt', 1), 'invalid_input']
+])('refuses what the server would refuse before reading it', async (file, code) => {
+  const { queue, world, state } = makeQueue()
+  queue.addFiles([file], category)
+  await world.run()
+  expect(state(0)).toMatchObject({ status: 'failed', retryable: false, error: { code } })
+  expect(world.hashed).toBe(0)
+})
+
+test('takes a thousand files, turns the rest away and does not tell each step of each', async () => {
+  const { queue, world } = makeQueue()
+  const told = vi.fn()
+  queue.$summary.listen(told)
+  const files = Array.from({ length: 1001 }, (_, index) => fileOf(`${index}`, 10))
+  expect(queue.addFiles(files, category)).toBe(1)
+  await world.run()
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(queue.$summary.get()).toMatchObject({ total: 1000 })
+  expect(told.mock.calls.length).toBeLessThan(20)
+})
+
+test('keeps the list until it is dismissed, then only what is still on its way', async () => {
+  const { queue, world } = makeQueue({ look: async () => requestOf('r0', 'queued', 1) })
+  queue.addFiles([fileOf('a', 10), fileOf('b', 0), fileOf('c', 10)], category)
+  await world.run()
+  queue.hear(requestOf('r0', 'done', 2))
+  await vi.advanceTimersByTimeAsync(200)
+  expect(queue.$summary.get()).toMatchObject({ total: 3, done: 1, failed: 1, active: 1 })
+  queue.dismiss()
+  expect(queue.$deposits.get().map(deposit => deposit.name)).toEqual(['c'])
+})
+
+test('forgets everything when it is cleared', async () => {
+  const hashing = new Gate()
+  const { queue, world } = makeQueue({
+    hash: async file => {
+      await hashing.enter((file as File).name)
+      return digest
+    }
+  })
+  queue.addFiles([fileOf('a', 10), fileOf('b', 10), fileOf('c', 10)], category)
+  await world.run()
+  queue.clear()
+  hashing.open('a')
+  hashing.open('b')
+  await world.run()
+  expect(queue.$deposits.get()).toEqual([])
+  expect(queue.$summary.get().total).toBe(0)
+  expect(world.reserved).toEqual([])
+})
+
+test('starts a second batch at 0 %, however much the first one weighed', async () => {
+  const { queue, world } = makeQueue({ look: async id => requestOf(id, 'done', 2) })
+  queue.addFiles([fileOf('a', 1000)], category)
+  await vi.advanceTimersByTimeAsync(3000)
+  expect(queue.$summary.get()).toMatchObject({ done: 1, percent: 100 })
+  queue.addFiles([fileOf('b', 10)], category)
+  expect(queue.$summary.get()).toMatchObject({ total: 2, percent: 0 })
+  await vi.advanceTimersByTimeAsync(3000)
+  expect(queue.$summary.get()).toMatchObject({ done: 2, percent: 100 })
+  expect(world.reserved).toHaveLength(2)
+})
+
+test('lets the files that fit go on where the room is short, and asks no more for the others', async () => {
+  const { queue, world, state } = makeQueue({
+    reserve: async ({ size }) => {
+      if (size > 10) throw new AppError('storage_limit_reached', 'short')
+      return { request: requestOf(`r${size}`, 'uploading', 1), upload: `/uploads/${size}` }
+    }
+  })
+  const sizes = [10, 50, 60, 5, 55]
+  queue.addFiles(
+    sizes.map(size => fileOf(`${size}`, size)),
+    category
+  )
+  await world.run()
+  expect(sizes.map((_size, index) => state(index).status)).toEqual([
+    'recording',
+    'paused',
+    'paused',
+    'recording',
+    'paused'
+  ])
+  expect(world.reserved.filter(({ size }) => size > 10).length).toBeLessThanOrEqual(2)
+})
+
+test('pauses all the rest where no request is left, without reading them, and resumes them together', async () => {
+  let full = true
+  const { queue, world, state } = makeQueue({
+    reserve: async input => {
+      if (full) throw new AppError('request_limit_reached', 'full')
+      return { request: requestOf(input.name, 'uploading', 1), upload: `/uploads/${input.name}` }
+    }
+  })
+  const files = Array.from({ length: 100 }, (_, index) => fileOf(`${index}`, 10))
+  queue.addFiles(files, category)
+  await vi.advanceTimersByTimeAsync(20)
+  expect(files.every((_file, index) => state(index).status === 'paused')).toBe(true)
+  expect(world.hashed).toBeLessThan(10)
+  expect(world.reserved.length).toBeLessThanOrEqual(2)
+  full = false
+  queue.resumeAll()
+  await vi.advanceTimersByTimeAsync(20)
+  expect(files.every((_file, index) => state(index).status === 'recording')).toBe(true)
+})
+
+test('tries again only what failed and may succeed', async () => {
+  let broken = true
+  const { queue, world, state } = makeQueue({
+    send: async url => {
+      if (broken && url.endsWith('1')) throw new AppError('not_found', 'gone')
+    }
+  })
+  queue.addFiles([fileOf('a', 10), fileOf('b', 10), fileOf('c', 0)], category)
+  await world.run()
+  expect([0, 1, 2].map(index => state(index).status)).toEqual(['recording', 'failed', 'failed'])
+  broken = false
+  queue.retryAll()
+  await world.run()
+  expect([0, 1, 2].map(index => state(index).status)).toEqual(['recording', 'recording', 'failed'])
+  expect(world.reserved.map(({ name }) => name)).toEqual(['a', 'b', 'b'])
+})
+
+test('tells of a file that was deposited before, and deposits it again only when told to', async () => {
+  const before = { ...requestOf('r9', 'done', 1), name: 'old.pdf' }
+  const { queue, world, state } = makeQueue({
+    reserve: async input =>
+      input.again
+        ? { request: requestOf('r0', 'uploading', 2), upload: '/uploads/0' }
+        : { duplicate: before }
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  expect(state(0)).toEqual({ status: 'duplicate', request: before })
+  expect([world.sent, world.remembered.size]).toEqual([[], 0])
+  queue.depositAgain(idOf(queue, 0))
+  await world.run()
+  expect(state(0).status).toBe('recording')
+  expect(new Set(world.reserved.map(({ key }) => key)).size).toBe(2)
+})
+
+test('lets the same file wait for what comes of the first, which is then its duplicate', async () => {
+  const before = { ...requestOf('r0', 'done', 2), leaf_hash: digest }
+  const { queue, world, state } = makeQueue({
+    reserve: async () =>
+      world.reserved.length === 2
+        ? { duplicate: before }
+        : { request: requestOf('r0', 'uploading', 1), upload: '/uploads/0' }
+  })
+  queue.addFiles([fileOf('a', 10), fileOf('a, copy', 10)], category)
+  await world.run()
+  expect([state(0).status, state(1).status]).toEqual(['recording', 'waiting'])
+  expect(world.reserved).toHaveLength(1)
+  queue.hear(before)
+  await world.run()
+  expect(state(0).status).toBe('done')
+  expect(state(1)).toEqual({ status: 'duplicate', request: before })
+})
+
+test('asks anew for what was recorded while the first was paused, and gives its place back', async () => {
+  const sending = new Gate()
+  const done = requestOf('r1', 'done', 2)
+  const { queue, world, state } = makeQueue({
+    send: url => sending.enter(url),
+    reserve: async () => {
+      const index = world.reserved.length - 1
+      if (index === 2) return { duplicate: done }
+      return { request: requestOf(`r${index}`, 'uploading', 1), upload: `/uploads/${index}` }
+    }
+  })
+  queue.addFiles([fileOf('a', 10), fileOf('a, copy', 10)], category)
+  await world.run()
+  queue.pause(idOf(queue, 0))
+  sending.open('/uploads/0')
+  await world.run()
+  expect([0, 1].map(index => state(index).status)).toEqual(['paused', 'uploading'])
+  queue.resume(idOf(queue, 0))
+  await world.run()
+  expect([0, 1].map(index => state(index).status)).toEqual(['waiting', 'uploading'])
+  sending.open('/uploads/1')
+  await world.run()
+  queue.hear(done)
+  await world.run()
+  expect([0, 1].map(index => state(index).status)).toEqual(['duplicate', 'done'])
+  expect(world.released).toEqual(['/uploads/0'])
+})
+
+test.each(['pause', 'cancel'] as const)(
+  'lets the same file go once the first is not on its way: %s',
+  async verb => {
+    const sending = new Gate()
+    const { queue, world, state } = makeQueue({ send: (url: string) => sending.enter(url) })
+    queue.addFiles([fileOf('a', 10), fileOf('a, copy', 10), fileOf('b', 10)], category)
+    await world.run()
+    expect([0, 1, 2].map(index => state(index).status)).toEqual([
+      'uploading',
+      'waiting',
+      'uploading'
+    ])
+    queue[verb](idOf(queue, 0))
+    sending.open('/uploads/0')
+    await world.run()
+    expect(state(1).status).toBe('uploading')
+  }
+)
+
+test('reduces no picture and sends no byte where the category says so', async () => {
+  const done = { ...requestOf('r0', 'done', 1), leaf_hash: digest }
+  let reduced = 0
+  const reduce = async () => {
+    reduced += 1
+    return undefined
+  }
+  const { queue, world, state } = makeQueue({ reduce, reserve: async () => ({ request: done }) })
+  queue.addFiles([fileOf('a.jpg', 10, 'image/jpeg')], { ...category, store: 'fingerprint' })
+  queue.addFiles([fileOf('b.jpg', 10, 'image/jpeg')], { ...category, keep_originals: 'yes' })
+  queue.addFiles([fileOf('c.jpg', 10)], { ...category, media_types: ['image/png'] })
+  await world.run()
+  expect([0, 1].map(index => state(index).status)).toEqual(['done', 'done'])
+  expect(state(2)).toMatchObject({ status: 'failed', error: { code: 'type_not_allowed' } })
+  expect([reduced, world.sent]).toEqual([0, []])
+})
+
+describe('after a reload', () => {
+  const remembered: RememberedUpload = {
+    id: 'u0',
+    person: 'p',
+    owner: 'o',
+    address: '/uploads/0',
+    request_id: 'r0',
+    key: 'k',
+    again: false,
+    name: 'a',
+    size: 10,
+    type: 'application/pdf',
+    original: digest,
+    stored: digest,
+    bytes: 10,
+    category
+  }
+  const uploading = { look: async () => requestOf('r0', 'uploading', 1), held: async () => 4 }
+
+  test('remembers an upload from its reservation to its last byte', async () => {
+    const sending = new Gate()
+    const { queue, world } = makeQueue({ send: url => sending.enter(url) })
+    queue.addFiles([fileOf('a', 10)], category)
+    await world.run()
+    expect([...world.remembered.values()]).toMatchObject([
+      { address: '/uploads/0', request_id: 'r0', name: 'a', size: 10, original: digest, bytes: 10 }
+    ])
+    sending.open('/uploads/0')
+    await world.run()
+    expect(world.remembered.size).toBe(0)
+  })
+
+  test('asks for the file and goes on with the same upload, however it was chosen', async () => {
+    for (const choose of ['row', 'queue']) {
+      const { queue, world, state } = makeQueue({ ...uploading, hash: async () => digest })
+      await queue.restore([remembered])
+      expect(state(0)).toEqual({ status: 'missing', ratio: 0.4, wrong: false })
+      if (choose === 'row') queue.choose('u0', fileOf('renamed', 10))
+      else queue.addFiles([fileOf('a', 10)], category)
+      await world.run()
+      expect(state(0).status).toBe('recording')
+      expect(world.sent.map(([url]) => url)).toEqual(['/uploads/0'])
+      expect([world.reserved, queue.$deposits.get().length]).toEqual([[], 1])
+    }
+  })
+
+  test('goes on by itself with a file that the browser may still open', async () => {
+    const handle = {} as FileSystemFileHandle
+    const { queue, world, state } = makeQueue({ ...uploading, reopen: async () => fileOf('a', 10) })
+    await queue.restore([{ ...remembered, handle }])
+    await world.run()
+    expect(state(0).status).toBe('recording')
+  })
+
+  test('takes no other file for the row, by its size or by its fingerprint', async () => {
+    const { queue, world, state } = makeQueue({ ...uploading, hash: async () => 'b'.repeat(64) })
+    await queue.restore([remembered])
+    queue.choose('u0', fileOf('a', 11))
+    expect(state(0)).toEqual({ status: 'missing', ratio: 0.4, wrong: true })
+    queue.choose('u0', fileOf('a', 10))
+    await world.run()
+    expect(state(0)).toEqual({ status: 'missing', ratio: 0.4, wrong: true })
+    // of the same name and size, and not meant for the row: a deposit of its own
+    queue.addFiles([fileOf('a', 10)], category)
+    await world.run()
+    expect([state(0).status, state(1).status]).toEqual(['missing', 'recording'])
+  })
+
+  test('starts anew where the picture was reduced to other bytes', async () => {
+    const transform = {
+      kind: 'image-recompress' as const,
+      quality: 70 as const,
+      tool: 'test canvas',
+      from: { bytes: 10, w: 10, h: 10, type: 'image/png' },
+      to: { bytes: 5, w: 6, h: 6, type: 'image/jpeg' }
+    }
+    const blob = new Blob(['small'], { type: 'image/jpeg' })
+    const { queue, world, state } = makeQueue({
+      ...uploading,
+      hash: async file => (file === blob ? 'c'.repeat(64) : digest),
+      reduce: async () => ({ blob, transform }),
+      reserve: async () => ({ request: requestOf('r1', 'uploading', 2), upload: '/uploads/1' })
+    })
+    await queue.restore([{ ...remembered, stored: 'b'.repeat(64), bytes: 6 }])
+    queue.choose('u0', fileOf('a', 10))
+    await world.run()
+    expect(world.released).toEqual(['/uploads/0'])
+    expect(world.sent).toEqual([['/uploads/1', blob]])
+    expect(state(0).status).toBe('recording')
+  })
+
+  test('asks again under the old key where the reservation was never answered', async () => {
+    const { queue, world } = makeQueue()
+    const { address: _address, request_id: _request, ...unanswered } = remembered
+    await queue.restore([unanswered])
+    queue.choose('u0', fileOf('a', 10))
+    await world.run()
+    expect(world.reserved).toMatchObject([{ key: 'k' }])
+  })
+
+  test('forgets what has ended meanwhile, and follows what was complete', async () => {
+    const { queue, world, state } = makeQueue({
+      look: async id => requestOf(id, id === 'r0' ? 'lapsed' : 'queued', 1)
+    })
+    world.remembered.set('u0', remembered)
+    await queue.restore([remembered, { ...remembered, id: 'u1', request_id: 'r1' }])
+    expect([queue.$deposits.get().length, state(0).status]).toEqual([1, 'recording'])
+    expect(world.remembered.has('u0')).toBe(false)
+  })
+})
+
+/** Holds calls until each is let go by its name. */
+class Gate {
+  inside: string[] = []
+  #open = new Map<string, () => void>()
+
+  enter(name: string): Promise<void> {
+    this.inside.push(name)
+    return new Promise(resolve => this.#open.set(name, resolve))
+  }
+
+  open(name: string): void {
+    this.inside.splice(this.inside.indexOf(name), 1)
+    this.#open.get(name)?.()
+  }
+}
+
+function makeQueue(parts: Partial<DepositParts> = {}) {
+  const world = {
+    hashed: 0,
+    reserved: [] as ({ key: string } & Parameters<DepositParts['reserve']>[0])[],
+    sent: [] as [string, Blob][],
+    remembered: new Map<string, Parameters<DepositParts['remember']>[0]>(),
+    released: [] as string[],
+    run: () => vi.advanceTimersByTimeAsync(1)
+  }
+  const given: DepositParts = {
+    hash: async file => digestOf((file as File).name),
+    reduce: async () => undefined,
+    reserve: async () => {
+      const index = world.reserved.length - 1
+      return { request: requestOf(`r${index}`, 'uploading', 1), upload: `/uploads/${index}` }
+    },
+    look: async id => requestOf(id, 'queued', 1),
+    held: async () => 0,
+    remember: upload => void world.remembered.set(upload.id, upload),
+    forget: id => void world.remembered.delete(id),
+    handleOf: () => undefined,
+    nameOf: file => file.name.normalize('NFC'),
+    reopen: async () => undefined,
+    send: async () => undefined,
+    release: async () => undefined,
+    now: () => Date.now(),
+    random: () => 0.5,
+    after: (ms, run) => {
+      const timer = setTimeout(run, ms)
+      return () => clearTimeout(timer)
+    },
+    ...parts
+  }
+  const queue = createDepositQueue({
+    ...given,
+    hash: (file, options) => {
+      world.hashed += 1
+      return given.hash(file, options)
+    },
+    reserve: (input, key) => {
+      world.reserved.push({ key, ...input })
+      return given.reserve(input, key)
+    },
+    send: (url, bytes, options) => {
+      world.sent.push([url, bytes])
+      return given.send(url, bytes, options)
+    },
+    release: url => {
+      world.released.push(url)
+      return given.release(url)
+    }
+  })
+  const state = (index: number): DepositState => at(queue.$deposits.get(), index).$state.get()
+  const seen = (index: number): string[] => {
+    const states: string[] = []
+    at(queue.$deposits.get(), index).$state.subscribe(({ status }) => {
+      if (states.at(-1) !== status) states.push(status)
+    })
+    return states
+  }
+  return { queue, world, state, seen }
+}
+
+function idOf(queue: ReturnType<typeof createDepositQueue>, index: number): string {
+  return at(queue.$deposits.get(), index).id
+}
+
+function at<Item>(items: readonly Item[], index: number): Item {
+  const item = items[index]
+  if (item === undefined) throw new Error(`There is no item ${index}`)
+  return item
+}
+
+/** The first word of a name says what is in the file. */
+function digestOf(name: string): string {
+  return createHash('sha256')
+    .update(name.split(/\W/)[0] ?? '')
+    .digest('hex')
+}
+
+function fileOf(name: string, size: number, type = 'application/pdf'): File {
+  return new File([new Uint8Array(size)], name, { type })
+}
+
+function requestOf(id: string, state: RequestState, seq: number): ProcessedRequest {
+  return { id, kind: 'deposit', created: '2026-11-20T11:00:00.000Z', seq, state }
+}

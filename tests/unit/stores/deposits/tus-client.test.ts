@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest'
+import type { HttpAnswer, HttpUpload } from '../../../../src/stores/deposits/http-upload.ts'
+import { createUploads } from '../../../../src/stores/deposits/tus-client.ts'
+
+const url = 'http://api.acme.test/uploads/1'
+const chunk = 8 * 1024 * 1024
+
+test('sends a file in pieces of eight MiB and ends with the server holding all', async () => {
+  const server = makeServer(2 * chunk + 5)
+  const told: number[] = []
+  await server.uploads.send(url, server.file, { onProgress: bytes => told.push(bytes) })
+  expect(await server.isWhole()).toBe(true)
+  expect(server.calls).toEqual(['HEAD', 'PATCH 0', `PATCH ${chunk}`, `PATCH ${2 * chunk}`])
+  expect(told.at(-1)).toBe(server.file.size)
+})
+
+test('goes on from what the server holds after a cut in the middle of a piece', async () => {
+  const server = makeServer(chunk + 100)
+  server.cutAfter = 1234
+  await expect(server.uploads.send(url, server.file)).rejects.toMatchObject({ code: 'offline' })
+  await server.uploads.send(url, server.file)
+  expect(await server.isWhole()).toBe(true)
+  expect(server.calls).toEqual(['HEAD', 'PATCH 0', 'HEAD', 'PATCH 1234'])
+})
+
+test('asks again for the promise of the last byte when its answer was lost', async () => {
+  const server = makeServer(10)
+  server.loseAnswers = 1
+  await expect(server.uploads.send(url, server.file)).rejects.toMatchObject({ code: 'offline' })
+  await server.uploads.send(url, server.file)
+  expect(server.calls).toEqual(['HEAD', 'PATCH 0', 'HEAD', 'PATCH 10'])
+})
+
+test('is content when the server has promised already', async () => {
+  const server = makeServer(10)
+  await server.uploads.send(url, server.file)
+  server.closed = true
+  await server.uploads.send(url, server.file)
+  expect(server.calls.at(-1)).toBe('PATCH 10')
+})
+
+test('carries the token of the moment with every request', async () => {
+  const server = makeServer(chunk + 1)
+  await server.uploads.send(url, server.file)
+  expect(server.tokens).toEqual(['Bearer 1', 'Bearer 2', 'Bearer 3'])
+})
+
+test.each([
+  [401, 'unauthenticated'],
+  [404, 'not_found'],
+  [410, 'lapsed'],
+  [503, 'unavailable'],
+  [502, 'unexpected_answer']
+])('reads the code of a bodiless %d', async (status, code) => {
+  const server = makeServer(10)
+  server.refusal = { method: 'HEAD', status, body: '' }
+  await expect(server.uploads.send(url, server.file)).rejects.toMatchObject({ code })
+})
+
+test('reads the code of a refused piece from its problem', async () => {
+  const server = makeServer(10)
+  server.refusal = { method: 'PATCH', status: 409, body: '{"code":"upload_offset"}' }
+  await expect(server.uploads.send(url, server.file)).rejects.toMatchObject({
+    code: 'upload_offset'
+  })
+})
+
+test('tells a file that is gone from a connection that is cut', async () => {
+  const server = makeServer(10)
+  server.cutAfter = 0
+  const slice = server.file.slice.bind(server.file)
+  server.file.slice = (start, end) => {
+    const piece = slice(start, end)
+    if (end === 1) piece.arrayBuffer = () => Promise.reject(new Error('NotReadableError'))
+    return piece
+  }
+  await expect(server.uploads.send(url, server.file)).rejects.toMatchObject({
+    code: 'file_unreadable'
+  })
+})
+
+test('stops at once when it is told to', async () => {
+  const server = makeServer(10)
+  const stop = new AbortController()
+  stop.abort()
+  const sent = server.uploads.send(url, server.file, { signal: stop.signal })
+  await expect(sent).rejects.toThrow('terminated')
+  expect(server.calls).toEqual([])
+})
+
+test('releases an upload, and says why it could not', async () => {
+  const server = makeServer(10)
+  await server.uploads.release(url)
+  expect(server.calls).toEqual(['DELETE'])
+  server.refusal = { method: 'DELETE', status: 409, body: '{"code":"upload_state"}' }
+  await expect(server.uploads.release(url)).rejects.toMatchObject({ code: 'upload_state' })
+})
+
+/** A tus server in memory, with the ways in which a connection may fail. */
+function makeServer(size: number) {
+  let token = 0
+  const server = {
+    file: new Blob([new Uint8Array(size).map((_, index) => index % 251)]),
+    held: Buffer.alloc(0),
+    calls: [] as string[],
+    tokens: [] as (string | undefined)[],
+    /** Bytes of the next piece that arrive before the connection breaks. */
+    cutAfter: undefined as number | undefined,
+    /** How many further answers to pieces get lost. */
+    loseAnswers: 0,
+    /** Has promised the deposit: takes no further piece. */
+    closed: false,
+    refusal: undefined as { method: string; status: number; body: string } | undefined,
+    isWhole: async () => server.held.equals(await bytesOf(server.file)),
+    uploads: createUploads({ http: answer, token: () => `${++token}` })
+  }
+
+  async function answer({ method, headers, body, onProgress }: HttpUpload): Promise<HttpAnswer> {
+    server.calls.push(method === 'PATCH' ? `PATCH ${headers['Upload-Offset']}` : method)
+    server.tokens.push(headers['Authorization'])
+    const { refusal } = server
+    if (refusal?.method === method) return reply(refusal.status, {}, refusal.body)
+    if (method === 'PATCH') {
+      if (server.closed) return reply(409, {}, '{"code":"upload_state"}')
+      const bytes = body ? await bytesOf(body) : new Uint8Array(0)
+      const arrived = bytes.slice(0, server.cutAfter ?? bytes.length)
+      server.held = Buffer.concat([server.held, arrived])
+      onProgress?.(arrived.length)
+      if (server.cutAfter !== undefined || server.loseAnswers > 0) {
+        server.cutAfter = undefined
+        server.loseAnswers = 0
+        throw new Error('cut')
+      }
+    }
+    const offset = String(server.held.length)
+    return reply(method === 'HEAD' ? 200 : 204, {
+      'upload-offset': offset,
+      'upload-length': String(server.file.size)
+    })
+  }
+  return server
+}
+
+function reply(status: number, headers: Record<string, string>, body = ''): HttpAnswer {
+  return { status, header: name => headers[name.toLowerCase()], body }
+}
+
+async function bytesOf(blob: Blob): Promise<Uint8Array> {
+  return new Uint8Array(await blob.arrayBuffer())
+}
