@@ -1,8 +1,6 @@
 import { Hono } from 'hono'
 import { AppError } from '../contract/errors.ts'
 import { endpoints, streams } from '../contract/index.ts'
-import { toProblem } from '../contract/problems.ts'
-import { apiPolicy, hsts } from '../core/csp.ts'
 import { mountAccounts } from './api/accounts.ts'
 import { mountCategories } from './api/categories.ts'
 import type { Api, ApiContext, ApiEnv } from './api/context.ts'
@@ -13,6 +11,7 @@ import { mountExports } from './api/exports.ts'
 import { mountMembers } from './api/members.ts'
 import { mountReports } from './api/reports.ts'
 import { mountRequests } from './api/requests.ts'
+import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from './api/responses.ts'
 import { mountService } from './api/service.ts'
 import { mountSessions } from './api/sessions.ts'
 import { mountSetup } from './api/setup.ts'
@@ -20,7 +19,7 @@ import { mountUsers } from './api/users.ts'
 import { mountVerifications } from './api/verifications.ts'
 import { createVisits, type Visit, type VisitLimits, type Visits } from './api/visits.ts'
 import { CallerGone } from './db/shares.ts'
-import { originOf, type Tenants } from './domain/companies/domains.ts'
+import type { Tenants } from './domain/companies/domains.ts'
 import type { Deps } from './domain/deps.ts'
 import { metered, type Reading } from './domain/rate-limits.ts'
 import { createTally } from './http/log-throttle.ts'
@@ -28,10 +27,6 @@ import { createTally } from './http/log-throttle.ts'
 const allowedHeaders =
   'authorization, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +
   'tus-resumable, upload-offset, upload-length, upload-metadata, upload-defer-length, upload-concat'
-const exposedHeaders =
-  'location, link, etag, retry-after, ratelimit, ratelimit-policy, idempotent-replayed, ' +
-  'content-disposition, content-range, accept-ranges, repr-digest, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, upload-length, upload-expires'
-
 /** The API: every middleware and mount in the order a request meets them, and the one error handler. */
 export function createApp(
   deps: Deps,
@@ -144,34 +139,6 @@ function visitOf(c: ApiContext, visits: Visits): Visit | undefined {
   })
 }
 
-/** What every answer of the API wears. */
-export function apiHeadersFor({ scheme }: Deps['settings']): Record<string, string> {
-  return scheme === 'https' ? { ...apiHeaders, 'strict-transport-security': hsts } : apiHeaders
-}
-
-export const apiHeaders = {
-  'content-security-policy': apiPolicy,
-  'x-content-type-options': 'nosniff',
-  'cross-origin-resource-policy': 'same-site',
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'no-store'
-}
-
-/** Only the page of the same host may read an answer; no credentials, because no cookie counts. */
-export function corsHeaders(
-  deps: Pick<Deps, 'settings'>,
-  host: string,
-  origin: string | undefined
-): Record<string, string> {
-  const vary = { vary: 'Origin' }
-  if (origin !== originOf(deps, host)) return vary
-  return {
-    ...vary,
-    'access-control-allow-origin': origin,
-    'access-control-expose-headers': exposedHeaders
-  }
-}
-
 /** As draft-ietf-httpapi-ratelimit-headers-11 has it: `"verify_user_minute";r=599;t=60` */
 function rateLimitHeaders(read: Reading[]): Record<string, string> {
   if (read.length === 0) return {}
@@ -199,33 +166,8 @@ function preflight(cors: Record<string, string>): Response {
   })
 }
 
-/** The body of every error of the API; exported for the tus routes, which Hono does not serve. */
-export function problemResponse(error: AppError, instance: string): Response {
-  const headers = new Headers({ 'content-type': 'application/problem+json' })
-  if (error.retryAfter !== undefined) headers.set('retry-after', String(error.retryAfter))
-  if (error.status === 401) headers.set('www-authenticate', 'Bearer')
-  const body = JSON.stringify(toProblem(error, instance))
-  return new Response(body, { status: error.status, headers })
-}
-
 function answerError(c: ApiContext, error: AppError): Response {
   return problemResponse(error, c.get('requestId') ?? '')
-}
-
-/** What a caller is told of anything thrown; database texts and stacks stay in the log. */
-export function expectedError(error: unknown): AppError {
-  if (error instanceof AppError) return error
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const busy =
-    /^(57014|55P03|53\d{3}|57P\d{2}|08\d{3}|25P03|40001|40P01|ECONNREFUSED|ECONNRESET|EPIPE)$/
-  // the driver gives these no code
-  const lost = /timeout exceeded when trying to connect|Connection terminated|is not queryable/
-  // a server that stopped has taken its socket file with it: ENOENT
-  const isUnreachable = Object(error).syscall === 'connect'
-  if (isUnreachable || busy.test(code) || (error instanceof Error && lost.test(error.message))) {
-    return new AppError('unavailable', 'The database is busy', { cause: error, retryAfter: 2 })
-  }
-  return new AppError('internal', 'Something failed on our side', { cause: error })
 }
 
 const routes = [...Object.values(endpoints), ...Object.values(streams)].map(({ method, path }) => ({

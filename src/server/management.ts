@@ -3,9 +3,10 @@ import { mkdir, open, rm, statfs } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { listCompanies } from './domain/companies/companies.ts'
 import { countHeld } from './domain/deposits/held-uploads.ts'
 import type { Deps } from './domain/deps.ts'
-import { askDatabase, listCompanies } from './domain/installation/installation.ts'
+import { askDatabase } from './domain/installation/installation.ts'
 import type { Connections } from './http/connections.ts'
 
 const maxLagMs = 1000

@@ -1,4 +1,5 @@
-import { demoTheme, localhostTheme } from '../../src/server/domain/installation/localhost-theme.ts'
+import { demoTheme } from '../../src/server/domain/demo/demo-theme.ts'
+import { localhostTheme } from '../../src/server/domain/installation/localhost-theme.ts'
 
 export const ns = 'xmlns="http://www.w3.org/2000/svg"'
 export const xlink = 'xmlns:xlink="http://www.w3.org/1999/xlink"'

@@ -2,7 +2,7 @@ import { type ThemeToken, themeTokens } from '../../core/contrast.ts'
 import en from '../../i18n/en/mails.json' with { type: 'json' }
 import fr from '../../i18n/fr/mails.json' with { type: 'json' }
 import { languageTag, type T, translator } from '../../i18n/index.ts'
-import type { Letter } from '../domain/mail/mail-queue.ts'
+import type { Letter } from '../domain/deps.ts'
 
 const words = { en, fr }
 

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport, type SendMailOptions } from 'nodemailer'
-import type { Log, Mails } from '../domain/deps.ts'
-import type { Letter } from '../domain/mail/mail-queue.ts'
+import type { Letter, Log, Mails } from '../domain/deps.ts'
 import { htmlOf, wordsOf } from './mail-text.ts'
 
 interface MailOptions {

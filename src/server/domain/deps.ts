@@ -1,7 +1,6 @@
-import type { DomainConfig } from '../../contract/domains.ts'
+import type { Colours, DomainConfig, Locale } from '../../contract/domains.ts'
 import type { Db } from '../db/open.ts'
 import type { CompanyId } from '../db/scope.ts'
-import type { Letter } from './mail/mail-queue.ts'
 
 export type { CompanyId, Leaver } from '../db/scope.ts'
 
@@ -140,6 +139,27 @@ export interface Blobs {
   listKept(company: CompanyId): AsyncIterable<Buffer>
   /** When a kept file was last written or moved; `undefined` when there is none. */
   changedKept(company: CompanyId, tag: Uint8Array): Promise<Date | undefined>
+}
+
+/** What happened. `signup` and `reset` are decided when they are sent: who is known, gets another letter. */
+export type MailKind =
+  | 'signup'
+  | 'activate'
+  | 'reset'
+  | 'email_confirm'
+  | 'email_notice'
+  | 'password_changed'
+  | 'account_deleted'
+
+/** One mail as the adapter words it. */
+export interface Letter {
+  /** The same at every try, so that a mail server can drop a repetition. */
+  id: string
+  kind: 'verify' | 'known' | Exclude<MailKind, 'signup'>
+  to: string
+  locale: Locale
+  from: { host: string; company: string; colors: Colours; contact: string | undefined }
+  link: string
 }
 
 /** Brings a letter to the next mail server, in words and colours. */

@@ -1,5 +1,5 @@
+import { listCompanies } from '../domain/companies/companies.ts'
 import type { CompanyId, Deps, Log } from '../domain/deps.ts'
-import { listCompanies } from '../domain/installation/installation.ts'
 
 /** Runs `work` for each company in turn, until `stopping()`. A company whose work fails is logged, and the others go on. */
 export async function eachCompany(

@@ -1,5 +1,5 @@
+import { listCompanies } from '../domain/companies/companies.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
-import { listCompanies } from '../domain/installation/installation.ts'
 import { sendNextMail } from '../domain/mail/mail-queue.ts'
 import { logFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'

@@ -1,3 +1,4 @@
+import { listCompanies } from '../domain/companies/companies.ts'
 import { findDemo } from '../domain/demo/demo.ts'
 import {
   lapseNextUpload,
@@ -5,7 +6,6 @@ import {
   settleNextUpload
 } from '../domain/deposits/uploads.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
-import { listCompanies } from '../domain/installation/installation.ts'
 import { eachCompany, logFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 

@@ -5,7 +5,7 @@ import { deleteUpload, headUpload, patchUpload, putDeposit } from '../../contrac
 import { AppError } from '../../contract/errors.ts'
 import { admitPerson, bearer } from '../api/admission.ts'
 import { refusedField } from '../api/refused-fields.ts'
-import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from '../app.ts'
+import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from '../api/responses.ts'
 import {
   endWriting,
   leaseWriting,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Theme } from '../../../contract/domains.ts'
 import type { Interval } from '../../../core/period.ts'
-import { companyId, inCompany } from '../../db/scope.ts'
+import { companyId, inCompany, inPlatform } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { createCompanyKeys } from '../evidence/company-keys.ts'
 import { newId } from '../ids.ts'
@@ -105,6 +105,14 @@ export async function createCompany(
     tx.afterCommit(() => deps.wakes.domains.send(primary.host))
   })
   return company_id
+}
+
+/** Every company of the installation; their rows are then read one company at a time. */
+export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]> {
+  const result = await inPlatform(deps.db, tx =>
+    sql<{ id: string }>`select list_companies() as id`.execute(tx)
+  )
+  return result.rows.map(({ id }) => companyId(id))
 }
 
 /**

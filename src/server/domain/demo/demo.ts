@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 import type { createDeposit as createDepositCall } from '../../../contract/deposits.ts'
 import { inCompany } from '../../db/scope.ts'
 import { addUser } from '../accounts/new-users.ts'
-import { createCompany } from '../companies/companies.ts'
+import { createCompany, listCompanies } from '../companies/companies.ts'
 import { findTenant } from '../companies/domains.ts'
 import { demoAccount, demoKey } from '../demo-account.ts'
 import { createDeposit } from '../deposits/deposits.ts'
@@ -18,8 +18,6 @@ import {
 } from '../deposits/uploads.ts'
 import { verify } from '../deposits/verifications.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { listCompanies } from '../installation/installation.ts'
-import { demoNames, demoTheme } from '../installation/localhost-theme.ts'
 import {
   type DemoCheck,
   type DemoDocument,
@@ -27,6 +25,7 @@ import {
   demoDays,
   sha256Hex
 } from './demo-documents.ts'
+import { demoNames, demoTheme } from './demo-theme.ts'
 
 const demoUsername = 'Claire Marchand'
 

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import { inCompany, inCompanyOnce } from '../../db/scope.ts'
+import { listCompanies } from '../companies/companies.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { companyKeys } from '../evidence/company-keys.ts'
-import { listCompanies } from '../installation/installation.ts'
-import { tagOf } from './deposit-records.ts'
+import { companyKeys, tagOf } from '../evidence/company-keys.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
 
 /** Younger files may belong to a transaction that has not committed yet. */

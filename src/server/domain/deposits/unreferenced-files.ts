@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { companyKeys } from '../evidence/company-keys.ts'
-import { tagOf } from './deposit-records.ts'
+import { companyKeys, tagOf } from '../evidence/company-keys.ts'
 import { openDigest } from './upload-digests.ts'
 
 /**

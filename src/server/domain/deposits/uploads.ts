@@ -4,9 +4,9 @@ import type { RequestState } from '../../../contract/requests.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { release, reserveAgain, settle as settleUsage } from '../companies/usage.ts'
 import type { CompanyId, Deps, Digest } from '../deps.ts'
-import { companyKeys, openCompanyKeys } from '../evidence/company-keys.ts'
+import { companyKeys, openCompanyKeys, tagOf } from '../evidence/company-keys.ts'
 import { type Draft, publish } from '../history/requests.ts'
-import { readNames, tagOf, writeRecord } from './deposit-records.ts'
+import { readNames, writeRecord } from './deposit-records.ts'
 import { openDigest } from './upload-digests.ts'
 
 /** Short and renewed while the work goes on, so that a crash holds nothing up for long. */

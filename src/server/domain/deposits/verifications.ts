@@ -8,12 +8,11 @@ import { inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
 import { gather } from '../batch-loader.ts'
 import { charge } from '../companies/usage.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { keyVersion, openCompanyKeys } from '../evidence/company-keys.ts'
+import { keyVersion, openCompanyKeys, tagOf } from '../evidence/company-keys.ts'
 import { publish } from '../history/requests.ts'
 import { newId } from '../ids.ts'
 import { consume, consumeShared } from '../rate-limits.ts'
 import type { Person } from '../sessions/sessions.ts'
-import { tagOf } from './deposit-records.ts'
 
 interface VerifyInput {
   tenant: Tenant

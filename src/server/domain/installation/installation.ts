@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../../db/open.ts'
-import { companyId, inPlatform } from '../../db/scope.ts'
-import { createCompany } from '../companies/companies.ts'
-import type { CompanyId, Deps } from '../deps.ts'
+import { inPlatform } from '../../db/scope.ts'
+import { createCompany, listCompanies } from '../companies/companies.ts'
+import type { Deps } from '../deps.ts'
 import { localhostTheme } from './localhost-theme.ts'
 
 /** The root secret this database was made with; `undefined` before the first start. */
@@ -35,13 +35,8 @@ export async function askDatabase(deps: Pick<Deps, 'db'>): Promise<void> {
   await inPlatform(deps.db, tx => sql`select 1`.execute(tx))
 }
 
-/** Every company of the installation; their rows are then read one company at a time. */
-export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]> {
-  const result = await inPlatform(deps.db, tx =>
-    sql<{ id: string }>`select list_companies() as id`.execute(tx)
-  )
-  return result.rows.map(({ id }) => companyId(id))
-}
+/** Names of the installation's own company at its first start. */
+export const localhostNames = { name: 'Vidimus', title: 'Vidimus', company: 'Vidimus' }
 
 /** Of the default group of a new installation: strangers who sign up join it. */
 const defaultLimits = {

@@ -5,14 +5,13 @@ import { AppError } from '../../../contract/errors.ts'
 import type { getSetup as getSetupCall } from '../../../contract/setup.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { insertUser } from '../accounts/users.ts'
-import { removeCompany } from '../companies/companies.ts'
+import { listCompanies, removeCompany } from '../companies/companies.ts'
 import { originOf, primaryHost } from '../companies/domains.ts'
 import { findDemo } from '../demo/demo.ts'
 import { demoAccount } from '../demo-account.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { provenKey } from '../key-proofs/key-proofs.ts'
 import { consume, refund } from '../rate-limits.ts'
-import { listCompanies } from './installation.ts'
 
 /** Codes that hold at the same time: one of each process that starts, and of the command line. */
 const maxCodes = 5

@@ -1,32 +1,10 @@
 import type { LinkPurpose } from '../../../contract/accounts.ts'
-import type { Colours } from '../../../contract/domains.ts'
-import { type Locale, Locale as LocaleSchema } from '../../../contract/domains.ts'
+import { Locale as LocaleSchema } from '../../../contract/domains.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { findTenant, originOf } from '../companies/domains.ts'
-import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import type { CompanyId, Deps, Letter, MailKind, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { createMailToken, hasFreshToken, mailLink } from './mail-tokens.ts'
-
-/** What happened. `signup` and `reset` are decided when they are sent: who is known, gets another letter. */
-export type MailKind =
-  | 'signup'
-  | 'activate'
-  | 'reset'
-  | 'email_confirm'
-  | 'email_notice'
-  | 'password_changed'
-  | 'account_deleted'
-
-/** One mail as the adapter words it. */
-export interface Letter {
-  /** The same at every try, so that a mail server can drop a repetition. */
-  id: string
-  kind: 'verify' | 'known' | Exclude<MailKind, 'signup'>
-  to: string
-  locale: Locale
-  from: { host: string; company: string; colors: Colours; contact: string | undefined }
-  link: string
-}
 
 interface Queued {
   tenant: Tenant

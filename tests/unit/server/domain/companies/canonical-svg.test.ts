@@ -6,7 +6,7 @@ import {
   canonicalSvg,
   canonicalTheme
 } from '../../../../../src/server/domain/companies/canonical-svg.ts'
-import { demoTheme } from '../../../../../src/server/domain/installation/localhost-theme.ts'
+import { demoTheme } from '../../../../../src/server/domain/demo/demo-theme.ts'
 import { times } from '../../../../helpers/counts.ts'
 import {
   goodPictures as good,

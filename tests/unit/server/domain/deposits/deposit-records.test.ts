@@ -2,7 +2,7 @@ import { createSecretKey } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { fromBase64Url } from '../../../../../src/core/evidence/bytes.ts'
 import { lookupTag } from '../../../../../src/core/evidence/tag.ts'
-import { tagOf } from '../../../../../src/server/domain/deposits/deposit-records.ts'
+import { tagOf } from '../../../../../src/server/domain/evidence/company-keys.ts'
 import { counted, lookupKey } from '../../../core/evidence/vectors.ts'
 
 test.for(['sha256', 'blob'] as const)('makes the %s tag that is published', kind => {

@@ -1,0 +1,62 @@
+import { AppError } from '../../contract/errors.ts'
+import { toProblem } from '../../contract/problems.ts'
+import { apiPolicy, hsts } from '../../core/csp.ts'
+import { originOf } from '../domain/companies/domains.ts'
+import type { Deps } from '../domain/deps.ts'
+
+const exposedHeaders =
+  'location, link, etag, retry-after, ratelimit, ratelimit-policy, idempotent-replayed, ' +
+  'content-disposition, content-range, accept-ranges, repr-digest, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, upload-length, upload-expires'
+
+/** What every answer of the API wears. */
+export function apiHeadersFor({ scheme }: Deps['settings']): Record<string, string> {
+  return scheme === 'https' ? { ...apiHeaders, 'strict-transport-security': hsts } : apiHeaders
+}
+
+export const apiHeaders = {
+  'content-security-policy': apiPolicy,
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-site',
+  'referrer-policy': 'no-referrer',
+  'cache-control': 'no-store'
+}
+
+/** Only the page of the same host may read an answer; no credentials, because no cookie counts. */
+export function corsHeaders(
+  deps: Pick<Deps, 'settings'>,
+  host: string,
+  origin: string | undefined
+): Record<string, string> {
+  const vary = { vary: 'Origin' }
+  if (origin !== originOf(deps, host)) return vary
+  return {
+    ...vary,
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers': exposedHeaders
+  }
+}
+
+/** The body of every error of the API; exported for the tus routes, which Hono does not serve. */
+export function problemResponse(error: AppError, instance: string): Response {
+  const headers = new Headers({ 'content-type': 'application/problem+json' })
+  if (error.retryAfter !== undefined) headers.set('retry-after', String(error.retryAfter))
+  if (error.status === 401) headers.set('www-authenticate', 'Bearer')
+  const body = JSON.stringify(toProblem(error, instance))
+  return new Response(body, { status: error.status, headers })
+}
+
+/** What a caller is told of anything thrown; database texts and stacks stay in the log. */
+export function expectedError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const busy =
+    /^(57014|55P03|53\d{3}|57P\d{2}|08\d{3}|25P03|40001|40P01|ECONNREFUSED|ECONNRESET|EPIPE)$/
+  // the driver gives these no code
+  const lost = /timeout exceeded when trying to connect|Connection terminated|is not queryable/
+  // a server that stopped has taken its socket file with it: ENOENT
+  const isUnreachable = Object(error).syscall === 'connect'
+  if (isUnreachable || busy.test(code) || (error instanceof Error && lost.test(error.message))) {
+    return new AppError('unavailable', 'The database is busy', { cause: error, retryAfter: 2 })
+  }
+  return new AppError('internal', 'Something failed on our side', { cause: error })
+}
