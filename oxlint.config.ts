@@ -2,8 +2,23 @@ import { defineConfig } from 'oxlint'
 
 const shared = ['src/core', 'src/contract', 'src/i18n']
 
+/** The rooms of the server's domain, and which other rooms each may use. */
+const domainRooms = {
+  evidence: [],
+  'key-proofs': [],
+  sessions: ['key-proofs'],
+  companies: ['evidence'],
+  mail: ['companies'],
+  history: ['evidence', 'sessions'],
+  deposits: ['companies', 'evidence', 'history', 'sessions'],
+  accounts: ['companies', 'history', 'key-proofs', 'mail', 'sessions'],
+  demo: ['accounts', 'companies', 'deposits'],
+  installation: ['accounts', 'companies', 'demo', 'key-proofs']
+}
+const rooms = (...names: string[]) => names.map(name => `src/server/domain/${name}`)
+
 /** Which of our folders a folder may import. A folder that is missing here may not exist. */
-const may = {
+export const may: Record<string, string[]> = {
   'src/core': [],
   'src/contract': ['src/core'],
   'src/i18n': [],
@@ -75,17 +90,57 @@ const may = {
     'src/islands/history'
   ],
   'src/server/db': ['src/core'],
+  ...Object.fromEntries(
+    Object.entries(domainRooms).map(([name, others]) => [
+      `src/server/domain/${name}`,
+      ['src/core', 'src/contract', 'src/server/db', 'src/server/domain', ...rooms(...others)]
+    ])
+  ),
   'src/server/domain': ['src/core', 'src/contract', 'src/server/db'],
-  'src/server/jobs': ['src/core', 'src/contract', 'src/server/domain'],
-  'src/server/api': ['src/core', 'src/contract', 'src/i18n', 'src/server/domain'],
+  'src/server/jobs': [
+    'src/core',
+    'src/contract',
+    'src/server/domain',
+    ...rooms('accounts', 'companies', 'demo', 'deposits', 'history'),
+    ...rooms('key-proofs', 'mail', 'sessions')
+  ],
+  'src/server/api': [
+    'src/core',
+    'src/contract',
+    'src/i18n',
+    'src/server/domain',
+    ...rooms('accounts', 'companies', 'deposits', 'history', 'installation'),
+    ...rooms('key-proofs', 'mail', 'sessions')
+  ],
+  'src/server/adapters': ['src/core', 'src/i18n', 'src/server/db', 'src/server/domain'],
+  'src/server/site': ['src/core', 'src/contract'],
+  'src/server/uploads': [
+    'src/contract',
+    'src/server/api',
+    'src/server/domain',
+    ...rooms('deposits')
+  ],
+  'src/server/http': [
+    'src/contract',
+    'src/server/api',
+    'src/server/site',
+    'src/server/uploads',
+    'src/server/domain',
+    ...rooms('companies', 'history')
+  ],
   'src/server': [
     'src/core',
     'src/contract',
     'src/i18n',
     'src/server/db',
-    'src/server/domain',
+    'src/server/adapters',
+    'src/server/api',
+    'src/server/http',
     'src/server/jobs',
-    'src/server/api'
+    'src/server/site',
+    'src/server/uploads',
+    'src/server/domain',
+    ...rooms('companies', 'demo', 'deposits', 'installation')
   ]
 }
 
@@ -99,7 +154,7 @@ const files = {
  * The files of a room that others may import. A folder that is missing here is open: each of its files
  * stands for itself.
  */
-const doors = {
+export const doors: Record<string, string[]> = {
   'src/stores/history': [
     'event-stream.ts',
     'request-details.ts',
@@ -128,7 +183,44 @@ const doors = {
   'src/islands/history': ['History.tsx'],
   'src/shell/uploads': ['running-uploads.ts'],
   'src/shell/builds': ['build-guard.ts', 'build-notice.ts', 'lost-files.ts'],
-  'src/shell/drop': ['drop-anywhere.ts', 'drop-overlay.ts', 'dropped-files.ts', 'home-drop-zone.ts']
+  'src/shell/drop': [
+    'drop-anywhere.ts',
+    'drop-overlay.ts',
+    'dropped-files.ts',
+    'home-drop-zone.ts'
+  ],
+  'src/server/domain/accounts': [
+    'deletions.ts',
+    'email-changes.ts',
+    'exports.ts',
+    'members.ts',
+    'new-users.ts',
+    'password-resets.ts',
+    'signups.ts',
+    'user-keys.ts',
+    'users.ts'
+  ],
+  'src/server/domain/companies': ['categories.ts', 'companies.ts', 'domains.ts', 'usage.ts'],
+  'src/server/domain/demo': ['demo.ts'],
+  'src/server/domain/deposits': [
+    'deposits.ts',
+    'direct-uploads.ts',
+    'file-checks.ts',
+    'held-uploads.ts',
+    'upload-leases.ts',
+    'uploads.ts',
+    'verifications.ts'
+  ],
+  'src/server/domain/evidence': ['company-keys.ts', 'sealed-openings.ts'],
+  'src/server/domain/history': ['event-streams.ts', 'requests.ts'],
+  'src/server/domain/installation': ['installation.ts', 'setup.ts'],
+  'src/server/domain/key-proofs': ['challenges.ts', 'key-proofs.ts', 'public-keys.ts'],
+  'src/server/domain/mail': ['mail-queue.ts', 'mail-tokens.ts'],
+  'src/server/domain/sessions': ['download-links.ts', 'logins.ts', 'sessions.ts'],
+  'src/server/adapters': ['blobs.ts', 'keys.ts', 'log.ts', 'mail-transport.ts', 'signals.ts'],
+  'src/server/http': ['connections.ts', 'hosts.ts', 'listener.ts', 'log-throttle.ts'],
+  'src/server/site': ['astro-build.ts', 'site.ts'],
+  'src/server/uploads': ['direct-put.ts', 'upload-routes.ts']
 }
 
 /** Packages that only one place may know: changing them stays a change of that place. */

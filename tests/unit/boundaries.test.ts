@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
+import { doors, may } from '../../oxlint.config.ts'
 
-const legal = {
+const legal: Record<string, string> = {
   'src/core/merkle.ts': 'export const root = 1',
   'src/contract/groups.ts': `
     import { root } from '../core/merkle.ts'
@@ -147,7 +148,7 @@ const legal = {
 }
 
 // One line at least for each row of the table, and one for each form that an import can take.
-const faults = {
+const faults: Record<string, string> = {
   'src/core/fault.ts': `import '../contract/groups.ts'`,
   'src/core/files.ts': `import 'node:fs/promises'`,
   'src/contract/fault.ts': `export { $groups } from '../stores/groups.ts'`,
@@ -204,6 +205,22 @@ const faults = {
   'src/core/two.ts': `import { one } from './one.ts'\nexport const two = () => one`
 }
 
+// Each room of the server gets a door and a file behind it, a folder that may use the room, and one
+// that may not.
+const folders = Object.keys(may).filter(folder => folder.startsWith('src/server/'))
+for (const room of folders.filter(folder => folder in doors)) {
+  const door = doors[room]?.[0]
+  legal[`${room}/${door}`] = 'export const door = 1'
+  legal[`${room}/behind.ts`] = `import { door } from './${door}'\nexport const behind = door`
+  const user = folders.find(folder => may[folder]?.includes(room)) ?? 'src/server'
+  const stranger = folders.find(folder => folder !== room && !may[folder]?.includes(room))
+  const use = (folder: string, file: string) =>
+    `import type {} from '${from(folder, room)}/${file}'`
+  legal[`${user}/uses-${basename(room)}.ts`] = use(user, `${door}`)
+  faults[`${user}/behind-${basename(room)}.ts`] = use(user, 'behind.ts')
+  faults[`${stranger}/uses-${basename(room)}.ts`] = use(`${stranger}`, `${door}`)
+}
+
 const root = resolve(import.meta.dirname, '../..')
 let reported: Record<'legal' | 'faulty', string[]>
 
@@ -223,6 +240,22 @@ test('reports nothing but the planted faults', () => {
   expect(reported.faulty.filter(path => !(path in faults))).toEqual([])
 })
 
+test('leads no folder back to itself', () => {
+  const reachable = (folder: string, seen = new Set<string>()): Set<string> => {
+    for (const next of may[folder] ?? []) {
+      if (!seen.has(next)) reachable(next, seen.add(next))
+    }
+    return seen
+  }
+  for (const folder of Object.keys(may)) expect(reachable(folder)).not.toContain(folder)
+})
+
+test('names doors that exist', () => {
+  for (const [room, names] of Object.entries(doors)) {
+    for (const name of names) expect(fs.existsSync(join(root, room, name)), name).toBe(true)
+  }
+})
+
 // The linter cannot tell the two halves of a layout apart.
 test('imports the shell from scripts only', () => {
   const layouts = join(root, 'src/layouts')
@@ -232,6 +265,12 @@ test('imports the shell from scripts only', () => {
     expect(frontmatter ?? '', name).not.toMatch(/shell\//)
   }
 })
+
+/** `('src/a', 'src/a/b')` → `'./b'` */
+function from(folder: string, other: string): string {
+  const path = relative(folder, other)
+  return path.startsWith('.') ? path : `./${path}`
+}
 
 /** Lints the files in a tree of their own and returns the paths that were reported. */
 function lint(tree: Record<string, string>): string[] {
