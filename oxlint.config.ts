@@ -155,21 +155,8 @@ const files = {
  * stands for itself.
  */
 export const doors: Record<string, string[]> = {
-  'src/stores/history': [
-    'event-stream.ts',
-    'request-details.ts',
-    'request-export.ts',
-    'request-filter.ts',
-    'request-list.ts',
-    'requests.ts'
-  ],
-  'src/stores/deposits': [
-    'cancel-upload.ts',
-    'deposit-mutations.ts',
-    'deposit-queue.ts',
-    'deposit-states.ts',
-    'deposits.ts'
-  ],
+  'src/stores/history': ['request-export.ts', 'request-filter.ts', 'requests.ts'],
+  'src/stores/deposits': ['cancel-upload.ts', 'deposit-states.ts', 'deposits.ts'],
   'src/islands/sign-in': ['Setup.tsx', 'SignIn.tsx', 'SignUp.tsx'],
   'src/islands/mail-links': [
     'ActivateAccount.tsx',
@@ -182,13 +169,7 @@ export const doors: Record<string, string[]> = {
   'src/islands/deposit': ['Deposit.tsx'],
   'src/islands/history': ['History.tsx'],
   'src/shell/uploads': ['running-uploads.ts'],
-  'src/shell/builds': ['build-guard.ts', 'build-notice.ts', 'lost-files.ts'],
-  'src/shell/drop': [
-    'drop-anywhere.ts',
-    'drop-overlay.ts',
-    'dropped-files.ts',
-    'home-drop-zone.ts'
-  ],
+  'src/shell/drop': ['drop-anywhere.ts', 'home-drop-zone.ts'],
   'src/server/domain/accounts': [
     'deletions.ts',
     'email-changes.ts',

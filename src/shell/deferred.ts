@@ -1,5 +1,6 @@
 import { watchForBuilds } from './builds/build-notice.ts'
 import { startDrawerHands } from './drawer-swipe.ts'
+import { preloadDrop } from './drop/drop-anywhere.ts'
 import { onThisPageAndNext } from './kit/page.ts'
 import { startOffline } from './offline-banner.ts'
 import { startScroll } from './smooth-scroll.ts'
@@ -13,9 +14,7 @@ export function startRest(): void {
   startOffline()
   startScroll()
   onThisPageAndNext(() => void loadCallsAhead())
-  // for the first drag, and for a drop without a network
-  void import('./drop/drop-overlay.ts')
-  void import('./drop/dropped-files.ts')
+  preloadDrop()
 }
 
 /** Gets what calls of the API need: the first click then waits for the server only. */

@@ -3,8 +3,8 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import { formatPercent } from '../../core/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
-import type { DepositCategory } from '../../stores/deposits/deposit-mutations.ts'
-import { maxQueued } from '../../stores/deposits/deposit-queue.ts'
+import { maxQueued } from '../../stores/deposits/deposit-states.ts'
+import type { DepositCategory } from '../../stores/deposits/deposits.ts'
 import {
   $depositSummary,
   $deposits,

@@ -13,8 +13,8 @@ import {
 import type { SealState } from '../../core/seal.ts'
 import { shownName } from '../../core/text.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
-import type { QueuedDeposit } from '../../stores/deposits/deposit-mutations.ts'
 import { type DepositState, isInterruptible } from '../../stores/deposits/deposit-states.ts'
+import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
 import {
   cancel,
   choose,

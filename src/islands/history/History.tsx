@@ -9,7 +9,6 @@ import {
   type Words
 } from '../../i18n/index.ts'
 import { $categories, loadCategories } from '../../stores/categories.ts'
-import type { StreamState } from '../../stores/history/event-stream.ts'
 import { isFiltered } from '../../stores/history/request-filter.ts'
 import {
   $filter,
@@ -20,6 +19,7 @@ import {
   loadMoreRequests,
   loadRequests,
   retryRequests,
+  type StreamState,
   setFilter
 } from '../../stores/history/requests.ts'
 import { $session } from '../../stores/sessions.ts'

@@ -13,8 +13,7 @@ import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { type Lines, measureLines, visibleLines } from '../../core/row-window.ts'
 import type { Locale, T } from '../../i18n/index.ts'
-import { holdStill, placeOf } from '../../stores/history/request-list.ts'
-import { findRequest } from '../../stores/history/requests.ts'
+import { countNewer, heldRows } from '../../stores/history/requests.ts'
 import { saveContent } from '../files/download-document.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { dayName, dayOf } from './history-days.ts'
@@ -196,12 +195,11 @@ function useHeld(requests: readonly ProcessedRequest[], isHeld: boolean) {
   if (source !== requests || wasHeld !== isHeld) {
     setSource(requests)
     setWasHeld(isHeld)
-    setShown(isHeld ? holdStill(shown, requests, findRequest) : requests)
+    setShown(isHeld ? heldRows(shown, requests) : requests)
   }
-  const [top] = shown
   return {
     shown,
-    waiting: top ? placeOf(requests, top) : 0,
+    waiting: countNewer(requests, shown[0]),
     reveal: () => setShown(requests)
   }
 }

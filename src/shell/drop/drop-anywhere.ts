@@ -34,6 +34,12 @@ export function startDropAnywhere(): void {
   })
 }
 
+/** Loads what the first drag needs, and what a drop needs without a network. */
+export function preloadDrop(): void {
+  void import('./drop-overlay.ts')
+  void import('./dropped-files.ts')
+}
+
 function offer(event: DragEvent): void {
   if (!carriesFiles(event)) return
   event.preventDefault()

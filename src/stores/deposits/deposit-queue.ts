@@ -26,12 +26,11 @@ import {
   type DepositSummary,
   hasEnded,
   isInterruptible,
+  maxQueued,
   openOf
 } from './deposit-states.ts'
 import { createDepositRecall, type RecallParts } from './resume-uploads.ts'
 
-/** As many files may be on their way at once. */
-export const maxQueued = 1000
 const maxPreparing = 2
 const maxSending = 2
 /** As many files are put on the list in one go. */

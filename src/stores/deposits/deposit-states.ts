@@ -2,6 +2,9 @@ import type { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { Pace } from '../../core/pace.ts'
 
+/** As many files may be on their way at once. */
+export const maxQueued = 1000
+
 export type DepositState =
   | { status: 'waiting' }
   | { status: 'hashing'; ratio: number }

@@ -8,10 +8,12 @@ import { loadRequests, onRequest } from '../history/requests.ts'
 import { uploadMemory } from '../remembered-uploads.ts'
 import { api, apiOrigin, heed, onSignIn, onSignOut, sessionToken } from '../sessions.ts'
 import { refresh } from '../users.ts'
-import type { DepositCategory } from './deposit-mutations.ts'
+import type { DepositCategory, QueuedDeposit } from './deposit-mutations.ts'
 import { createDepositQueue } from './deposit-queue.ts'
 import { httpUpload } from './http-upload.ts'
 import { createUploads } from './tus-client.ts'
+
+export type { DepositCategory, QueuedDeposit }
 
 const uploads = createUploads({ http: httpUpload, token: sessionToken })
 

@@ -1,4 +1,5 @@
 import { atom } from 'nanostores'
+import type { Deposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { environment } from '../environment.ts'
@@ -6,8 +7,10 @@ import { $session, api, apiOrigin, heed, onSignOut, sessionToken, sharedName } f
 import { joinTeam, type Team } from '../tab-leader.ts'
 import type { StreamState } from './event-stream.ts'
 import { isFiltered, isSameFilter, matcherOf, type RequestFilter } from './request-filter.ts'
-import { createRequestList, type RequestList } from './request-list.ts'
+import { createRequestList, holdStill, placeOf, type RequestList } from './request-list.ts'
 import type { News } from './request-stream.ts'
+
+export type { StreamState }
 
 /** What the filter leaves of the person's history, newest first, each request once. */
 export const $requests = atom<readonly ProcessedRequest[]>([])
@@ -164,6 +167,37 @@ export function setFilter(filter: RequestFilter): void {
 /** The newest state of a request that has been heard of. */
 export function findRequest(id: string): ProcessedRequest | undefined {
   return known.get(id)
+}
+
+export interface RequestDetails {
+  request: ProcessedRequest
+  /** Of a recorded deposit. */
+  deposit?: Deposit
+}
+
+/** All that is known of one request: from the list where it is there, and of the record. */
+export async function loadDetails(id: string): Promise<RequestDetails> {
+  const request = findRequest(id) ?? (await api('getRequest', { id }))
+  if (request.kind !== 'deposit' || request.state !== 'done' || !request.deposit_id) {
+    return { request }
+  }
+  return { request, deposit: await api('getDeposit', { id: request.deposit_id }) }
+}
+
+/** Returns the rows of `before` in their newest state, and the `present` ones older than the first. */
+export function heldRows(
+  before: readonly ProcessedRequest[],
+  present: readonly ProcessedRequest[]
+): readonly ProcessedRequest[] {
+  return holdStill(before, present, findRequest)
+}
+
+/** Returns how many of the requests are newer than the one shown first. */
+export function countNewer(
+  requests: readonly ProcessedRequest[],
+  first: ProcessedRequest | undefined
+): number {
+  return first ? placeOf(requests, first) : 0
 }
 
 /** Tries the first page again after a failure. */
