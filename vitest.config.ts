@@ -7,8 +7,10 @@ export default defineConfig({
     pool: 'forks',
     // Each worker talks to PostgreSQL, which needs the rest of a two-core machine.
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    setupFiles: 'tests/helpers/patience.ts',
+    // a busy machine makes a test of two seconds one of thirty
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     teardownTimeout: 20_000,
     reporters: ['default', ['json', { outputFile: '.cache/tests/vitest.json' }]]
   }

@@ -211,17 +211,25 @@ async function compareFiles(pool: pg.Pool, documents: string) {
     bytes += size
   }
 
-  const uploads = await pool.query<{ path: string; state: string; ended: string }>(`
-    select u.company_id || '/' || u.id as path, u.state, r.state as ended
+  const uploads = await pool.query<{
+    path: string
+    generation: number
+    state: string
+    ended: string
+  }>(`
+    select u.company_id || '/' || u.id as path, u.generation, u.state, r.state as ended
       from upload u join request r on (r.company_id, r.id) = (u.company_id, u.request_id)`)
   const byPath = new Map(uploads.rows.map(row => [row.path, row]))
   let orphans = 0
   for (const path of await filesBelow(join(documents, 'staging'))) {
     // a take-over adds its generation to the name
-    const upload = byPath.get(path.replace(/\.[1-9]\d*$/, ''))
+    const [base = '', generation = '0'] = path.split('.')
+    const upload = byPath.get(base)
     if (upload?.state === 'uploading') continue
-    // a kill came between the commit that ended the upload and the removal of its file
-    if (['cancelled', 'failed', 'lapsed'].includes(upload?.ended ?? '')) orphans++
+    // a kill came between the copy of a take-over and the removal of the file before
+    if (upload && Number(generation) < upload.generation) orphans++
+    // or between the commit that ended the upload and the removal of its file
+    else if (['cancelled', 'failed', 'lapsed'].includes(upload?.ended ?? '')) orphans++
     else faults.push(`staged file ${path} belongs to a request that is ${upload?.ended}`)
   }
   return { faults, figures: { files: onDisk.length, stored_bytes: bytes, orphans } }

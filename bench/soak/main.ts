@@ -40,6 +40,7 @@ const scenarios: Record<string, Scenario> = {
   'C-07': runTests(['tests/api/stream-cuts.test.ts']),
   'C-10': runTests(['tests/api/upload-writers.test.ts']),
   'C-10 waiting': ({ seed, scale }) => wait({ seed, seconds: countOf(10, scale) }),
+  'D-01': runTests(['tests/api/usage.test.ts']),
   'D-02': runTests(['tests/api/quotas.test.ts']),
   'D-03': runTests(['tests/api/duplicates.test.ts']),
   'E-01': runTests(['tests/api/fuzz.test.ts']),

@@ -6,10 +6,10 @@ import { AppError } from '../../src/contract/errors.ts'
 import { getRequest } from '../../src/contract/requests.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 import { type Client, fetchAt, signUpAt } from '../helpers/client.ts'
+import { seed } from '../helpers/counts.ts'
 import { type Cut, type FaultProxy, startFaultProxy } from '../helpers/fault-proxy.ts'
 import { createRandom, type Random } from '../helpers/random.ts'
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000)
 const cutsWanted = Number(process.env.CUTS ?? 100)
 
 let app: TestApp

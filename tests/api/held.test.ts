@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { rename } from 'node:fs/promises'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createContentLink } from '../../src/contract/deposits.ts'
 import { getRequest } from '../../src/contract/requests.ts'
 import { getUser } from '../../src/contract/users.ts'
@@ -144,14 +144,14 @@ async function nameCategory(id: string, en: string): Promise<void> {
   ])
 }
 
-/** Lets hours pass, and attempts with them, until so many uploads are held. */
+/** Lets hours pass, and attempts with them, until so many uploads are held; the job attempts them too. */
 async function untilHeld(count: number): Promise<void> {
-  for (let hours = 0; hours < 24; hours++) {
+  const attempt = async () => {
     app.wait(hour)
     while (await settleNextUpload(app.deps, acme));
-    if ((await countHeld(app.deps, acme)) === count) return
+    expect(await countHeld(app.deps, acme)).toBe(count)
   }
-  throw new Error(`${await countHeld(app.deps, acme)} uploads are held`)
+  await vi.waitFor(attempt, { timeout: 20_000, interval: 50 })
 }
 
 async function stateOf(id: string): Promise<string> {

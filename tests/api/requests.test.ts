@@ -5,11 +5,11 @@ import { listRequests, ProcessedRequest } from '../../src/contract/requests.ts'
 import { logOut } from '../../src/contract/sessions.ts'
 import { createApp } from '../../src/server/app.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
+import { seed } from '../helpers/counts.ts'
 import { type OpenStream, openStream } from '../helpers/event-stream.ts'
 import { startFaultProxy } from '../helpers/fault-proxy.ts'
 import { createRandom } from '../helpers/random.ts'
 
-const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000)
 const cutsWanted = Number(process.env.CUTS ?? 100)
 
 let app: TestApp

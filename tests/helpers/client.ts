@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import http from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type * as z from 'zod/mini'
 import { call } from '../../src/contract/call.ts'
 import { listCategories } from '../../src/contract/categories.ts'
@@ -77,6 +78,17 @@ export function fetchAt(port: number): typeof fetch {
   }
 }
 
+/** Comes back, as the answer says, while a service that has just started has more to do than it can. */
+function patient(fetch: typeof globalThis.fetch): typeof fetch {
+  return async (input, init) => {
+    const request = new Request(input, init)
+    for (const until = Date.now() + 60_000; ; await sleep(200)) {
+      const answer = await fetch(request.clone())
+      if (answer.status !== 503 || Date.now() > until) return answer
+    }
+  }
+}
+
 /** The answer of a `POST /deposit` that made an upload. */
 export function opened(answer: z.output<(typeof createDeposit)['output']>) {
   if ('duplicate' in answer || answer.upload === undefined) {
@@ -100,17 +112,19 @@ export function newEmail(): string {
 /** A person who signs up and in over a real port, and acts as their browser would. */
 export async function signUpAt(port: number, host: string, newcomer: Newcomer = {}) {
   const { email = newEmail(), username = 'Ada', locale, keys = makeKeys() } = newcomer
-  const options = { base: `http://api.${host}`, fetch: fetchAt(port) }
-  const { challenge: nonce } = await call(getChallenge, { email, purpose: 'signup' }, options)
+  const base = `http://api.${host}`
+  const options = { base, fetch: fetchAt(port) }
+  const arriving = { base, fetch: patient(options.fetch) }
+  const { challenge: nonce } = await call(getChallenge, { email, purpose: 'signup' }, arriving)
   const public_key_jwt = keys.publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
   const account = { email, username, public_key_jwt, ...(locale && { locale }) }
-  const { id } = await call(createUser, account, options)
-  let token = await signIn()
+  const { id } = await call(createUser, account, arriving)
+  let token = await signIn(arriving)
 
-  async function signIn(): Promise<string> {
-    const { challenge } = await call(getChallenge, { email }, options)
+  async function signIn(how: typeof options): Promise<string> {
+    const { challenge } = await call(getChallenge, { email }, how)
     const challenge_response = keys.respond(challenge)
-    return (await call(logIn, { email, challenge_response }, options)).access_token
+    return (await call(logIn, { email, challenge_response }, how)).access_token
   }
 
   function callAt<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
@@ -132,7 +146,7 @@ export async function signUpAt(port: number, host: string, newcomer: Newcomer = 
     call: callAt,
     token: () => token,
     async renew() {
-      token = await signIn()
+      token = await signIn(options)
     },
     /** `POST /deposit` for these bytes. */
     async reserve(

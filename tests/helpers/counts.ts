@@ -3,8 +3,8 @@ import fc from 'fast-check'
 /** Set by `npm run soak`: which share of the long counts is wanted. */
 const soak = process.env.SOAK === undefined ? undefined : Number(process.env.SOAK)
 
-/** What a failing run printed; the same numbers come again. */
-export const seed = Number(process.env.SEED ?? Date.now() % 1_000_000_000)
+/** The same in each run of the suite, so that a failure comes again; `npm run soak` draws others. */
+export const seed = Number(process.env.SEED ?? 20_260_503)
 
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed })
 

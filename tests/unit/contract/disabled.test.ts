@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DisabledReason, disabledBy, readDisabled } from '../../../src/contract/disabled.ts'
+import '../../helpers/counts.ts'
 
 const since = '2026-05-03T12:00:00.000Z'
 

@@ -7,6 +7,7 @@ import {
   themeCss,
   themeTokens
 } from '../../../src/core/contrast.ts'
+import '../../helpers/counts.ts'
 
 const light: ThemeTokens = {
   '--color-base-100': '#ffffff',

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseFingerprint, parseFingerprints } from '../../../src/core/fingerprint.ts'
+import '../../helpers/counts.ts'
 
 const digest = createHash('sha256').update('vidimus').digest()
 const hex = digest.toString('hex')

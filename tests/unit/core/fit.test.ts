@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fitInside } from '../../../src/core/fit.ts'
+import '../../helpers/counts.ts'
 
 const box = { w: 600, h: 600 }
 

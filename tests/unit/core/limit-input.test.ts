@@ -6,6 +6,7 @@ import {
   writeRequestLimit,
   writeStorageLimit
 } from '../../../src/core/limit-input.ts'
+import '../../helpers/counts.ts'
 
 test.each([
   ['en', '100', 100],

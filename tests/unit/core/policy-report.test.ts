@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readPolicyReports } from '../../../src/core/policy-report.ts'
+import '../../helpers/counts.ts'
 
 const said = {
   effectiveDirective: 'script-src-elem',

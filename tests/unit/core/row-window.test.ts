@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { measureLines, visibleLines } from '../../../src/core/row-window.ts'
+import '../../helpers/counts.ts'
 
 test('draws every line that the window touches, and few others', () => {
   const heights = fc.array(fc.integer({ min: 20, max: 100 }), { maxLength: 300 })

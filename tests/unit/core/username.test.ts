@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { fieldErrors } from '../../../src/contract/refusals.ts'
 import { Username } from '../../../src/contract/users.ts'
 import { maxUsernameCharacters, usernameFault } from '../../../src/core/username.ts'
+import '../../helpers/counts.ts'
 
 const odd = fc.constantFrom(
   '\u202E',

@@ -17,6 +17,7 @@ import {
   toHex,
   toUtf8
 } from '../../../../src/core/evidence/bytes.ts'
+import '../../../helpers/counts.ts'
 
 const bytes = fc.uint8Array({ maxLength: 80 })
 

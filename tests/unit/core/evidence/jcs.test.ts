@@ -6,6 +6,7 @@ import {
   parseCanonical,
   parseJson
 } from '../../../../src/core/evidence/jcs.ts'
+import '../../../helpers/counts.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 12 })
 const name = fc.oneof(

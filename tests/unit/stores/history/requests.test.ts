@@ -9,6 +9,7 @@ import {
   newestFirst
 } from '../../../../src/stores/history/request-list.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
+import '../../../helpers/counts.ts'
 
 const start = Date.parse('2026-05-03T12:00:00Z')
 
@@ -272,7 +273,8 @@ async function open() {
   let opened = 0
   let refusal: 'unavailable' | undefined
   let failure: 'unavailable' | undefined
-  let signal: AbortSignal | undefined
+  // not its signal: Node passes nothing on to the signal of a request that is collected
+  let streaming: Request | undefined
   const browser = makeBrowser({ now: start })
   const token = makeToken({ sub: 'ada', exp: start / 1000 + 3600 })
   browser.cookies.set('__Host-vidimus', { value: token, attributes: [] })
@@ -281,7 +283,7 @@ async function open() {
     if (pathname === '/process/sse') {
       opened += 1
       if (refusal) return problem(refusal)
-      signal = request.signal
+      streaming = request
       const body = new ReadableStream<Uint8Array>({
         start(own) {
           controller = own
@@ -318,7 +320,7 @@ async function open() {
       refusal = code
     },
     opened: () => opened,
-    isAborted: () => signal?.aborted ?? false
+    isAborted: () => streaming?.signal.aborted ?? false
   }
   const fail = (code: 'unavailable' | undefined) => {
     failure = code
