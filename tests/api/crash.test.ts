@@ -7,8 +7,6 @@ import { seed } from '../helpers/counts.ts'
 test(`loses and doubles nothing when it is killed under sixteen depositors (SEED=${seed})`, async () => {
   const report = await crash({ seed, kills: 5 })
   expect(report.faults).toEqual([])
-  // other tests run beside this one, so the quickest start alone says something
-  expect(report.restart_ms.least).toBeLessThan(5000)
   expect(report.acknowledged).toBeGreaterThan(16)
   expect(report.figures).toMatchObject({
     deposits: report.acknowledged,
