@@ -22,7 +22,7 @@ import { CallerGone } from './db/shares.ts'
 import type { Tenants } from './domain/companies/domains.ts'
 import type { Deps } from './domain/deps.ts'
 import { metered, type Reading } from './domain/rate-limits.ts'
-import { createTally } from './http/log-throttle.ts'
+import { createLogThrottle } from './http/log-throttle.ts'
 
 const allowedHeaders =
   'authorization, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +
@@ -37,7 +37,7 @@ export function createApp(
   const headers = apiHeadersFor(deps.settings)
   const visits = createVisits(limits)
   // refused in a hurry, so that the log does not add to it
-  const noteRefused = createTally((refused, reason: string) => {
+  const noteRefused = createLogThrottle((refused, reason: string) => {
     deps.log.warn({ reason, refused }, 'calls were refused for want of time')
   })
 

@@ -6,13 +6,13 @@ const longMs = 1000
 /** How much of a delay is remembered at the next beat, so that one that is in time does not end it. */
 const memory = 0.8
 
-export interface Lag extends Disposable {
+export interface EventLoopLag extends Disposable {
   /** By how many milliseconds the event loop is late: at least for some beats, or once for long. */
   ms(): number
 }
 
 /** Watches how late a timer comes: the process is asked for more than it can do. */
-export function openLag(now: () => number = () => performance.now()): Lag {
+export function watchEventLoopLag(now: () => number = () => performance.now()): EventLoopLag {
   const read = createLagMeter()
   let last = now()
   let late = 0

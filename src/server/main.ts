@@ -10,7 +10,7 @@ import { createDemo, findDemo } from './domain/demo/demo.ts'
 import { demoAccount } from './domain/demo-account.ts'
 import { localhostNames, seedInstallation } from './domain/installation/installation.ts'
 import { createSetupCode } from './domain/installation/setup.ts'
-import { openLag } from './event-loop-lag.ts'
+import { watchEventLoopLag } from './event-loop-lag.ts'
 import { watchConnections } from './http/connections.ts'
 import { createAddressReader, createSharedPeers } from './http/hosts.ts'
 import { createListener } from './http/listener.ts'
@@ -23,16 +23,16 @@ import { sendMails } from './jobs/send-mails.ts'
 import { lapseStaleUploads, settleUploads } from './jobs/settle-uploads.ts'
 import { startManagement } from './management.ts'
 import { openDeps } from './open-deps.ts'
-import { openVoice, type Voice } from './process-output.ts'
+import { createProcessOutput, type ProcessOutput } from './process-output.ts'
 import { readBuild } from './site/astro-build.ts'
 import { createSite } from './site/site.ts'
-import { startRefusals } from './startup-checks.ts'
+import { findStartupProblems } from './startup-checks.ts'
 import { createUploads } from './uploads/upload-routes.ts'
 
 const drainMs = 10_000
 
 const stopping = new AbortController()
-let voice: Voice | undefined
+let output: ProcessOutput | undefined
 /** Everything that must be closed, in the order it was opened. */
 const owned = new AsyncDisposableStack()
 
@@ -59,7 +59,7 @@ function fail(error: unknown, part: 'message' | 'stack'): void {
 function stop(code: number): void {
   if (stopping.signal.aborted) return
   stopping.abort()
-  if (code === 0) voice?.stopping()
+  if (code === 0) output?.stopping()
   started
     .catch(() => undefined)
     .then(() => owned.disposeAsync())
@@ -72,12 +72,12 @@ function stop(code: number): void {
 /** Brings everything up in the order of its needs. */
 async function start(): Promise<void> {
   const config = readConfig()
-  voice = openVoice(process.stdout, config.logLevel)
-  const { log } = voice
+  output = createProcessOutput(process.stdout, config.logLevel)
+  const { log } = output
   // Passable, because as root the database runs as another user; what lies inside is private.
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const build = await readBuild(join(import.meta.dirname, '../../dist'))
-  const refusals = await startRefusals({
+  const refusals = await findStartupProblems({
     scheme: config.scheme,
     trustedProxies: config.trustedProxies,
     host: config.host,
@@ -87,7 +87,7 @@ async function start(): Promise<void> {
     built: build.built
   })
   if (refusals.length > 0) throw new Error(refusals.join('\n'))
-  voice.starting()
+  output.starting()
   const opened = owned.use(
     await openDeps(config, log, stopping.signal, error => {
       log.error({ err: error }, 'the database cannot be started again')
@@ -103,7 +103,7 @@ async function start(): Promise<void> {
   if (isFirst && config.demo) await createDemo(deps)
 
   const tenants = owned.use(openTenants(deps))
-  const lag = owned.use(openLag())
+  const lag = owned.use(watchEventLoopLag())
   const app = createApp(deps, tenants, { lagMs: lag.ms })
   const site = createSite({
     resolve: tenants.resolve,
@@ -157,7 +157,7 @@ async function start(): Promise<void> {
   owned.defer(() => drain(server))
   isListening = true
   const demo = await findDemo(deps)
-  voice.ready({
+  output.ready({
     address: (await tenants.resolve('localhost'))
       ? originOf(deps, 'localhost')
       : `http://${config.host}:${config.port}`,

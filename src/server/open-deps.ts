@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { openBlobs } from './adapters/blobs.ts'
 import { openKeys } from './adapters/keys.ts'
 import { openMails } from './adapters/mail-transport.ts'
-import { createWakes } from './adapters/signals.ts'
+import { createSignals } from './adapters/signals.ts'
 import type { Config } from './config.ts'
-import { type Place, sharesLogin } from './db/connection-config.ts'
+import { type DatabaseLocation, sharesLogin } from './db/connection-config.ts'
 import { lockFirstStart, migrate } from './db/migrate.ts'
-import { openHints } from './db/notifications.ts'
+import { openNotifications } from './db/notifications.ts'
 import { openDatabase } from './db/open.ts'
-import { keepPostgres } from './db/postgres-supervisor.ts'
+import { supervisePostgres } from './db/postgres-supervisor.ts'
 import { databaseFaults } from './db/security-checks.ts'
 import type { Deps, Keys, Log } from './domain/deps.ts'
 import { recordedKekId, recordKekId } from './domain/installation/installation.ts'
@@ -46,7 +46,9 @@ export async function openDeps(
       'DATABASE_URL names the owner of the tables: requests run in the role vidimus_app, which a "reset role" would undo. DATABASE_OWNER_URL keeps the two apart.'
     )
   }
-  const hints = config.notify ? owned.use(await openHints({ ...place, onError })) : undefined
+  const notifications = config.notify
+    ? owned.use(await openNotifications({ ...place, onError }))
+    : undefined
   const documents = join(config.dataDir, 'documents')
   await mkdir(documents, { recursive: true, mode: 0o700 })
   const clock = () => new Date()
@@ -59,7 +61,7 @@ export async function openDeps(
     clock,
     random: length => new Uint8Array(randomBytes(length)),
     log,
-    wakes: createWakes(hints),
+    signals: createSignals(notifications),
     settings: {
       scheme: config.scheme,
       port: config.publicPort,
@@ -91,11 +93,11 @@ export async function openDeps(
   }
 
   /** The operator's server, or one of our own that is kept running. */
-  async function findDatabase(): Promise<Place> {
+  async function findDatabase(): Promise<DatabaseLocation> {
     if (config.database) return config.database
     const dir = join(config.dataDir, 'pg')
     const { socketDir } = owned.use(
-      await keepPostgres({ dir, log: text => log.info({}, text), onGivenUp })
+      await supervisePostgres({ dir, log: text => log.info({}, text), onGivenUp })
     )
     return { socketDir, database: 'vidimus' }
   }

@@ -3,7 +3,7 @@ import { createLog } from './adapters/log.ts'
 import type { Log } from './domain/deps.ts'
 
 /** What a start tells whoever made it. */
-export interface Ready {
+export interface StartSummary {
   /** Where the pages are. */
   address: string
   /** Makes the first operator; absent once there is one. */
@@ -15,18 +15,18 @@ export interface Ready {
 }
 
 /** How the service speaks: to a person in a terminal, or to programs that keep its output. */
-export interface Voice {
+export interface ProcessOutput {
   log: Log
   starting(): void
-  ready(facts: Ready): void
+  ready(facts: StartSummary): void
   stopping(): void
 }
 
-export function openVoice(stream: NodeJS.WriteStream, level: string): Voice {
-  return stream.isTTY ? terminalVoice(stream, level) : programVoice(level)
+export function createProcessOutput(stream: NodeJS.WriteStream, level: string): ProcessOutput {
+  return stream.isTTY ? createTerminalOutput(stream, level) : createLogOutput(level)
 }
 
-function programVoice(level: string): Voice {
+function createLogOutput(level: string): ProcessOutput {
   const log = createLog(level)
   return {
     log,
@@ -42,11 +42,11 @@ function programVoice(level: string): Voice {
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
 /** Few plain lines. Ordinary work is silent; what goes wrong and mails that nobody sends are said. */
-export function terminalVoice(
+export function createTerminalOutput(
   stream: NodeJS.WriteStream,
   level: string,
   clock: () => Date = () => new Date()
-): Voice {
+): ProcessOutput {
   const says = (wanted: string) => levels.indexOf(wanted) >= levels.indexOf(level)
   // without color where the terminal has none or NO_COLOR asks for none
   const paint = (format: 'bold' | 'dim' | 'red' | 'yellow', text: string) =>
@@ -83,7 +83,7 @@ export function terminalVoice(
   }
 }
 
-function linesOf({ address, setupLink, demo, dataDir, outbox }: Ready): [string, string][] {
+function linesOf({ address, setupLink, demo, dataDir, outbox }: StartSummary): [string, string][] {
   const { email, password } = demo?.account ?? {}
   const lines: [string, string | false | undefined][] = [
     ['Site', address],

@@ -3,7 +3,7 @@ import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { type AddressRange, parseNetwork } from './domain/ip-addresses.ts'
-import { trustedRange } from './http/hosts.ts'
+import { parseTrustedNetwork } from './http/hosts.ts'
 
 interface Circumstances {
   /** Of the address that people see. */
@@ -21,7 +21,7 @@ interface Circumstances {
 }
 
 /** What makes it wrong to start here at all, one sentence each; `databaseFaults` asks the database. */
-export async function startRefusals(circumstances: Circumstances): Promise<string[]> {
+export async function findStartupProblems(circumstances: Circumstances): Promise<string[]> {
   const { scheme, trustedProxies, host, ports, documents, now, built } = circumstances
   return [
     ...undeclaredProxyRefusals(scheme, trustedProxies),
@@ -74,7 +74,7 @@ function proxyRefusals(trustedProxies: string[]): string[] {
   const refusals: string[] = []
   for (const text of trustedProxies) {
     try {
-      ranges.push(trustedRange(text))
+      ranges.push(parseTrustedNetwork(text))
     } catch (error) {
       refusals.push(error instanceof Error ? error.message : String(error))
     }

@@ -355,7 +355,7 @@ describe('a forgotten password', () => {
     await ask(account.email)
     const token = await tokenOf(account.email, 'reset')
     const told: unknown[] = []
-    const stop = service.deps.wakes.sessions.on(person => told.push(person))
+    const stop = service.deps.signals.sessions.on(person => told.push(person))
     const keys = makeKeys()
     await reset(account, token, keys)
     stop()

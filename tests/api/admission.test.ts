@@ -130,7 +130,7 @@ describe('a sign-up where no mail server is set', () => {
   test('is refused where the domain is not public', async () => {
     await using service = await makeService({ dev: false })
     await service.owner.query(`update domain set public = false where host = 'docs.demo.test'`)
-    service.deps.wakes.domains.send('docs.demo.test')
+    service.deps.signals.domains.send('docs.demo.test')
     await expect(service.signUp('docs.demo.test')).rejects.toMatchObject({ code: 'signup_closed' })
   })
 
@@ -289,7 +289,7 @@ describe('invitations', () => {
     expect(app.letters.filter(letter => letter.kind === 'activate')).toHaveLength(3)
     app.wait(3601)
     const company = app.companies[host]
-    if (company) app.deps.wakes.mails.send(company)
+    if (company) app.deps.signals.mails.send(company)
     await app.mailed()
     expect(app.letters.filter(letter => letter.kind === 'activate')).toHaveLength(4)
     expect(admin.host).toBe(host)

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { watchConnections } from '../../src/server/http/connections.ts'
 import { createSharedPeers } from '../../src/server/http/hosts.ts'
-import { createTurns } from '../../src/server/http/pipelining.ts'
+import { createRequestQueue } from '../../src/server/http/pipelining.ts'
 import { makeApp } from '../helpers/app.ts'
 
 /** A plain server with our rules, and how many requests it has at work. */
@@ -43,7 +43,7 @@ async function openServer(
 const ask = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
 
 test('answers 5,000 pipelined calls in order, one at a time, and reads on only for more', async () => {
-  const turns = createTurns()
+  const turns = createRequestQueue()
   let atWork = 0
   let most = 0
   let waiting = 0
@@ -52,7 +52,7 @@ test('answers 5,000 pipelined calls in order, one at a time, and reads on only f
   await using server = await openServer((request, response) => {
     waiting++
     mostWaiting = Math.max(mostWaiting, waiting)
-    turns.wait(request, response, () => {
+    turns.enqueue(request, response, () => {
       waiting--
       atWork++
       most = Math.max(most, atWork)
@@ -78,10 +78,10 @@ test('answers 5,000 pipelined calls in order, one at a time, and reads on only f
 })
 
 test('a body behind an earlier request arrives whole', async () => {
-  const turns = createTurns()
+  const turns = createRequestQueue()
   const isHeld = Promise.withResolvers<void>()
   await using server = await openServer((request, response) => {
-    turns.wait(request, response, async () => {
+    turns.enqueue(request, response, async () => {
       if (request.method === 'GET') await isHeld.promise
       let length = 0
       for await (const chunk of request) length += chunk.length

@@ -260,7 +260,7 @@ describe('the error codes', () => {
   const makers: Record<string, () => Promise<RawResponse>> = {
     'createUser signup_closed': async () => {
       await app.owner.query(`update domain set public = false where host = 'beta.localhost'`)
-      app.deps.wakes.domains.send('beta.localhost')
+      app.deps.signals.domains.send('beta.localhost')
       return signUp('beta.localhost')
     },
     'createUser email_taken': () => signUp('acme.localhost', { email: ada.email }),

@@ -104,7 +104,7 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
      select company_id, gen_random_uuid(), 'second.localhost', name, title, public, locale, theme,
             verified_at from domain where host = 'acme.localhost'`
   )
-  app.deps.wakes.domains.send('second.localhost')
+  app.deps.signals.domains.send('second.localhost')
   const own = await makeThings(app, owner, 'own.pdf')
   const person = await makeThings(app, people.bystander, 'BETA colleague.pdf')
   const company = await makeThings(app, people.foreigner, 'BETA foreigner.pdf')
@@ -179,7 +179,7 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
   const mark = { reason: 'abuse', since: '2026-01-01T00:00:00.000Z' }
   await app.owner.query('update "user" set disabled = $2 where id = $1', [people.disabled.id, mark])
   await app.owner.query('update company set disabled = $2 where id = $1', [suspended, mark])
-  app.deps.wakes.domains.send('gamma.localhost')
+  app.deps.signals.domains.send('gamma.localhost')
 
   // rows of every table; the mail is not due before the tests are over
   await mailToken(app, 'verify', await makeSignUp(app))

@@ -220,7 +220,7 @@ test('lets a mail that cannot be written wait, and gives it up as well', async (
 test('speaks the person’s language, else that of the host', async () => {
   await using app = await makeApp()
   await app.owner.query(`update domain set locale = 'fr' where host = 'acme.localhost'`)
-  app.deps.wakes.domains.send('acme.localhost')
+  app.deps.signals.domains.send('acme.localhost')
   const [english, unset] = [await makePerson(app), await makePerson(app)]
   await app.owner.query(`update "user" set locale = 'en' where id = $1`, [english.id])
   for (const { email } of [english, unset]) {

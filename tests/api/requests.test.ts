@@ -188,7 +188,7 @@ test('tells a disabled person so and ends', async () => {
       where id = $1 returning company_id`,
     [eve.id]
   )
-  app.deps.wakes.sessions.send({ company: rows[0].company_id, user: eve.id })
+  app.deps.signals.sessions.send({ company: rows[0].company_id, user: eve.id })
   expect(await stream.ended()).toBeLessThan(5000)
   expect(stream.heard.at(-1)?.event).toBe('disabled')
 })

@@ -229,7 +229,7 @@ test('ends one session at sign-out and tells the streams', async () => {
   const account = await service.signUp()
   const [first, second] = [await service.signIn(account), await service.signIn(account)]
   const told: unknown[] = []
-  const stop = service.deps.wakes.sessions.on(person => told.push(person))
+  const stop = service.deps.signals.sessions.on(person => told.push(person))
   await service.call('localhost', logOut, {}, { token: first.access_token })
   stop()
 
@@ -302,7 +302,7 @@ test('ends one session of the person, tells the streams, and ends it once', asyn
   const [mine, other] = [await service.signIn(account), await service.signIn(account)]
   const id = String(claimsOf(other.access_token)['sid'])
   const told: unknown[] = []
-  const stop = service.deps.wakes.sessions.on(person => told.push(person))
+  const stop = service.deps.signals.sessions.on(person => told.push(person))
   const end = () => service.call('localhost', endSession, { id }, { token: mine.access_token })
   await end()
   stop()

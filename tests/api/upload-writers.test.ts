@@ -183,14 +183,14 @@ test('finds the bytes again when the process that took over has died before it c
 })
 
 test('asks another process to make room, which does so once its client is silent', async () => {
-  const hints = {
+  const notifications = {
     send(text: string) {
       const [, first = '', second = ''] = text.split(' ')
-      app.deps.wakes.writers.send({ company: companyId(first), upload: second })
+      app.deps.signals.writers.send({ company: companyId(first), upload: second })
     },
-    hear: () => undefined
+    listen: () => undefined
   }
-  await using other = await startBeside(app, { hints })
+  await using other = await startBeside(app, { notifications })
   const { request, upload, bytes, silent, rest } = await begin()
   const resume = () => {
     const next = holdPatch(other.port, ada, upload, rest)

@@ -60,7 +60,7 @@ test('ends every other session of the person and of nobody else, and tells the s
   const [mine, other] = [await signedIn(ada), await signedIn(ada)]
   const foreign = await signedIn(eve)
   const told: unknown[] = []
-  const stop = service.deps.wakes.sessions.on(person => told.push(person))
+  const stop = service.deps.signals.sessions.on(person => told.push(person))
   await change(ada, mine, makeKeys())
   stop()
 

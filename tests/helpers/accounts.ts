@@ -47,7 +47,7 @@ export async function makeService(settings: Partial<Settings> = {}) {
        from domain where host = $2`,
       [host, like, isPublic]
     )
-    deps.wakes.domains.send(host)
+    deps.signals.domains.send(host)
   }
 
   /** One request as the server sees it: to the host's API, from an address. */

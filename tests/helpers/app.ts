@@ -13,7 +13,7 @@ import { getChallenge, logIn } from '../../src/contract/sessions.ts'
 import { createUser } from '../../src/contract/users.ts'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
 import { openKeys } from '../../src/server/adapters/keys.ts'
-import { createWakes } from '../../src/server/adapters/signals.ts'
+import { createSignals } from '../../src/server/adapters/signals.ts'
 import type { VisitLimits } from '../../src/server/api/visits.ts'
 import { createApp } from '../../src/server/app.ts'
 import { createCompany, type NewCompany } from '../../src/server/domain/companies/companies.ts'
@@ -21,7 +21,7 @@ import { openTenants } from '../../src/server/domain/companies/domains.ts'
 import type { CompanyId, Deps, Letter, Mails, Settings } from '../../src/server/domain/deps.ts'
 import { localhostTheme } from '../../src/server/domain/installation/localhost-theme.ts'
 import { createAddressReader, refuseHost } from '../../src/server/http/hosts.ts'
-import { createListener, type Halves } from '../../src/server/http/listener.ts'
+import { createListener, type ListenerOptions } from '../../src/server/http/listener.ts'
 import { runJobs } from '../../src/server/jobs/job-runner.ts'
 import { sendMails } from '../../src/server/jobs/send-mails.ts'
 import { settleUploads } from '../../src/server/jobs/settle-uploads.ts'
@@ -89,11 +89,11 @@ export async function makeApp(
     /** `false`: mails wait until the test sends them. */
     sendsMails?: false
     /** Stands in for the pages; without it every page host is refused. */
-    site?: Halves['site']
+    site?: ListenerOptions['site']
     /** How late the event loop claims to be. */
     lagMs?: () => number
-    slowest?: Halves['slowest']
-    headMs?: Halves['headMs']
+    slowest?: ListenerOptions['slowest']
+    headMs?: ListenerOptions['headMs']
     /** How many calls may be under way; without it the usual bounds. */
     visits?: VisitLimits
   } = {}
@@ -120,7 +120,7 @@ export async function makeApp(
     clock,
     random: length => new Uint8Array(randomBytes(length)),
     log: { info: note('info'), warn: note('warn'), error: note('error') },
-    wakes: createWakes(),
+    signals: createSignals(),
     settings: {
       scheme: 'http',
       port: undefined,

@@ -1,14 +1,14 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
-import { createWakes } from '../../src/server/adapters/signals.ts'
+import { createSignals } from '../../src/server/adapters/signals.ts'
 import type { Deps } from '../../src/server/domain/deps.ts'
 import { createAddressReader, refuseHost } from '../../src/server/http/hosts.ts'
 import { createListener } from '../../src/server/http/listener.ts'
 import { createUploads } from '../../src/server/uploads/upload-routes.ts'
 import type { TestApp } from './app.ts'
 
-type Hints = NonNullable<Parameters<typeof createWakes>[0]>
+type BesideNotifications = NonNullable<Parameters<typeof createSignals>[0]>
 
 /**
  * Starts what another process on the same database and documents would be: a listener with locks,
@@ -16,14 +16,17 @@ type Hints = NonNullable<Parameters<typeof createWakes>[0]>
  */
 export async function startBeside(
   app: TestApp,
-  { aheadSeconds = 0, hints }: { aheadSeconds?: number; hints?: Hints } = {}
+  {
+    aheadSeconds = 0,
+    notifications
+  }: { aheadSeconds?: number; notifications?: BesideNotifications } = {}
 ) {
   const clock = () => new Date(app.deps.clock().getTime() + aheadSeconds * 1000)
   const deps: Deps = {
     ...app.deps,
     blobs: openBlobs(join(app.folder, 'documents')),
     // its job is not run here, and the first one's would look only now and then
-    wakes: { ...createWakes(hints), uploads: app.deps.wakes.uploads },
+    signals: { ...createSignals(notifications), uploads: app.deps.signals.uploads },
     clock
   }
   const server = createListener({

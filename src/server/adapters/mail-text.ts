@@ -7,7 +7,7 @@ import type { Letter } from '../domain/deps.ts'
 const words = { en, fr }
 
 /** Subject and plain text; every sentence of the other form, too. */
-export function wordsOf(letter: Letter): { subject: string; text: string } {
+export function mailText(letter: Letter): { subject: string; text: string } {
   const { title, paragraphs, button, footer } = partsOf(letter)
   const text = [title, ...paragraphs, `${button}\n${letter.link}`, `-- \n${footer}`].join('\n\n')
   return { subject: title, text: `${text}\n` }
@@ -17,7 +17,7 @@ export function wordsOf(letter: Letter): { subject: string; text: string } {
  * The letter in the company's colours: one column, no picture, nothing from elsewhere. Styles stand in
  * the elements, because mail programs drop all others.
  */
-export function htmlOf(letter: Letter): string {
+export function mailHtml(letter: Letter): string {
   const { title, paragraphs, button, footer } = partsOf(letter)
   const { light, dark } = themeTokens(letter.from.colors)
   const tokens = letter.from.colors.dark ? dark : light

@@ -3,7 +3,7 @@ import { mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport, type SendMailOptions } from 'nodemailer'
 import type { Letter, Log, Mails } from '../domain/deps.ts'
-import { htmlOf, wordsOf } from './mail-text.ts'
+import { mailHtml, mailText } from './mail-text.ts'
 
 interface MailOptions {
   /** Without a server, mails become files in `outbox`. */
@@ -85,13 +85,13 @@ function intoFolder(outbox: string, log: Log): Mails {
 const closed = { disableFileAccess: true, disableUrlAccess: true }
 
 function messageOf(letter: Letter, address: string): SendMailOptions {
-  const { subject, text } = wordsOf(letter)
+  const { subject, text } = mailText(letter)
   return {
     from: { name: letter.from.company, address },
     to: { name: '', address: letter.to },
     subject,
     text,
-    html: htmlOf(letter),
+    html: mailHtml(letter),
     messageId: `<${letter.id}@${letter.from.host}>`,
     headers: {
       // no out-of-office answers, and no lists

@@ -1,21 +1,23 @@
-import type { Hints } from '../db/notifications.ts'
+import type { Notifications } from '../db/notifications.ts'
 import { parseCompanyId } from '../db/scope.ts'
-import type { CompanyId, PersonKey, Signal, Wakes } from '../domain/deps.ts'
+import type { CompanyId, PersonKey, Signal, Signals } from '../domain/deps.ts'
 
 /**
- * Signals between the parts of one process. With `hints`, those of events, sessions, writers and
+ * Signals between the parts of one process. With `notifications`, those of events, sessions, writers and
  * domains also reach the other processes on the database. Those of uploads and mails do not: whoever
  * took one goes on with it.
  */
-export function createWakes(hints?: Pick<Hints, 'send' | 'hear'>): Wakes {
-  const events = signal<PersonKey>(key => hints?.send(`events ${key.company} ${key.user}`))
-  const sessions = signal<PersonKey>(key => hints?.send(`sessions ${key.company} ${key.user}`))
-  const writers = signal<{ company: CompanyId; upload: string }>(({ company, upload }) =>
-    hints?.send(`writers ${company} ${upload}`)
+export function createSignals(notifications?: Pick<Notifications, 'send' | 'listen'>): Signals {
+  const events = signal<PersonKey>(key => notifications?.send(`events ${key.company} ${key.user}`))
+  const sessions = signal<PersonKey>(key =>
+    notifications?.send(`sessions ${key.company} ${key.user}`)
   )
-  const domains = signal<string>(host => hints?.send(`domains ${host}`))
+  const writers = signal<{ company: CompanyId; upload: string }>(({ company, upload }) =>
+    notifications?.send(`writers ${company} ${upload}`)
+  )
+  const domains = signal<string>(host => notifications?.send(`domains ${host}`))
   const missed = signal<void>()
-  hints?.hear({
+  notifications?.listen({
     text(text) {
       // whoever may use the database may say anything: what makes no sense is not for us
       const [name, first = '', second] = text.split(' ')

@@ -9,7 +9,7 @@ export const appRole = 'vidimus_app'
 const embeddedOwner = 'postgres'
 
 /** Where the database is, and as whom to log in. */
-export type Place =
+export type DatabaseLocation =
   /** The server that this installation runs itself, or a test's. */
   | { socketDir: string; database: string }
   /** A server of the operator. Without `ownerUrl` the one login migrates and serves requests. */
@@ -19,18 +19,18 @@ export type Place =
  * Requests share their login with the owner of the tables: each connection starts in the bound role,
  * but a `reset role` would leave it.
  */
-export function sharesLogin(place: Place): boolean {
+export function sharesLogin(place: DatabaseLocation): boolean {
   return 'url' in place && place.ownerUrl === undefined
 }
 
 /** How the owner of the tables logs in. */
-export function ownerLogin(place: Place): pg.ClientConfig {
+export function ownerLogin(place: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in place) return connectionTo(place.socketDir, place.database, embeddedOwner)
   return { connectionString: overTls(place.ownerUrl ?? place.url) }
 }
 
 /** How requests log in. */
-export function requestLogin(place: Place): pg.ClientConfig {
+export function requestLogin(place: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in place) return connectionTo(place.socketDir, place.database, appRole)
   const url = overTls(place.url)
   return { connectionString: sharesLogin(place) ? inRole(url, appRole) : url }
@@ -65,7 +65,7 @@ function partsOf(url: string): { address: string; parameters: URLSearchParams } 
 }
 
 /** What a failed login to the operator's server means to the operator; never the URL, which holds a password. */
-export function unreachable(place: Place, cause: unknown): unknown {
+export function unreachable(place: DatabaseLocation, cause: unknown): unknown {
   if (!('url' in place) || !(cause instanceof Error)) return cause
   const reason = cause.message.replace(/\.$/, '') || 'no answer'
   return new Error(`DATABASE_URL cannot be used: ${reason}.${adviceOn(cause)}`, { cause })

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { appRole, ownerLogin, type Place, unreachable } from './connection-config.ts'
+import { appRole, type DatabaseLocation, ownerLogin, unreachable } from './connection-config.ts'
 
 /** A database of the embedded server is made when it is missing; one of the operator is not. */
-export type MigrateOptions = Place & {
+export type MigrateOptions = DatabaseLocation & {
   /** Folder of the `NNNN-verb-noun.sql` files. */
   directory?: string
 }
@@ -102,7 +102,7 @@ async function apply(client: pg.Client, { name, sql, sha256 }: Migration) {
  * Lets one process at a time prepare a database. Held on a connection of its own until it is disposed: a
  * row, because not every server has advisory locks.
  */
-export async function lockFirstStart(place: Place): Promise<AsyncDisposable> {
+export async function lockFirstStart(place: DatabaseLocation): Promise<AsyncDisposable> {
   const session = await connect(place)
   const { client } = session
   try {
@@ -193,7 +193,7 @@ async function createRaced(client: pg.Client, statements: string[]) {
   }
 }
 
-async function connect(place: Place) {
+async function connect(place: DatabaseLocation) {
   const client = new pg.Client(ownerLogin(place))
   // without a listener the loss of the server would end this process; the query in hand fails anyway
   client.on('error', () => undefined)

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { type Place, requestLogin } from './connection-config.ts'
+import { type DatabaseLocation, requestLogin } from './connection-config.ts'
 
 /**
- * What processes on one database tell each other. A hint is lost with the connection and says only
- * where to look, so whoever hears one also looks without.
+ * What processes on one database tell each other. A notification is lost with the connection and says only
+ * where to look, so whoever receives one also looks without.
  */
-export interface Hints extends AsyncDisposable {
+export interface Notifications extends AsyncDisposable {
   /** Says `text` to the other processes, if there are any; a text that waits to be said is not said twice. */
   send(text: string): void
-  /** Hears what others say, and of times in which hints may have been missed. */
-  hear(listeners: { text: (text: string) => void; missed: () => void }): void
+  /** Listens to the other processes, and for times in which notifications may have been missed. */
+  listen(listeners: { text: (text: string) => void; missed: () => void }): void
 }
 
 const channel = 'vidimus'
@@ -19,16 +19,16 @@ const applicationName = 'vidimus hints'
 /** Said by whoever begins to listen, so that those who were alone know that they are not. */
 const hello = 'hello'
 const retryMillis = 250
-/** What waits for a connection; beyond it hints are dropped, because others look anyway. */
+/** What waits for a connection; beyond it notifications are dropped, because others look anyway. */
 const maxWaiting = 1000
 
 /** One connection that listens and speaks, made again whenever it is lost. */
-export async function openHints(
-  options: Place & { onError: (error: Error) => void }
-): Promise<Hints> {
+export async function openNotifications(
+  options: DatabaseLocation & { onError: (error: Error) => void }
+): Promise<Notifications> {
   const self = randomBytes(8).toString('hex')
   const waiting = new Set<string>()
-  const listeners: Parameters<Hints['hear']>[0][] = []
+  const listeners: Parameters<Notifications['listen']>[0][] = []
   const closed = new AbortController()
   let client: pg.Client | undefined
   let isSending = false
@@ -76,7 +76,7 @@ export async function openHints(
     }
   }
 
-  /** While one statement is under way the next hints gather, so a flood becomes a few statements. */
+  /** While one statement is under way the next notifications gather, so a flood becomes a few statements. */
   async function flush(): Promise<void> {
     if (isSending) return
     isSending = true
@@ -97,7 +97,7 @@ export async function openHints(
       if (waiting.size < maxWaiting) waiting.add(text)
       void flush()
     },
-    hear(listener) {
+    listen(listener) {
       listeners.push(listener)
     },
     async [Symbol.asyncDispose]() {

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type Place, requestLogin, unreachable } from './connection-config.ts'
+import { type DatabaseLocation, requestLogin, unreachable } from './connection-config.ts'
 import { Shares } from './shares.ts'
 
 /** The request pool, opaque: queries run through `inCompany` and `inPlatform` and no other way. */
@@ -8,7 +8,7 @@ export interface Db {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export type OpenOptions = Place & {
+export type OpenOptions = DatabaseLocation & {
   /** Told when a connection is lost, which is not a failure of any call. */
   onError?: (error: Error) => void
 }

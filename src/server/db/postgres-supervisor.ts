@@ -10,7 +10,7 @@ const pauseMillis = 100
  * nobody else watches it. Of several processes one starts it and the others adopt it. `onGivenUp` is
  * told when that fails, so that whoever supervises this process can try from the beginning.
  */
-export async function keepPostgres(
+export async function supervisePostgres(
   options: PostgresOptions & { onGivenUp: (error: Error) => void }
 ): Promise<{ socketDir: string } & AsyncDisposable> {
   const { dir, log = () => undefined, onGivenUp } = options

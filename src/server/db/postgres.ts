@@ -6,7 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Binaries, bundledBinaries } from './postgres-binaries.ts'
 import { findPostmaster, ignoreMissing, isAlive, removeStalePidFile } from './postmaster.ts'
-import { chooseRunAs, handOver, makerFor, type RunAs, runAs, spawnAs } from './unprivileged-user.ts'
+import {
+  chooseRunAs,
+  handOver,
+  initdbUser,
+  type RunAs,
+  runAs,
+  spawnAs
+} from './unprivileged-user.ts'
 
 /** A running PostgreSQL. Several processes may share one: the first starts it, the others adopt it. */
 export interface Postgres {
@@ -123,7 +130,7 @@ function share(
   const stop = (how = { evenIfShared: false }) => {
     stopping ??= how.evenIfShared
       ? client.end().then(() => shutDown(dir, pid))
-      : leave(dir, pid, client, log)
+      : detach(dir, pid, client, log)
     return stopping
   }
   return {
@@ -136,7 +143,7 @@ function share(
   }
 }
 
-async function leave(dir: string, pid: number, presence: pg.Client, log: (text: string) => void) {
+async function detach(dir: string, pid: number, presence: pg.Client, log: (text: string) => void) {
   const others = await otherClients(presence)
   await presence.end().catch(() => undefined)
   if (others > 0) log(`PostgreSQL stays up for ${others} other connections`)
@@ -222,7 +229,7 @@ async function initialise(dir: string, as: RunAs, { initdb, major }: Binaries) {
     // Made beside its place and renamed, so that a half-made directory is never taken for a whole one.
     const copy = `${dir}.init-${process.pid}`
     await mkdir(copy, { mode: 0o700 })
-    const maker = makerFor(as)
+    const maker = initdbUser(as)
     await handOver(copy, maker)
     try {
       await runAs(maker, initdb, ['-D', copy, ...initFlags])

@@ -1,7 +1,7 @@
 import { type CompiledQuery, Kysely } from 'kysely'
 import { dialect } from './dialect.ts'
 import type { Database } from './schema.ts'
-import { nameOf } from './statement-names.ts'
+import { statementName } from './statement-names.ts'
 
 /** A statement that is built once and run with other values each time: `tx.run(prepared, values)`. */
 export interface Prepared<Values extends object, Row> {
@@ -51,7 +51,7 @@ export function prepare<Values extends object, Row>(
     const slots = new Proxy({}, { get: (_none, name) => new Slot(String(name)) })
     // as: what a slot is not, no builder asks
     const { sql, parameters } = build(builder, slots as Values).compile(builder)
-    made = { name: nameOf(sql), text: sql, parameters }
+    made = { name: statementName(sql), text: sql, parameters }
     return made
   }
   return {

@@ -13,7 +13,7 @@ import { type Db, poolOf, sharesOf } from './open.ts'
 import type { Prepared } from './prepared-statements.ts'
 import type { Database } from './schema.ts'
 import type { Sharer, Wish } from './shares.ts'
-import { nameOf } from './statement-names.ts'
+import { statementName } from './statement-names.ts'
 
 export type { Leaver, Wish } from './shares.ts'
 
@@ -119,8 +119,8 @@ class UnitTx extends Transaction<Database> {
    * Leaves the answer of a last statement to the commit, which goes out right behind it and does not
    * happen where it fails.
    */
-  leave(statement: Promise<unknown>): void {
-    this.#unit.leave(statement)
+  sendWithCommit(statement: Promise<unknown>): void {
+    this.#unit.sendWithCommit(statement)
   }
 
   /** Calls `act` once, when and only when this transaction has committed. */
@@ -205,12 +205,12 @@ async function tryOnce<X, T>(
         () => true,
         () => false
       )
-      await unit.left // may have failed first, and is then the reason
+      await unit.sentWithCommit // may have failed first, and is then the reason
       throw error
     }
     const command = await unit.finish('commit')
     reusable = true
-    await unit.left
+    await unit.sentWithCommit
     // A statement had failed and the caller went on; PostgreSQL then answers commit by rolling back.
     if (command !== 'COMMIT') throw new Error('a failed statement has undone this transaction')
   } finally {
@@ -226,7 +226,7 @@ async function tryOnce<X, T>(
  */
 class Unit implements DatabaseConnection {
   readonly afterCommit: (() => void)[] = []
-  left: Promise<unknown> | undefined
+  sentWithCommit: Promise<unknown> | undefined
   readonly #client: pg.PoolClient
   readonly #begin: string
   readonly #isSingle: boolean
@@ -274,8 +274,8 @@ class Unit implements DatabaseConnection {
     return sqlState(thrown) === abortedState && this.#failed ? this.#failed.error : thrown
   }
 
-  leave(statement: Promise<unknown>): void {
-    this.left = statement
+  sendWithCommit(statement: Promise<unknown>): void {
+    this.sentWithCommit = statement
     statement.catch(() => undefined) // told after the commit, which it undoes
   }
 
@@ -303,7 +303,7 @@ class Unit implements DatabaseConnection {
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const name = parameters.length > 0 ? nameOf(sql) : undefined
+    const name = parameters.length > 0 ? statementName(sql) : undefined
     const result = await this.send<Row & object>({ name, text: sql, values: [...parameters] })
     const { command, rowCount, rows } = result
     return writes.includes(command) ? { numAffectedRows: BigInt(rowCount ?? 0), rows } : { rows }

@@ -41,7 +41,7 @@ export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs>
 }
 
 /** Who makes a database that `as` serves: `initdb` wants a user that has a name. */
-export function makerFor(as: RunAs): RunAs {
+export function initdbUser(as: RunAs): RunAs {
   return as.kind === 'user' && as.uid === own.uid ? nobody : as
 }
 

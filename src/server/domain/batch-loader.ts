@@ -12,7 +12,7 @@ interface Bounds {
  * under way waits and goes together in the next. A caller alone never waits. `ask` answers in the order
  * of its items; its failure is everybody's.
  */
-export function gather<Item, Answer>(
+export function createBatchLoader<Item, Answer>(
   ask: (items: Item[]) => Promise<Answer[]>,
   { maxItems, slowMs, maxAtOnce }: Bounds
 ): (items: Item[]) => Promise<Answer[]> {

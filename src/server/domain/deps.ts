@@ -14,7 +14,7 @@ export interface Deps {
   /** `length` random bytes. */
   random: (length: number) => Uint8Array<ArrayBuffer>
   log: Log
-  wakes: Wakes
+  signals: Signals
   settings: Settings
   /** Aborted when the process stops: streams say good-bye. */
   stopping: AbortSignal
@@ -178,7 +178,7 @@ export interface Digest {
 }
 
 /** Wake-ups, sent after a commit, that other processes may send too; every listener also polls. */
-export interface Wakes {
+export interface Signals {
   /** A person's events grew. */
   events: Signal<PersonKey>
   /** An upload is complete and waits for its deposit. */

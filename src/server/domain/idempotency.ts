@@ -37,7 +37,7 @@ export async function once<Body extends object>(
     // between the two it was forgotten, and the key is free
   }
   const body = await effect()
-  tx.leave(tx.run(keepAnswer, { ...act, company_id, body: JSON.stringify(body) }))
+  tx.sendWithCommit(tx.run(keepAnswer, { ...act, company_id, body: JSON.stringify(body) }))
   return { body, replayed: false }
 }
 

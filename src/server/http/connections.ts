@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Log } from '../domain/deps.ts'
 import { countedNetworks } from '../domain/ip-addresses.ts'
-import { createTally } from './log-throttle.ts'
+import { createLogThrottle } from './log-throttle.ts'
 
 export interface ConnectionRules {
   /** Held at a time; more are closed unheard. */
@@ -35,7 +35,7 @@ export function watchConnections(
   const byNetwork = new Map<string, number>()
   const stalls = new Map<Socket, Stall>()
   let turnedAwayAt = Number.NEGATIVE_INFINITY
-  const noteTurnedAway = createTally((turnedAway, reason: string) => {
+  const noteTurnedAway = createLogThrottle((turnedAway, reason: string) => {
     log.warn({ reason, connections: open.size, turnedAway }, 'connections were turned away')
   })
 

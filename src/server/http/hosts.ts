@@ -64,7 +64,7 @@ export type AddressReader = (request: IncomingMessage) => string
 
 /** Address of the other end: the peer, or behind trusted networks the last hop that is in none of them. */
 export function createAddressReader(trustedProxies: string[]): AddressReader {
-  const trusted = trustedProxies.map(trustedRange)
+  const trusted = trustedProxies.map(parseTrustedNetwork)
   return request => {
     const peer = request.socket.remoteAddress ?? ''
     let address = plainAddress(peer) ?? peer
@@ -79,7 +79,7 @@ export function createAddressReader(trustedProxies: string[]): AddressReader {
 }
 
 /** The range of one entry of `TRUSTED_PROXIES`; throws a sentence for what is no network, and for everybody. */
-export function trustedRange(network: string): AddressRange {
+export function parseTrustedNetwork(network: string): AddressRange {
   const range = parseNetwork(network)
   if (!range) {
     throw new Error(
@@ -96,6 +96,6 @@ export function trustedRange(network: string): AddressRange {
 
 /** Whether many people come through a peer: a trusted proxy, or whoever sits on this machine. */
 export function createSharedPeers(trustedProxies: string[]): (address: string) => boolean {
-  const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(trustedRange)
+  const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)
   return address => isWithin(plainAddress(address) ?? '', shared)
 }

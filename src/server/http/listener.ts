@@ -12,10 +12,10 @@ import { isDirectUpload } from '../uploads/direct-put.ts'
 import type { Uploads } from '../uploads/upload-routes.ts'
 import { answerClientErrors } from './client-errors.ts'
 import { type AddressReader, hasPlainPath, hostOf, refuseHost } from './hosts.ts'
-import { createTurns } from './pipelining.ts'
+import { createRequestQueue } from './pipelining.ts'
 import { cutSlowBody, type Pace } from './slow-bodies.ts'
 
-export interface Halves {
+export interface ListenerOptions {
   tenants: Tenants
   site: Pick<Site, 'handle'>
   app: Api
@@ -31,9 +31,9 @@ export interface Halves {
 }
 
 /** One HTTP server for all hosts: pages of `<host>`, the API of `api.<host>`, uploads beside it. */
-export function createListener(halves: Halves): Server {
-  const { tenants, site, app, uploads, addressOf, log, headMs = 10_000 } = halves
-  const { headers = apiHeaders } = halves
+export function createListener(options: ListenerOptions): Server {
+  const { tenants, site, app, uploads, addressOf, log, headMs = 10_000 } = options
+  const { headers = apiHeaders } = options
   const api = getRequestListener(
     async (request, { incoming, outgoing }) => {
       const message = incoming as IncomingMessage // as: the server speaks HTTP/1.1 only
@@ -86,7 +86,7 @@ export function createListener(halves: Halves): Server {
   }
 
   function serve(request: IncomingMessage, response: ServerResponse): void {
-    cutSlowBody(request, halves.slowest)
+    cutSlowBody(request, options.slowest)
     answer(request, response).catch(async (error: unknown) => {
       log.error({ err: error }, 'request failed')
       if (response.headersSent) response.destroy()
@@ -95,7 +95,7 @@ export function createListener(halves: Halves): Server {
     })
   }
 
-  const turns = createTurns()
+  const queue = createRequestQueue()
 
   const server = createServer(
     {
@@ -106,10 +106,10 @@ export function createListener(halves: Halves): Server {
       requestTimeout: 0,
       keepAliveTimeout: 75_000
     },
-    (request, response) => turns.wait(request, response, () => serve(request, response))
+    (request, response) => queue.enqueue(request, response, () => serve(request, response))
   )
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    turns.wait(request, response, () => {
+    queue.enqueue(request, response, () => {
       // `PUT /deposit` asks for the bytes once it has a place for them
       if (!isDirectUpload(request)) response.writeContinue()
       serve(request, response)

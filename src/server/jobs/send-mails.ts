@@ -21,7 +21,7 @@ export function sendMails(deps: Deps): Job {
     parallel: mailsAtOnce,
     wake: run => {
       startAnother = run
-      return deps.wakes.mails.on(company => {
+      return deps.signals.mails.on(company => {
         waiting.add(company)
         run()
       })

@@ -18,7 +18,7 @@ export function settleUploads(deps: Deps): Job {
     everyMs: 5000,
     parallel: 4,
     wake: run =>
-      deps.wakes.uploads.on(company => {
+      deps.signals.uploads.on(company => {
         waiting.add(company)
         run()
       }),

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
 /** A body with its tag and its compressed forms, where it has some. */
-export interface Encoded {
+export interface CompressedBody {
   etag: string
   identity: Buffer
   br?: Buffer
@@ -17,9 +17,13 @@ const leastBytes = 1024
 const compressible = /^(?:text\/|application\/(?:json|wasm)|image\/svg)/
 
 /** Compresses once, beside the event loop: on a slow line even the first reader has gained by waiting. */
-export async function encode(body: Buffer, type: string, quality: number): Promise<Encoded> {
+export async function compressBody(
+  body: Buffer,
+  type: string,
+  quality: number
+): Promise<CompressedBody> {
   const hash = createHash('sha256').update(body).digest('base64url')
-  const encoded: Encoded = { etag: `W/"${hash}"`, identity: body, size: body.length }
+  const encoded: CompressedBody = { etag: `W/"${hash}"`, identity: body, size: body.length }
   if (body.length >= leastBytes && compressible.test(type)) {
     await compress(encoded, quality).catch(() => {
       // the plain bytes are an answer too
@@ -28,7 +32,7 @@ export async function encode(body: Buffer, type: string, quality: number): Promi
   return encoded
 }
 
-async function compress(encoded: Encoded, quality: number): Promise<void> {
+async function compress(encoded: CompressedBody, quality: number): Promise<void> {
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: quality,
     [constants.BROTLI_PARAM_SIZE_HINT]: encoded.identity.length
@@ -45,12 +49,12 @@ async function compress(encoded: Encoded, quality: number): Promise<void> {
  * Answers GET and HEAD: 304 when the reader has it, else the best form the reader takes. All headers go
  * in one call, which costs half of setting each.
  */
-export function send(
+export function sendCompressed(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
   headers: Record<string, string>,
-  encoded: Encoded
+  encoded: CompressedBody
 ): void {
   if (status === 200 && hasTag(request.headers['if-none-match'], encoded.etag)) {
     const { 'content-type': _type, ...kept } = headers
@@ -74,7 +78,7 @@ function hasTag(header: string | undefined, etag: string): boolean {
 
 function choose(
   header: string | string[] | undefined,
-  encoded: Encoded
+  encoded: CompressedBody
 ): [string | undefined, Buffer] {
   const accepted = acceptedIn(String(header ?? ''))
   if (encoded.br && accepted.includes('br')) return ['br', encoded.br]

@@ -1,9 +1,9 @@
-import { type Encoded, encode } from './compression.ts'
+import { type CompressedBody, compressBody } from './compression.ts'
 
 export interface Page {
   status: number
   headers: Record<string, string>
-  body: Encoded
+  body: CompressedBody
 }
 
 /** A page as it is to be answered. */
@@ -68,7 +68,7 @@ export class PageCache {
     this.#rendered++
     const { headers } = rendered
     const type = headers['content-type'] ?? 'text/html'
-    const body = await encode(Buffer.from(rendered.body), type, brotliQuality)
+    const body = await compressBody(Buffer.from(rendered.body), type, brotliQuality)
     const page = { status: rendered.status, headers, body }
     this.#drop(key)
     this.#entries.set(key, { version, page })

@@ -4,8 +4,8 @@ import { Socket } from 'node:net'
 import type { DomainConfig } from '../../contract/domains.ts'
 import { hsts, workerPolicy } from '../../core/csp.ts'
 import type { Build, BuiltFile, Locale } from './astro-build.ts'
-import { type Encoded, encode, send } from './compression.ts'
-import { createLines } from './concurrency-limit.ts'
+import { type CompressedBody, compressBody, sendCompressed } from './compression.ts'
+import { limitConcurrency } from './concurrency-limit.ts'
 import { isCrawler } from './crawlers.ts'
 import { detectLocale } from './detect-locale.ts'
 import { failurePage, failurePolicy, statusOf } from './failure-page.ts'
@@ -50,8 +50,8 @@ export function createSite(options: SiteOptions): Site {
   const { build, log } = options
   const cache = new PageCache(maxCacheBytes)
   // below a wildcard, every name that somebody thinks of has pages of its own
-  const inLine = createLines({ atOnce: 2, waiting: 100 })
-  const files = new Map<string, Promise<Encoded>>()
+  const limited = limitConcurrency({ atOnce: 2, waiting: 100 })
+  const files = new Map<string, Promise<CompressedBody>>()
   const security = securityHeaders(options.scheme)
   const known = new Set(build.routes.map(route => route.replace('/[locale]', '') || '/'))
   const messages = { en: dictionary('en'), fr: dictionary('fr') }
@@ -111,10 +111,10 @@ export function createSite(options: SiteOptions): Site {
     path: string,
     file: BuiltFile
   ): Promise<void> {
-    const encoded = files.get(path) ?? encode(file.body, file.type, fileQuality)
+    const encoded = files.get(path) ?? compressBody(file.body, file.type, fileQuality)
     files.set(path, encoded)
     const isImmutable = path.startsWith('/_astro/')
-    send(
+    sendCompressed(
       request,
       response,
       200,
@@ -136,7 +136,7 @@ export function createSite(options: SiteOptions): Site {
       'content-type': 'application/json',
       'cache-control': 'no-store'
     }
-    send(request, response, 200, headers, await encode(body, 'application/json', 1))
+    sendCompressed(request, response, 200, headers, await compressBody(body, 'application/json', 1))
   }
 
   async function sendMessages(
@@ -145,7 +145,7 @@ export function createSite(options: SiteOptions): Site {
     isCurrent: boolean,
     locale: Locale
   ): Promise<void> {
-    send(
+    sendCompressed(
       request,
       response,
       200,
@@ -159,9 +159,9 @@ export function createSite(options: SiteOptions): Site {
     )
   }
 
-  function dictionary(locale: Locale): Promise<Encoded> {
+  function dictionary(locale: Locale): Promise<CompressedBody> {
     const text = JSON.stringify(build.messages[locale])
-    return encode(Buffer.from(text), 'application/json', fileQuality)
+    return compressBody(Buffer.from(text), 'application/json', fileQuality)
   }
 
   async function sendPage(
@@ -193,9 +193,9 @@ export function createSite(options: SiteOptions): Site {
         return
       }
       const page = await cache.get(`${host} ${address}`, versionOf(owner), () =>
-        inLine(owner.config.id, () => render(host, address, isKnown ? 200 : 404))
+        limited(owner.config.id, () => render(host, address, isKnown ? 200 : 404))
       )
-      send(request, response, page.status, { ...page.headers, vary }, page.body)
+      sendCompressed(request, response, page.status, { ...page.headers, vary }, page.body)
     } catch (cause) {
       fail(request, response, locale, { host, path: address, cause })
     }

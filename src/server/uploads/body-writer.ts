@@ -26,7 +26,7 @@ export async function writeBody(request: IncomingMessage, options: WriteOptions)
   const { path, size, stopped, onBytes, onWritten } = options
   let { offset } = options
   await using file = await open(path, constants.O_WRONLY | constants.O_CREAT, 0o600)
-  for await (const bytes of bytesOf(request, stopped)) {
+  for await (const bytes of readBody(request, stopped)) {
     if (offset + bytes.length > size) {
       throw new AppError('too_large', `The upload was announced with ${size} bytes`)
     }
@@ -44,7 +44,7 @@ export async function writeBody(request: IncomingMessage, options: WriteOptions)
  * Yields the body as it comes. The connection stays open when the caller stops reading, so that it can
  * be answered. Throws the reason of `stopped` once that is aborted and nothing is left to read.
  */
-export async function* bytesOf(
+export async function* readBody(
   request: IncomingMessage,
   stopped?: AbortSignal
 ): AsyncGenerator<Buffer> {
@@ -57,7 +57,7 @@ export async function* bytesOf(
       const bytes: Buffer | null = request.destroyed ? null : request.read()
       if (bytes !== null) yield bytes
       else if (request.readableEnded) return
-      else if (request.destroyed) throw brokenOff(request.errored ?? undefined)
+      else if (request.destroyed) throw interruptedError(request.errored ?? undefined)
       else if (stopped?.aborted) throw stopped.reason
       else {
         await new Promise<void>(resolve => {
@@ -74,7 +74,7 @@ export async function* bytesOf(
 const changes = ['readable', 'end', 'error', 'close']
 
 /** Nobody is left to read it; the code only keeps this from counting as a failure of ours. */
-export function brokenOff(cause?: unknown): AppError {
+export function interruptedError(cause?: unknown): AppError {
   return refusedField('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)
 }
 

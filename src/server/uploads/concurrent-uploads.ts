@@ -6,15 +6,15 @@ const maxMoving = 3
 const retrySeconds = 5
 
 /** By person, and for each upload how many requests carry it: the one that broke may not have gone yet. */
-const moving = new WeakMap<Deps['wakes'], Map<string, Map<string, number>>>()
+const moving = new WeakMap<Deps['signals'], Map<string, Map<string, number>>>()
 
 /** Takes one of a person's places for the bytes of an upload, and answers how to leave it; throws `rate_limited` when all are taken. */
-export function holdMoving(
-  deps: Pick<Deps, 'wakes'>,
+export function takeUploadSlot(
+  deps: Pick<Deps, 'signals'>,
   { company_id, user_id, id }: { company_id: CompanyId; user_id: string; id: string }
 ): () => void {
-  const everybody = moving.get(deps.wakes) ?? new Map<string, Map<string, number>>()
-  moving.set(deps.wakes, everybody)
+  const everybody = moving.get(deps.signals) ?? new Map<string, Map<string, number>>()
+  moving.set(deps.signals, everybody)
   const person = `${company_id} ${user_id}`
   const uploads = everybody.get(person) ?? new Map<string, number>()
   if (!uploads.has(id) && uploads.size >= maxMoving) {

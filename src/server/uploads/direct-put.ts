@@ -17,8 +17,8 @@ import {
 } from '../domain/deposits/direct-uploads.ts'
 import { touchUpload, type Upload } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
-import { bytesOf, writeBody } from './body-writer.ts'
-import { holdMoving } from './concurrent-uploads.ts'
+import { readBody, writeBody } from './body-writer.ts'
+import { takeUploadSlot } from './concurrent-uploads.ts'
 
 /** Well within the time after which a silent upload counts as dead. */
 const touchMs = 10_000
@@ -88,7 +88,7 @@ async function take(
   response: ServerResponse,
   file: DirectFile
 ): Promise<{ begun: DirectUpload; sha256: Buffer }> {
-  const leave = holdMoving(deps, { ...file, id: randomUUID() })
+  const leave = takeUploadSlot(deps, { ...file, id: randomUUID() })
   try {
     const begun = await beginDirectUpload(deps, file)
     if (begun.kind === 'new') {
@@ -96,7 +96,7 @@ async function take(
     }
     invite(request, response)
     const hash = createHash('sha256')
-    for await (const chunk of bytesOf(request)) hash.update(chunk)
+    for await (const chunk of readBody(request)) hash.update(chunk)
     return { begun, sha256: hash.digest() }
   } finally {
     leave()

@@ -24,8 +24,8 @@ import {
   uploadBusy
 } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
-import { brokenOff, writeBody } from './body-writer.ts'
-import { holdMoving } from './concurrent-uploads.ts'
+import { interruptedError, writeBody } from './body-writer.ts'
+import { takeUploadSlot } from './concurrent-uploads.ts'
 import { isDirectUpload, serveDirectUpload } from './direct-put.ts'
 import { createUploadLocks, type UploadLock, wrongOffset } from './upload-locks.ts'
 
@@ -59,7 +59,7 @@ export function createUploads(deps: Deps): Uploads {
   const locks = createUploadLocks()
   const writings = new Map<string, Writing>()
 
-  deps.wakes.writers.on(({ company, upload }) => {
+  deps.signals.writers.on(({ company, upload }) => {
     const key = `${company} ${upload}`
     const writing = writings.get(key)
     // the other process learns by the new end of the lease that bytes still come here
@@ -81,7 +81,7 @@ export function createUploads(deps: Deps): Uploads {
     const { company_id: company, id } = upload
     const first = await leaseWriting(deps, upload, writer)
     if (!('heldUntil' in first)) return first
-    deps.wakes.writers.send({ company, upload: id })
+    deps.signals.writers.send({ company, upload: id })
     for (const ms of handoverMs) {
       await sleep(ms)
       const next = await leaseWriting(deps, upload, writer)
@@ -133,7 +133,7 @@ export function createUploads(deps: Deps): Uploads {
     upload: Upload
   ): Promise<number> {
     requireUploading(upload)
-    const leave = holdMoving(deps, upload)
+    const leave = takeUploadSlot(deps, upload)
     if (response.closed) leave()
     else response.once('close', leave)
     const offset = Number(request.headers['upload-offset'])
@@ -303,8 +303,8 @@ function answer(
 /** Aborted when nobody is left to be answered. */
 function goneOf(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
-  if (response.closed) gone.abort(brokenOff())
-  else response.once('close', () => gone.abort(brokenOff()))
+  if (response.closed) gone.abort(interruptedError())
+  else response.once('close', () => gone.abort(interruptedError()))
   return gone.signal
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createLagMeter, openLag } from '../../../src/server/event-loop-lag.ts'
+import { createLagMeter, watchEventLoopLag } from '../../../src/server/event-loop-lag.ts'
 
 test('is late once three beats in a row were, and a little after', () => {
   const read = createLagMeter()
@@ -22,7 +22,7 @@ test('is late after one long block, and a little after', () => {
 })
 
 test('watches the event loop of this process', async () => {
-  using lag = openLag()
+  using lag = watchEventLoopLag()
   const until = performance.now() + 1200
   while (performance.now() < until) Math.sqrt(until)
   await setImmediate()

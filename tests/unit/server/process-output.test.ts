@@ -1,8 +1,8 @@
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { type Ready, terminalVoice } from '../../../src/server/process-output.ts'
+import { createTerminalOutput, type StartSummary } from '../../../src/server/process-output.ts'
 
-const facts: Ready = {
+const facts: StartSummary = {
   address: 'http://localhost:4321',
   setupLink: 'http://localhost:4321/en/setup#code',
   demo: {
@@ -14,8 +14,8 @@ const facts: Ready = {
 }
 
 test('says what a person needs after a start, and no more than holds', () => {
-  const { voice, said } = open()
-  voice.ready(facts)
+  const { output, said } = open()
+  output.ready(facts)
   expect(said()).toBe(`
 Vidimus is running.
 
@@ -30,7 +30,7 @@ Vidimus is running.
 
 `)
   const bare = open()
-  bare.voice.ready({ ...facts, setupLink: undefined, demo: undefined, outbox: undefined })
+  bare.output.ready({ ...facts, setupLink: undefined, demo: undefined, outbox: undefined })
   expect(bare.said()).toBe(`
 Vidimus is running.
 
@@ -42,15 +42,15 @@ Vidimus is running.
 })
 
 test('is silent about ordinary work, and short about what is not', () => {
-  const { voice, said } = open()
-  voice.log.info({ route: '/user', status: 200 }, 'request')
-  voice.log.info(
+  const { output, said } = open()
+  output.log.info({ route: '/user', status: 200 }, 'request')
+  output.log.info(
     { kind: 'email_confirm', link: 'http://localhost/x#t=1', file: 'f' },
     'mail written'
   )
   const cause = new Error('no\r\n\u001b[2J answer')
-  voice.log.warn({ err: new Error('the mail waits', { cause }), email: 'a@b.c' }, 'job failed')
-  voice.log.error({ job: 'forget', status: 500, name: 'Ada' }, 'a page failed')
+  output.log.warn({ err: new Error('the mail waits', { cause }), email: 'a@b.c' }, 'job failed')
+  output.log.error({ job: 'forget', status: 500, name: 'Ada' }, 'a page failed')
   expect(said()).toBe(`12:00:00 Mail (email confirm): http://localhost/x#t=1
 12:00:00 Warning: job failed: the mail waits: no [2J answer
 12:00:00 Error: a page failed (job forget, status 500)
@@ -64,18 +64,18 @@ test.for([
   ['error', 1],
   ['silent', 0]
 ] as const)('at level %s says %d lines', ([level, count]) => {
-  const { voice, said } = open({ level })
-  voice.starting()
-  voice.log.info({}, 'request')
-  voice.log.info({ link: 'http://localhost' }, 'mail written')
-  voice.log.warn({}, 'slow')
-  voice.log.error({}, 'broken')
+  const { output, said } = open({ level })
+  output.starting()
+  output.log.info({}, 'request')
+  output.log.info({ link: 'http://localhost' }, 'mail written')
+  output.log.warn({}, 'slow')
+  output.log.error({}, 'broken')
   expect(said().split('\n')).toHaveLength(count + 1)
 })
 
 test('paints where the terminal has colors', () => {
-  const { voice, said } = open({ depth: 8 })
-  voice.log.error({}, 'broken')
+  const { output, said } = open({ depth: 8 })
+  output.log.error({}, 'broken')
   expect(said()).toContain('\u001b[31mError\u001b[39m')
 })
 
@@ -90,7 +90,7 @@ function open({ level = 'info', depth = 1 } = {}) {
   const stream = Object.assign(sink, { isTTY: true, getColorDepth: () => depth })
   const noon = () => new Date(2026, 0, 1, 12)
   return {
-    voice: terminalVoice(stream as unknown as NodeJS.WriteStream, level, noon),
+    output: createTerminalOutput(stream as unknown as NodeJS.WriteStream, level, noon),
     said: () => text
   }
 }

@@ -2,14 +2,14 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { startRefusals } from '../../../src/server/startup-checks.ts'
+import { findStartupProblems } from '../../../src/server/startup-checks.ts'
 
 const built = new Date('2026-05-03T12:00:00Z')
 const now = new Date('2026-05-04T12:00:00Z')
 
-async function refusalsOf(change: Partial<Parameters<typeof startRefusals>[0]> = {}) {
+async function refusalsOf(change: Partial<Parameters<typeof findStartupProblems>[0]> = {}) {
   const documents = await folder()
-  return startRefusals({
+  return findStartupProblems({
     scheme: 'http',
     host: '127.0.0.1',
     ports: {},

@@ -17,7 +17,7 @@ interface Deletion {
  * because deposits and history name its id; what they deposited stays on record.
  */
 export async function deleteUser(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
   input: Deletion
 ): Promise<void> {
   const { tenant, person } = input
@@ -44,7 +44,7 @@ export async function deleteUser(
       .where('id', '=', user_id)
       .execute()
     await queueMail(tx, deps, { tenant, kind: 'account_deleted', email, locale })
-    tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: user_id }))
+    tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: user_id }))
   })
   deps.log.info({ audit: 'user_deleted', company: company_id, user: user_id }, 'account deleted')
 }

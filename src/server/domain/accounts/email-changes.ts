@@ -26,7 +26,7 @@ interface NewEmail {
  * present e-mail and password hold until the new address confirms.
  */
 export async function changeEmail(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
   input: NewEmail
 ): Promise<void> {
   const { tenant, person, address, email, public_key_jwt } = input
@@ -69,7 +69,7 @@ export async function changeEmail(
  * named must not end up with an account that somebody else can open.
  */
 export async function confirmEmail(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
   { person, token }: { person: Person; token: string }
 ): Promise<void> {
   const { company_id, id: user_id, session_id } = person

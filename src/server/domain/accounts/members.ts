@@ -34,7 +34,7 @@ interface Invited {
 
 /** Makes a person who still has to choose a password, and mails them the link for it. */
 export async function inviteUser(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
   { tenant, person, idempotencyKey, ...fields }: Invitation
 ): Promise<{ body: Invited; replayed: boolean }> {
   const { company_id } = tenant
@@ -62,7 +62,7 @@ export async function inviteUser(
 
 /** Mails the link once more. */
 export async function resendInvitation(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, person, id }: { tenant: Tenant; person: Person; id: string }
 ): Promise<Invited> {
   const { company_id } = tenant
@@ -83,7 +83,7 @@ interface Activation {
 
 /** Gives an invited person their first key; from now on they sign in like everybody. */
 export async function activateUser(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
   { tenant, token, username, locale, public_key_jwt }: Activation
 ): Promise<void> {
   const { company_id } = tenant
@@ -123,7 +123,7 @@ interface Disabling {
 
 /** Keeps a person out from their next call on, and tells them why. */
 export async function disableUser(
-  deps: Pick<Deps, 'db' | 'clock' | 'log' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'log' | 'signals'>,
   { person, id, reason }: Disabling
 ): Promise<void> {
   const { company_id } = person
@@ -137,7 +137,7 @@ export async function disableUser(
       .where('company_id', '=', company_id)
       .where('id', '=', id)
       .execute()
-    tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: id }))
+    tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: id }))
   })
   const facts = { audit: 'user_disabled', company: company_id, user: id, by: person.id, reason }
   deps.log.info(facts, 'person disabled')
@@ -145,7 +145,7 @@ export async function disableUser(
 
 /** Lets a person in again. They sign in anew: no session of before comes back. */
 export async function enableUser(
-  deps: Pick<Deps, 'db' | 'clock' | 'log' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'log' | 'signals'>,
   { person, id }: { person: Person; id: string }
 ): Promise<void> {
   const { company_id } = person
@@ -206,7 +206,7 @@ async function hasKey(tx: Tx, company_id: CompanyId, user_id: string): Promise<b
 /** Queues the mail. Where no mail server is set, the link is the administrator's to pass on. */
 async function mailInvitation(
   tx: Tx,
-  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'wakes'>,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   tenant: Tenant,
   id: string
 ): Promise<Omit<Invited, 'id'>> {

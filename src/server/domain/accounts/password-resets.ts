@@ -11,7 +11,7 @@ import { forgetMailed, lockKey, lockPerson } from './user-keys.ts'
 
 /** Promises a mail to whoever has this e-mail. Nobody is looked up before it is sent. */
 export async function requestReset(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string }
 ): Promise<void> {
   await consumeMails(deps, { tenant, email, address }, 'reset')
@@ -28,7 +28,7 @@ interface NewKey {
 
 /** Gives a person a new key by their mail alone; they are signed out everywhere, and disabled as before. */
 export async function resetKey(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
   { tenant, token, public_key_jwt }: NewKey
 ): Promise<void> {
   const { company_id } = tenant

@@ -31,7 +31,7 @@ interface NewSignUp {
 /** Keeps a sign-up until its mail is answered. Looks at nobody, so it tells nothing about who is known. */
 export async function insertSignUp(
   tx: Tx,
-  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
   { tenant, email, username, locale }: NewSignUp,
   proof: PublicKeyPayload
 ): Promise<{ id: string }> {
@@ -62,7 +62,7 @@ export async function insertSignUp(
 
 /** Sends the link of a waiting sign-up once more. */
 export async function sendVerification(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, person, address }: { tenant: Tenant; person: Person; address: string }
 ): Promise<void> {
   const { company_id, id } = person
@@ -96,7 +96,7 @@ interface Confirmation {
  * or it comes with a password and a name. Nothing of what the sign-up chose is then kept.
  */
 export async function verifySignUp(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
   { tenant, person, token, chosen }: Confirmation
 ): Promise<void> {
   const { company_id } = tenant
@@ -223,7 +223,7 @@ export async function forgetSignUps(
 /** Ends all sign-ups of an e-mail, of which one has just become a person. */
 async function dropSignUps(
   tx: Tx,
-  deps: Pick<Deps, 'clock' | 'wakes'>,
+  deps: Pick<Deps, 'clock' | 'signals'>,
   company_id: CompanyId,
   email: string
 ): Promise<void> {
@@ -248,7 +248,7 @@ async function dropSignUps(
       .where('subject', '=', id)
       .where('used_at', 'is', null)
       .execute()
-    tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: id }))
+    tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: id }))
   }
 }
 

@@ -19,7 +19,7 @@ interface Answer {
 
 /** Replaces the key of the person, which a new password makes; only the session of the call goes on. */
 export async function changeKey(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
   input: Answer & { public_key_jwt: string }
 ): Promise<void> {
   const { tenant, person, public_key_jwt } = input

@@ -31,7 +31,7 @@ export interface NewCompany {
 
 /** Makes a company that is ready for its first sign-up: keys, record, default group, one public category. */
 export async function createCompany(
-  deps: Pick<Deps, 'db' | 'keys' | 'random' | 'clock' | 'wakes' | 'settings'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
   input: NewCompany
 ): Promise<CompanyId> {
   const company_id = companyId(newId(deps))
@@ -102,7 +102,7 @@ export async function createCompany(
       })
       .execute()
     await tx.insertInto('group_category').values({ company_id, group_id, category_id }).execute()
-    tx.afterCommit(() => deps.wakes.domains.send(primary.host))
+    tx.afterCommit(() => deps.signals.domains.send(primary.host))
   })
   return company_id
 }
@@ -121,7 +121,7 @@ export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]
  * of a company is kept.
  */
 export async function removeCompany(
-  deps: Pick<Deps, 'db' | 'blobs' | 'wakes' | 'log'>,
+  deps: Pick<Deps, 'db' | 'blobs' | 'signals' | 'log'>,
   company_id: CompanyId
 ): Promise<boolean> {
   const removed = await removeRows(deps, company_id)
@@ -136,7 +136,7 @@ const removalTries = 10
 const passing = ['23503', '55P03']
 
 async function removeRows(
-  deps: Pick<Deps, 'db' | 'blobs' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'blobs' | 'signals'>,
   company_id: CompanyId
 ): Promise<boolean> {
   for (let tries = 1; ; tries++) {
@@ -150,7 +150,7 @@ async function removeRows(
         const result = await sql<{ done: boolean }>`
           select remove_demo(${company_id}::uuid) as done`.execute(tx)
         tx.afterCommit(() => {
-          for (const { host } of hosts) deps.wakes.domains.send(host)
+          for (const { host } of hosts) deps.signals.domains.send(host)
         })
         const done = result.rows[0]?.done === true
         // before the commit: one for rows that then stay does nothing

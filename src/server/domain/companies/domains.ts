@@ -26,15 +26,15 @@ export interface Tenants {
  * Knows the hosts of all companies by name, and looks each up in the database once a second at most, or
  * when this process changes one. A host of nobody costs no look-up, and all names of a wildcard one.
  */
-export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'wakes' | 'settings'>): Tenants {
+export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'settings'>): Tenants {
   const hosts = fresh(deps, (_all: 'all') => listHosts(deps))
   const domains = fresh(deps, (domain: string) => findTenant(deps, domain))
   const forget = () => {
     hosts.clear()
     domains.clear()
   }
-  const forgetChanged = deps.wakes.domains.on(forget)
-  const forgetMissed = deps.wakes.missed.on(forget)
+  const forgetChanged = deps.signals.domains.on(forget)
+  const forgetMissed = deps.signals.missed.on(forget)
   return {
     async resolve(host) {
       const domain = domainOf(host, await hosts.get('all'))
@@ -97,14 +97,14 @@ interface DomainChange {
 
 /** Changes what people see of a domain, on their next page here and in the other processes. */
 export async function updateDomain(
-  deps: Pick<Deps, 'db' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'signals'>,
   input: DomainChange
 ): Promise<DomainConfig> {
   return keepingDefaultGroupPublic(() => applyChange(deps, input))
 }
 
 async function applyChange(
-  deps: Pick<Deps, 'db' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'signals'>,
   input: DomainChange
 ): Promise<DomainConfig> {
   const { company_id, id, changes, version } = input
@@ -150,7 +150,7 @@ async function applyChange(
       .select(['name', 'demo'])
       .where('id', '=', company_id)
       .executeTakeFirstOrThrow()
-    tx.afterCommit(() => deps.wakes.domains.send(found.host))
+    tx.afterCommit(() => deps.signals.domains.send(found.host))
     return configOf(row, { name: company.name, demo: company.demo !== null })
   })
 }

@@ -149,7 +149,7 @@ function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string })
   let stop = () => {}
   const come = new Promise<void>(resolve => {
     const timer = setTimeout(() => stop(), lookMs)
-    const ignore = deps.wakes.events.on(({ company, user }) => {
+    const ignore = deps.signals.events.on(({ company, user }) => {
       if (company === who.company_id && user === who.user_id) stop()
     })
     stop = () => {

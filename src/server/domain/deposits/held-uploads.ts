@@ -66,7 +66,7 @@ export async function retryHeld(
     const upload = row && (await findUpload(tx, company_id, row.id))
     if (!upload) return false
     await publish(tx, deps, company_id, draftOf(upload, 'processing'))
-    tx.afterCommit(() => deps.wakes.uploads.send(company_id))
+    tx.afterCommit(() => deps.signals.uploads.send(company_id))
     return true
   })
 }

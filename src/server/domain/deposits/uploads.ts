@@ -127,7 +127,7 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
     await reserveReleased(tx, current)
     await setState(tx, upload, 'received')
     await publish(tx, deps, upload.company_id, draftOf(current, 'queued'))
-    tx.afterCommit(() => deps.wakes.uploads.send(upload.company_id))
+    tx.afterCommit(() => deps.signals.uploads.send(upload.company_id))
   })
   if (failure?.isFlush) throw failure.error
 }

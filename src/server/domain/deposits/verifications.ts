@@ -5,7 +5,7 @@ import type { Match } from '../../../contract/requests.ts'
 import type { Answer, Finding } from '../../../contract/verifications.ts'
 import type { Db } from '../../db/open.ts'
 import { inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
-import { gather } from '../batch-loader.ts'
+import { createBatchLoader } from '../batch-loader.ts'
 import { charge } from '../companies/usage.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { keyVersion, openCompanyKeys, tagOf } from '../evidence/company-keys.ts'
@@ -94,7 +94,7 @@ function publicLookUp({ db }: Pick<Deps, 'db'>, company_id: CompanyId) {
 }
 
 function makePublicLookUp(db: Db, company_id: CompanyId) {
-  return gather(
+  return createBatchLoader(
     (tags: Buffer[]) => inCompanyOnce(db, company_id, tx => lookUp(tx, tags, undefined)),
     bounds
   )

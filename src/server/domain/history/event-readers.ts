@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import { ProcessedRequest } from '../../../contract/requests.ts'
 import { inCompanyOnce } from '../../db/scope.ts'
-import { gather } from '../batch-loader.ts'
+import { createBatchLoader } from '../batch-loader.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Person, type Standing, standingsOf } from '../sessions/sessions.ts'
 import { eventBounds } from './requests.ts'
 
-/** News of other processes show after this time even when no hint of them arrives. */
+/** News of other processes show after this time even when no notification of them arrives. */
 const beatMs = 2000
 const recheckMs = 30_000
 const pageEvents = 500
@@ -40,12 +40,12 @@ export interface Reader {
   bounds(): Promise<{ newest: number; oldest: number }>
 }
 
-const readersByWakes = new WeakMap<Deps['wakes'], Map<CompanyId, Reader>>()
+const readersBySignals = new WeakMap<Deps['signals'], Map<CompanyId, Reader>>()
 
 /** The reader of a company; it works while it has members. */
 export function readerOf(deps: Deps, company_id: CompanyId): Reader {
-  const readers = readersByWakes.get(deps.wakes) ?? new Map<CompanyId, Reader>()
-  readersByWakes.set(deps.wakes, readers)
+  const readers = readersBySignals.get(deps.signals) ?? new Map<CompanyId, Reader>()
+  readersBySignals.set(deps.signals, readers)
   const reader = readers.get(company_id) ?? makeReader(deps, company_id)
   readers.set(company_id, reader)
   return reader
@@ -67,7 +67,7 @@ function makeReader(deps: Deps, company_id: CompanyId): Reader {
   let isReading = false
   let isAskedAgain = false
   let stop = () => {}
-  const ask = gather(
+  const ask = createBatchLoader(
     async (asked: undefined[]) => {
       const bounds = await eventBounds(deps, company_id)
       return asked.map(() => bounds)
@@ -140,7 +140,7 @@ function makeReader(deps: Deps, company_id: CompanyId): Reader {
   }
 
   function start(): () => void {
-    const { events, missed, sessions } = deps.wakes
+    const { events, missed, sessions } = deps.signals
     const offs = [
       events.on(key => {
         if (key.company === company_id && byUser.has(key.user)) void read()

@@ -214,11 +214,11 @@ function markText(name: 'tick' | 'reset', seq: number): string {
   return `event: ${name}\nid: ${seq}\ndata: ${JSON.stringify({ seq })}\n\n`
 }
 
-const seats = new WeakMap<Deps['wakes'], Map<string, number>>()
+const seats = new WeakMap<Deps['signals'], Map<string, number>>()
 
 function takeSeat(deps: Deps, person: Person): Disposable {
-  const taken = seats.get(deps.wakes) ?? new Map<string, number>()
-  seats.set(deps.wakes, taken)
+  const taken = seats.get(deps.signals) ?? new Map<string, number>()
+  seats.set(deps.signals, taken)
   const { limits: most } = deps.settings
   const limits: [string, number][] = [
     ['process', most.streamsPerProcess],

@@ -39,7 +39,7 @@ export interface NewLeaf {
  */
 export async function publish(
   tx: Tx,
-  deps: Pick<Deps, 'wakes' | 'clock'>,
+  deps: Pick<Deps, 'signals' | 'clock'>,
   company_id: CompanyId,
   draft: Draft,
   leaf?: NewLeaf
@@ -68,7 +68,7 @@ export async function publish(
   })
   const seq = result[0]?.seq
   if (seq === undefined) throw new Error(`company ${company_id} has no log head`)
-  tx.afterCommit(() => deps.wakes.events.send({ company: company_id, user: draft.user_id }))
+  tx.afterCommit(() => deps.signals.events.send({ company: company_id, user: draft.user_id }))
   return { ...wire, seq }
 }
 

@@ -94,7 +94,7 @@ export async function createOperator(
     const proof = provenKey({ ...person, purpose: 'signup' })
     const user = await insertUser(tx, deps, person, proof, ['operator', 'admin'])
     await rename(tx, company_id, input.company)
-    tx.afterCommit(() => deps.wakes.domains.send(tenant.host))
+    tx.afterCommit(() => deps.signals.domains.send(tenant.host))
     return user
   })
   deps.log.info({ audit: 'operator_created', company: company_id, user: id }, 'first operator')

@@ -21,7 +21,7 @@ interface Queued {
 /** Promises a mail in the transaction of what it tells of. */
 export async function queueMail(
   tx: Tx,
-  deps: Pick<Deps, 'clock' | 'random' | 'wakes'>,
+  deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
   { tenant, kind, email, locale = 'und', subject, due = deps.clock() }: Queued
 ): Promise<void> {
   const { company_id, host } = tenant
@@ -39,7 +39,7 @@ export async function queueMail(
       next_at: due
     })
     .execute()
-  tx.afterCommit(() => deps.wakes.mails.send(company_id))
+  tx.afterCommit(() => deps.signals.mails.send(company_id))
 }
 
 /** Nobody else tries a mail meanwhile. */

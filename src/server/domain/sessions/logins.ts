@@ -61,7 +61,7 @@ export async function logIn(
       ? spendChallenge(tx, company_id, challenge).then(isFirst => isFirst && { disabled })
       : createSession(tx, deps, input.agent, account, challenge)
     // goes out with the commit
-    tx.leave(done)
+    tx.sendWithCommit(done)
     return { done, counted }
   })
   const outcome = await tried.done

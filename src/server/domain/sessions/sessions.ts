@@ -205,7 +205,7 @@ const createSessionSql = `
 /** The sessions of a sign-up become those of its person, and last as long as everybody's. */
 export async function openSessions(
   tx: Tx,
-  deps: Pick<Deps, 'wakes'>,
+  deps: Pick<Deps, 'signals'>,
   { company_id, user_id }: { company_id: CompanyId; user_id: string }
 ): Promise<void> {
   await tx
@@ -217,12 +217,12 @@ export async function openSessions(
     .where('company_id', '=', company_id)
     .where('user_id', '=', user_id)
     .execute()
-  tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: user_id }))
+  tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: user_id }))
 }
 
 /** Ends the session, or all of the person; their streams close. */
 export async function logOut(
-  deps: Pick<Deps, 'db' | 'clock' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   { person, all }: { person: Person; all: boolean }
 ): Promise<void> {
   const { company_id, id, session_id } = person
@@ -244,7 +244,7 @@ export async function logOut(
         .execute()
     } else ended = ended.where('id', '=', session_id)
     await ended.execute()
-    tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: id }))
+    tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: id }))
   })
 }
 
@@ -296,7 +296,7 @@ export async function readSessions(
 
 /** Ends one session of the person, in this browser or another; its streams close. */
 export async function endSession(
-  deps: Pick<Deps, 'db' | 'clock' | 'wakes'>,
+  deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   { person, session_id }: { person: Person; session_id: string }
 ): Promise<void> {
   const { company_id, id } = person
@@ -311,14 +311,14 @@ export async function endSession(
       .returning('id')
       .executeTakeFirst()
     if (!ended) throw new AppError('not_found', 'No such session')
-    tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: id }))
+    tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: id }))
   })
 }
 
 /** Signs a person out everywhere, but for one session where that is wanted; their streams close. */
 export async function endSessions(
   tx: Tx,
-  deps: Pick<Deps, 'clock' | 'wakes'>,
+  deps: Pick<Deps, 'clock' | 'signals'>,
   { company_id, user_id, except }: { company_id: CompanyId; user_id: string; except?: string }
 ): Promise<void> {
   let ended = tx
@@ -329,7 +329,7 @@ export async function endSessions(
     .where('revoked_at', 'is', null)
   if (except !== undefined) ended = ended.where('id', '!=', except)
   await ended.execute()
-  tx.afterCommit(() => deps.wakes.sessions.send({ company: company_id, user: user_id }))
+  tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: user_id }))
 }
 
 /** Forgets sessions a month after their end. */

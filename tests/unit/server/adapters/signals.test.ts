@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createWakes } from '../../../../src/server/adapters/signals.ts'
+import { createSignals } from '../../../../src/server/adapters/signals.ts'
 
 const company = '0b9f4c3e-8a52-4d7e-9c11-2f6d5a7b8c90'
 
@@ -34,16 +34,16 @@ test.each([
 
 function makeWakes() {
   let say: (text: string) => void = () => undefined
-  const wakes = createWakes({
+  const signals = createSignals({
     send: () => undefined,
-    hear(listeners) {
+    listen(listeners) {
       say = listeners.text
     }
   })
   const heard: [string, unknown][] = []
-  wakes.events.on(key => heard.push(['events', key]))
-  wakes.sessions.on(key => heard.push(['sessions', key]))
-  wakes.writers.on(key => heard.push(['writers', key]))
-  wakes.domains.on(host => heard.push(['domains', host]))
+  signals.events.on(key => heard.push(['events', key]))
+  signals.sessions.on(key => heard.push(['sessions', key]))
+  signals.writers.on(key => heard.push(['writers', key]))
+  signals.domains.on(host => heard.push(['domains', host]))
   return { say: (text: string) => say(text), heard }
 }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { openHints } from '../../../../src/server/db/notifications.ts'
+import { openNotifications } from '../../../../src/server/db/notifications.ts'
 import { connectionTo } from '../../../../src/server/db/postgres.ts'
 import { makeDb } from '../../../helpers/database.ts'
 
@@ -12,9 +12,9 @@ afterAll(() => made[Symbol.asyncDispose]())
 
 async function open() {
   const { socketDir, name } = made
-  const hints = await openHints({ socketDir, database: name, onError: () => undefined })
+  const hints = await openNotifications({ socketDir, database: name, onError: () => undefined })
   const heard: string[] = []
-  hints.hear({ text: text => heard.push(text), missed: () => undefined })
+  hints.listen({ text: text => heard.push(text), missed: () => undefined })
   return { heard, send: hints.send, [Symbol.asyncDispose]: () => hints[Symbol.asyncDispose]() }
 }
 

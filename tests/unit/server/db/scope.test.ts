@@ -10,7 +10,7 @@ import {
   inPlatform,
   type Tx
 } from '../../../../src/server/db/scope.ts'
-import { nameOf } from '../../../../src/server/db/statement-names.ts'
+import { statementName } from '../../../../src/server/db/statement-names.ts'
 import { makeDb } from '../../../helpers/database.ts'
 
 let made: Awaited<ReturnType<typeof makeDb>>
@@ -220,7 +220,7 @@ test('refuses what comes after an end that was not waited for, rather than run i
 
 test('commits what was left to the commit', async () => {
   const answer = await inCompany(made.db, acme, async tx => {
-    tx.leave(rename(tx, 'Left'))
+    tx.sendWithCommit(rename(tx, 'Left'))
     return 'answer'
   })
   expect(answer).toBe('answer')
@@ -235,7 +235,7 @@ test.each([
   const failing = inCompany(made.db, acme, async tx => {
     tx.afterCommit(() => woken.push('never'))
     await rename(tx, 'Gone')
-    tx.leave(insertCompany(tx, globex))
+    tx.sendWithCommit(insertCompany(tx, globex))
     await follow(tx)
   })
   await expect(failing).rejects.toMatchObject({ code: '42501' })
@@ -281,8 +281,8 @@ test('prepares a statement once per connection', async () => {
 })
 
 test('names five hundred statements and no more', () => {
-  const names = Array.from({ length: 700 }, (_, n) => nameOf(`select ${n}`))
-  expect(nameOf('select 0')).toBe(names[0])
+  const names = Array.from({ length: 700 }, (_, n) => statementName(`select ${n}`))
+  expect(statementName('select 0')).toBe(names[0])
   expect(new Set(names).size).toBeLessThanOrEqual(501)
   expect(names.at(-1)).toBeUndefined()
 })

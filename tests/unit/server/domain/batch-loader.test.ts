@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { gather } from '../../../../src/server/domain/batch-loader.ts'
+import { createBatchLoader } from '../../../../src/server/domain/batch-loader.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -22,7 +22,7 @@ function makeSource() {
 
 test('what is asked while an answer is under way goes together, and each gets its own', async () => {
   const { ask, asked, gate } = makeSource()
-  const question = gather(ask, bounds)
+  const question = createBatchLoader(ask, bounds)
   const first = question([1])
   const second = question([2, 3])
   const third = question([4])
@@ -41,7 +41,7 @@ test('what is asked while an answer is under way goes together, and each gets it
 
 test('takes no more items together than allowed, but one question whole', async () => {
   const { ask, asked, gate } = makeSource()
-  const question = gather(ask, { ...bounds, maxItems: 3 })
+  const question = createBatchLoader(ask, { ...bounds, maxItems: 3 })
   const all = [question([1]), question([2, 3]), question([4, 5]), question([6, 7, 8, 9])]
   for (const [at, answer] of all.entries()) {
     gate(at)?.resolve()
@@ -52,7 +52,7 @@ test('takes no more items together than allowed, but one question whole', async 
 
 test('a failure is told to all who waited for it, and to nobody else', async () => {
   const { ask, gate } = makeSource()
-  const question = gather(ask, bounds)
+  const question = createBatchLoader(ask, bounds)
   const first = question([1])
   const together = [question([2]), question([3])]
   gate(0)?.resolve()
@@ -67,7 +67,7 @@ test('a failure is told to all who waited for it, and to nobody else', async () 
 
 test('an answer that is slow keeps nobody waiting', async () => {
   const { ask, asked, gate } = makeSource()
-  const question = gather(ask, bounds)
+  const question = createBatchLoader(ask, bounds)
   const slow = question([1])
   const others = [question([2]), question([3])]
   vi.advanceTimersByTime(49)
@@ -86,7 +86,7 @@ test('an answer that is slow keeps nobody waiting', async () => {
 
 test('no more are under way than allowed, however slow, and the rest goes with the first to end', async () => {
   const { ask, asked, gate } = makeSource()
-  const question = gather(ask, bounds)
+  const question = createBatchLoader(ask, bounds)
   const first = question([1])
   for (const item of [2, 3, 4, 5]) {
     void question([item])

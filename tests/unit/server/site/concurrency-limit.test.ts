@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createLines } from '../../../../src/server/site/concurrency-limit.ts'
+import { limitConcurrency } from '../../../../src/server/site/concurrency-limit.ts'
 
 test('runs a few of one key at a time, lets some wait and refuses the rest, and other keys go on', async () => {
-  const inLine = createLines({ atOnce: 2, waiting: 3 })
+  const inLine = limitConcurrency({ atOnce: 2, waiting: 3 })
   const isOpen = Promise.withResolvers<void>()
   let running = 0
   let most = 0
