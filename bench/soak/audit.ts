@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { leafHash } from '../../src/core/evidence/leaf.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
-import { demoActs } from '../../src/server/domain/demo/demo-documents.ts'
+import { demoHistory } from '../../src/server/domain/demo/demo-documents.ts'
 import { demoAccount } from '../../src/server/domain/demo-account.ts'
 import type { ServiceProcess } from '../../tests/helpers/service.ts'
 import type { Remembered } from './depositors.ts'
@@ -181,7 +181,7 @@ async function compareDemo(pool: pg.Pool): Promise<string[]> {
   const made = rows.map(
     ({ kind, name, state }) => `${kind} ${kind === 'deposit' ? name : ''} ${state}`
   )
-  const wanted = demoActs().map(act =>
+  const wanted = demoHistory().map(act =>
     act.kind === 'deposit' ? `deposit ${act.name.normalize('NFC')} ${act.outcome}` : 'verify  done'
   )
   const faults = wanted

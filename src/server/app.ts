@@ -21,7 +21,7 @@ import { createVisits, type Visit, type VisitLimits, type Visits } from './api/v
 import { CallerGone } from './db/shares.ts'
 import type { Tenants } from './domain/companies/domains.ts'
 import type { Deps } from './domain/deps.ts'
-import { metered, type Reading } from './domain/rate-limits.ts'
+import { type LimitReading, withLimitReadings } from './domain/rate-limits.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
 
 const allowedHeaders =
@@ -72,7 +72,7 @@ export function createApp(
     if (c.req.method === 'OPTIONS') return preflight(cors)
     const visit = visitOf(c, visits)
     c.set('visit', visit)
-    const { read } = await metered(next).finally(() => visit?.end())
+    const { read } = await withLimitReadings(next).finally(() => visit?.end())
     const limits = rateLimitHeaders(read)
     for (const [header, value] of Object.entries({ ...limits, ...cors, ...headers })) {
       if (!c.res.headers.has(header)) c.res.headers.set(header, value)
@@ -140,9 +140,9 @@ function visitOf(c: ApiContext, visits: Visits): Visit | undefined {
 }
 
 /** As draft-ietf-httpapi-ratelimit-headers-11 has it: `"verify_user_minute";r=599;t=60` */
-function rateLimitHeaders(read: Reading[]): Record<string, string> {
+function rateLimitHeaders(read: LimitReading[]): Record<string, string> {
   if (read.length === 0) return {}
-  const list = (item: (reading: Reading) => string) => read.map(item).join(', ')
+  const list = (item: (reading: LimitReading) => string) => read.map(item).join(', ')
   return {
     'ratelimit-policy': list(({ name, limit, seconds }) => `"${name}";q=${limit};w=${seconds}`),
     ratelimit: list(

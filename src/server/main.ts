@@ -15,7 +15,7 @@ import { watchConnections } from './http/connections.ts'
 import { createAddressReader, createSharedPeers } from './http/hosts.ts'
 import { createListener } from './http/listener.ts'
 import { checkAllFiles } from './jobs/check-files.ts'
-import { forget } from './jobs/delete-expired.ts'
+import { deleteExpired } from './jobs/delete-expired.ts'
 import { fillDemoDocuments } from './jobs/fill-demo.ts'
 import { runJobs } from './jobs/job-runner.ts'
 import { reloadKeys } from './jobs/reload-keys.ts'
@@ -120,7 +120,7 @@ async function start(): Promise<void> {
         settleUploads(deps),
         lapseStaleUploads(deps),
         sendMails(deps),
-        forget(deps),
+        deleteExpired(deps),
         checkAllFiles(deps),
         reloadKeys(deps)
       ],

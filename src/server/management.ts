@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { listCompanies } from './domain/companies/companies.ts'
 import { countHeld } from './domain/deposits/held-uploads.ts'
 import type { Deps } from './domain/deps.ts'
-import { askDatabase } from './domain/installation/installation.ts'
+import { pingDatabase } from './domain/installation/installation.ts'
 import type { Connections } from './http/connections.ts'
 
 const maxLagMs = 1000
@@ -72,7 +72,7 @@ async function checks({
   }
   return {
     connections: connections.hasRoom(),
-    database: await tried(() => askDatabase(deps)),
+    database: await tried(() => pingDatabase(deps)),
     documents: await tried(() => writeAndRemove(deps.blobs.stagingDirectory)),
     disk: await tried(() => requireSpace(deps.blobs.stagingDirectory)),
     keys: await tried(() => signAndVerify(deps))

@@ -18,7 +18,7 @@ import { verify } from '../../src/contract/verifications.ts'
 import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/public-key-proof.ts'
 import { readPayload } from '../../src/core/token.ts'
 import * as members from '../../src/server/domain/accounts/members.ts'
-import { forgetSignUps } from '../../src/server/domain/accounts/signups.ts'
+import { deleteExpiredSignUps } from '../../src/server/domain/accounts/signups.ts'
 import * as users from '../../src/server/domain/accounts/users.ts'
 import type { Letter } from '../../src/server/domain/deps.ts'
 import { authenticate } from '../../src/server/domain/sessions/sessions.ts'
@@ -220,7 +220,7 @@ describe('a sign-up', () => {
     const token = await tokenOf(account.email, 'verify')
     const pending = await service.signIn(account)
     service.wait(24 * 3600 + 1)
-    await forgetSignUps(service.deps, service.companies.localhost)
+    await deleteExpiredSignUps(service.deps, service.companies.localhost)
     await expect(whoIs(pending.access_token)).rejects.toMatchObject({ code: 'unauthenticated' })
     await expect(service.signIn(account)).rejects.toMatchObject({ code: 'login_failed' })
     const public_key_jwt = await proof('verify', account, token)

@@ -12,7 +12,7 @@ import { getDemo } from '../../src/contract/setup.ts'
 import { createUser, getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { mailTokenHash } from '../../src/core/public-key-proof.ts'
-import { forgetSignUps, listWaiting } from '../../src/server/domain/accounts/signups.ts'
+import { deleteExpiredSignUps, listWaiting } from '../../src/server/domain/accounts/signups.ts'
 import { createDemo, demoHost, fillDemo } from '../../src/server/domain/demo/demo.ts'
 import { demoAccount } from '../../src/server/domain/demo-account.ts'
 import { makeService, newAccount } from '../helpers/accounts.ts'
@@ -94,7 +94,7 @@ describe('a sign-up where no mail server is set', () => {
     expect(user).toMatchObject({ pending: true, delivery: 'administrator' })
 
     service.wait(29 * 86_400)
-    await forgetSignUps(service.deps, service.companies.demo)
+    await deleteExpiredSignUps(service.deps, service.companies.demo)
     const [waiting, ...more] = await listWaiting(service.deps)
     expect(more).toEqual([])
     expect(waiting).toMatchObject({

@@ -8,7 +8,7 @@ import { verify } from '../../src/contract/verifications.ts'
 import { type companyId, inCompany } from '../../src/server/db/scope.ts'
 import { removeCompany } from '../../src/server/domain/companies/companies.ts'
 import { createDemo, demoHost, fillDemo, findDemo } from '../../src/server/domain/demo/demo.ts'
-import { demoActs, sha256Hex } from '../../src/server/domain/demo/demo-documents.ts'
+import { demoHistory, sha256Hex } from '../../src/server/domain/demo/demo-documents.ts'
 import { lapseNextUpload, settleNextUpload } from '../../src/server/domain/deposits/uploads.ts'
 import type { Blobs } from '../../src/server/domain/deps.ts'
 import { checkAllFiles } from '../../src/server/jobs/check-files.ts'
@@ -87,7 +87,7 @@ test('says on its pages that it is one, and the other companies’ do not', asyn
 })
 
 test('lets anyone verify its documents', async () => {
-  const document = demoActs().find(act => act.kind === 'deposit' && act.outcome === 'done')
+  const document = demoHistory().find(act => act.kind === 'deposit' && act.outcome === 'done')
   if (document?.kind !== 'deposit') throw new Error('no document')
   const items = [{ sha256: sha256Hex(document.makeBytes()) }]
   const answer = await app.call(demoHost, verify, { items })
@@ -167,7 +167,7 @@ test.each([
        from request r left join deposit d on (d.company_id, d.request_id) = (r.company_id, r.id)
       where r.kind = 'deposit' order by r.created_at`
   )
-  const outcomes = demoActs().flatMap(act => (act.kind === 'deposit' ? [act.outcome] : []))
+  const outcomes = demoHistory().flatMap(act => (act.kind === 'deposit' ? [act.outcome] : []))
   expect(rows.map(row => row.state)).toEqual(outcomes)
   expect(rows.filter(row => row.late > 1)).toEqual([])
 })

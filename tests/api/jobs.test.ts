@@ -6,13 +6,13 @@ import type { Prepared } from '../../src/server/db/prepared-statements.ts'
 import { inCompany } from '../../src/server/db/scope.ts'
 import type { CompanyId, Deps } from '../../src/server/domain/deps.ts'
 import {
-  deleteEvents,
-  eventBounds,
-  forgetEvents
+  deleteEventsBatch,
+  deleteExpiredEvents,
+  eventBounds
 } from '../../src/server/domain/history/requests.ts'
-import { deleteAnswers } from '../../src/server/domain/idempotency.ts'
+import { deleteAnswersBatch } from '../../src/server/domain/idempotency.ts'
 import { checkAllFiles } from '../../src/server/jobs/check-files.ts'
-import { forget } from '../../src/server/jobs/delete-expired.ts'
+import { deleteExpired } from '../../src/server/jobs/delete-expired.ts'
 import type { Job } from '../../src/server/jobs/job-runner.ts'
 import { sendMails } from '../../src/server/jobs/send-mails.ts'
 import { lapseStaleUploads, settleUploads } from '../../src/server/jobs/settle-uploads.ts'
@@ -34,7 +34,7 @@ beforeEach(async () => {
 })
 
 test.each<[string, string, (deps: Deps) => Job]>([
-  ['forget', 'idempotency', forget],
+  ['forget', 'idempotency', deleteExpired],
   ['settle-uploads', 'upload', settleUploads],
   ['lapse-uploads', 'upload', lapseStaleUploads],
   ['send-mails', 'mail', sendMails]
@@ -53,7 +53,7 @@ test('goes on with what else a company forgets when one deletion fails', async (
   await breakTable('idempotency')
   await insertEvents(acme, 3, 100)
   await insertEvents(beta, 3, 100)
-  await forget(app.deps).run(() => false, true)
+  await deleteExpired(app.deps).run(() => false, true)
   expect(await count('event', acme)).toBe(0)
   expect(await count('event', beta)).toBe(0)
 })
@@ -80,15 +80,15 @@ test('forgets events of three months in batches, and leaves no gap', async () =>
   // an event dated back behind one that is still kept
   await insertEvents(acme, 1, 100)
   const before = await eventBounds(app.deps, acme)
-  expect([await forgetEvents(app.deps, acme), await forgetEvents(app.deps, acme)]).toEqual([
-    true,
-    true
-  ])
-  expect(await forgetEvents(app.deps, acme)).toBe(false)
+  expect([
+    await deleteExpiredEvents(app.deps, acme),
+    await deleteExpiredEvents(app.deps, acme)
+  ]).toEqual([true, true])
+  expect(await deleteExpiredEvents(app.deps, acme)).toBe(false)
   expect(await count('event', acme)).toBe(2)
   expect(await eventBounds(app.deps, acme)).toEqual({ ...before, oldest: before.newest - 1 })
   app.wait(100 * day)
-  await forgetEvents(app.deps, acme)
+  await deleteExpiredEvents(app.deps, acme)
   expect(await count('event', acme)).toBe(0)
 })
 
@@ -97,8 +97,12 @@ test('finds what is to be forgotten without reading what stays', async () => {
   await insertAnswers(acme, 5000)
   await app.owner.query('analyze event, idempotency')
   const before = new Date(Date.now() - 90 * day * 1000)
-  expect(await rowsRead(deleteEvents, { company_id: acme, before, batch: 10 })).toBeLessThan(50)
-  expect(await rowsRead(deleteAnswers, { company_id: acme, before, batch: 10 })).toBeLessThan(50)
+  expect(await rowsRead(deleteEventsBatch, { company_id: acme, before, batch: 10 })).toBeLessThan(
+    50
+  )
+  expect(await rowsRead(deleteAnswersBatch, { company_id: acme, before, batch: 10 })).toBeLessThan(
+    50
+  )
 })
 
 /** Lets every statement of the service on this table fail. */

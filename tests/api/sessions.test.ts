@@ -9,9 +9,9 @@ import {
 } from '../../src/contract/sessions.ts'
 import { createUser, getUser } from '../../src/contract/users.ts'
 import { expiryOf } from '../../src/core/token.ts'
-import { forgetChallenges } from '../../src/server/domain/key-proofs/challenges.ts'
+import { deleteExpiredChallenges } from '../../src/server/domain/key-proofs/challenges.ts'
 
-import { authenticate, standing } from '../../src/server/domain/sessions/sessions.ts'
+import { authenticate, getSessionStatus } from '../../src/server/domain/sessions/sessions.ts'
 import { type Account, makeService, newAccount, type Service } from '../helpers/accounts.ts'
 import { makeKeys } from '../helpers/keys.ts'
 
@@ -216,7 +216,7 @@ test('forgets used challenges an hour after they could be repeated', async () =>
   await using own = await makeService()
   await own.signIn(await own.signUp())
   const left = async () => {
-    await forgetChallenges(own.deps, own.companies.localhost)
+    await deleteExpiredChallenges(own.deps, own.companies.localhost)
     return (await own.owner.query('select n from used_challenge')).rows.length
   }
   own.wait(3600)
@@ -431,17 +431,17 @@ test('tells a stream to stop once the session is over', async () => {
   const { access_token } = await service.signIn(account)
   const tenant = await service.tenantOf('localhost')
   const person = await authenticate(service.deps, tenant, access_token)
-  expect(await standing(service.deps, person)).toBe('valid')
+  expect(await getSessionStatus(service.deps, person)).toBe('valid')
 
   service.wait(3601)
-  expect(await standing(service.deps, person)).toBe('ended')
+  expect(await getSessionStatus(service.deps, person)).toBe('ended')
   const next = await authenticate(
     service.deps,
     tenant,
     (await service.signIn(account)).access_token
   )
   await disable(account)
-  expect(await standing(service.deps, next)).toBe('disabled')
+  expect(await getSessionStatus(service.deps, next)).toBe('disabled')
 })
 
 test('answers a disabled person with the reason, and at login only who holds the key', async () => {

@@ -5,7 +5,7 @@ import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/public-key-
 import { companyId, inCompany } from '../../src/server/db/scope.ts'
 import { addUser } from '../../src/server/domain/accounts/new-users.ts'
 import { insertSignUp } from '../../src/server/domain/accounts/signups.ts'
-import { provenKey, sealedKey } from '../../src/server/domain/key-proofs/key-proofs.ts'
+import { sealKey, verifyKeyProof } from '../../src/server/domain/key-proofs/key-proofs.ts'
 import { createMailToken } from '../../src/server/domain/mail/mail-tokens.ts'
 import type { TestApp } from './app.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
@@ -27,7 +27,7 @@ export async function makeSignUp(app: TestApp): Promise<Mailed> {
   const public_key_jwt = keys.publicKeyJwt({ aud: host, email, purpose, nonce })
   const tenant = await app.tenants.resolve(host)
   if (!tenant) throw new Error('no acme')
-  const proof = provenKey({ tenant, email, purpose, public_key_jwt })
+  const proof = verifyKeyProof({ tenant, email, purpose, public_key_jwt })
   const person = { tenant, email, username: 'Ada', locale: undefined }
   const { id } = await inCompany(app.deps.db, tenant.company_id, tx =>
     insertSignUp(tx, app.deps, person, proof)
@@ -91,7 +91,7 @@ export async function makeEmailChange(
       .values({
         ...place,
         email,
-        ...sealedKey(app.deps, place, key),
+        ...sealKey(app.deps, place, key),
         created_at,
         expires_at: new Date(created_at.getTime() + 3_600_000)
       })

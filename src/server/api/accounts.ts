@@ -15,9 +15,9 @@ import * as emailChanges from '../domain/accounts/email-changes.ts'
 import * as members from '../domain/accounts/members.ts'
 import * as resets from '../domain/accounts/password-resets.ts'
 import * as signUps from '../domain/accounts/signups.ts'
-import { deliveryOf } from '../domain/developer-machine.ts'
+import { mailDelivery } from '../domain/developer-machine.ts'
 import * as mailTokens from '../domain/mail/mail-tokens.ts'
-import { countingTokens } from '../domain/rate-limits.ts'
+import { countingTokenFailures } from '../domain/rate-limits.ts'
 import { type Api, type ApiContext, companyOf, isFromDeveloper, person } from './context.ts'
 import { on } from './on.ts'
 import { canonical } from './users.ts'
@@ -81,10 +81,10 @@ function here(c: ApiContext) {
 
 /** How the link that was asked for arrives: the same for every e-mail. */
 function promised(c: ApiContext): { delivery: Delivery } {
-  return { delivery: deliveryOf(c.get('deps').settings, isFromDeveloper(c)) }
+  return { delivery: mailDelivery(c.get('deps').settings, isFromDeveloper(c)) }
 }
 
 /** Tries of mailed links count by address, unless they are right. */
 function counted<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
-  return countingTokens(c.get('deps'), here(c), run)
+  return countingTokenFailures(c.get('deps'), here(c), run)
 }

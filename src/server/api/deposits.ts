@@ -9,7 +9,7 @@ import { AppError } from '../../contract/errors.ts'
 import { attachment } from '../../core/file-name.ts'
 import { parseRange } from '../../core/range.ts'
 import * as deposits from '../domain/deposits/deposits.ts'
-import { createLink } from '../domain/sessions/download-links.ts'
+import { createDownloadLink } from '../domain/sessions/download-links.ts'
 import { idempotencyKey } from './admission.ts'
 import { type Api, type ApiContext, companyOf, person } from './context.ts'
 import { on, onStream } from './on.ts'
@@ -42,7 +42,7 @@ export function mountDeposits(app: Api): void {
     const caller = person(c)
     const content = { company_id: companyOf(c), user_id: caller.id, id }
     await deposits.findContent(c.get('deps'), content) // a link never leads to a refusal
-    const { link, expires } = createLink(c.get('deps'), { person: caller, id })
+    const { link, expires } = createDownloadLink(c.get('deps'), { person: caller, id })
     const path = getDepositContent.path.replace('{id}', id)
     return { url: `${path}?link=${link}`, expires: expires.toISOString() }
   })

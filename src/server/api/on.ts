@@ -4,7 +4,7 @@ import { AppError } from '../../contract/errors.ts'
 import { getHealth } from '../../contract/service.ts'
 import { attachment } from '../../core/file-name.ts'
 import { consume } from '../domain/rate-limits.ts'
-import { openLink } from '../domain/sessions/download-links.ts'
+import { resolveDownloadLink } from '../domain/sessions/download-links.ts'
 import {
   type Admission,
   admitPerson,
@@ -91,7 +91,7 @@ async function admit(
     const id = c.req.param('id') ?? ''
     // a browser that follows a link must not leave its page for the words of a refusal
     c.header('content-disposition', attachment('error.json'))
-    c.set('person', await openLink(c.get('deps'), { tenant, id, link }))
+    c.set('person', await resolveDownloadLink(c.get('deps'), { tenant, id, link }))
   } else if (token === undefined && route.access === 'public') {
     refuseSuspended(tenant, route)
     // before a body of theirs is read; pages are made by calls within the process

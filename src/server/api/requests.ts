@@ -80,7 +80,7 @@ function bodyOf(stream: EventStream, signal: AbortSignal): ReadableStream<Uint8A
     start(controller) {
       signal.addEventListener('abort', () => stream.close(), { once: true })
       if (signal.aborted) stream.close()
-      stream.flow({
+      stream.start({
         write(text) {
           controller.enqueue(utf8.encode(text))
           return (controller.desiredSize ?? 0) > 0

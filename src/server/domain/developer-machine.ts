@@ -3,7 +3,7 @@ import type { Delivery } from '../../contract/users.ts'
 import type { Settings, Tenant } from './deps.ts'
 
 /** What a request shows of its way here. */
-export interface Arrival {
+export interface RequestOrigin {
   /** Address of the other end of the connection, whatever headers say; absent for a call within the process. */
   peer: string | undefined
   /** Names of the request's headers. */
@@ -18,7 +18,7 @@ export interface Arrival {
 export function isDeveloperMachine(
   { dev, hasPublicUrl }: Pick<Settings, 'dev' | 'hasPublicUrl'>,
   { hasOwnDomain }: Pick<Tenant, 'hasOwnDomain'>,
-  { peer, headers }: Arrival
+  { peer, headers }: RequestOrigin
 ): boolean {
   if (dev) return true
   if (hasPublicUrl || hasOwnDomain) return false
@@ -26,7 +26,7 @@ export function isDeveloperMachine(
 }
 
 /** How the link of a message reaches its reader. */
-export function deliveryOf(
+export function mailDelivery(
   { mailServer }: Pick<Settings, 'mailServer'>,
   isDeveloper: boolean
 ): Delivery {

@@ -9,7 +9,7 @@ const keptDays = 7
 const forgottenAtOnce = 1000
 
 /** One act of a caller, named by the `Idempotency-Key` it sent. */
-export interface Act {
+export interface IdempotentCall {
   actor: string
   route: string
   key: string
@@ -22,10 +22,10 @@ export interface Act {
  * transaction, so a crash forgets both; while another call holds the key the answer is
  * `idempotency_in_flight`.
  */
-export async function once<Body extends object>(
+export async function runOnce<Body extends object>(
   tx: Tx,
   deps: Pick<Deps, 'keys'>,
-  scope: { company_id: CompanyId; now: Date; act: Act },
+  scope: { company_id: CompanyId; now: Date; act: IdempotentCall },
   effect: () => Promise<Body>
 ): Promise<{ body: Body; replayed: boolean }> {
   const { company_id, act } = scope
@@ -41,7 +41,7 @@ export async function once<Body extends object>(
   return { body, replayed: false }
 }
 
-interface Answer extends Omit<Act, 'input'> {
+interface Answer extends Omit<IdempotentCall, 'input'> {
   company_id: CompanyId
   body: string
 }
@@ -57,9 +57,9 @@ const keepAnswer = prepare((db, { company_id, actor, route, key, body }: Answer)
 )
 
 /** Frees the key of an act that came to nothing, as long as `body` is still what it answers. */
-export async function forgetAnswer(
+export async function deleteAnswer(
   tx: Tx,
-  { company_id, act, body }: { company_id: CompanyId; act: Act; body: object }
+  { company_id, act, body }: { company_id: CompanyId; act: IdempotentCall; body: object }
 ): Promise<void> {
   await tx
     .deleteFrom('idempotency')
@@ -72,18 +72,18 @@ export async function forgetAnswer(
 }
 
 /** Deletes a batch of the answers that have had their time, and returns whether more may be due. */
-export async function forgetAnswers(
+export async function deleteExpiredAnswers(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
 ): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - keptDays * 86_400_000)
   return inCompanyOnce(deps.db, company_id, async tx => {
-    const deleted = await tx.run(deleteAnswers, { company_id, before, batch: forgottenAtOnce })
+    const deleted = await tx.run(deleteAnswersBatch, { company_id, before, batch: forgottenAtOnce })
     return deleted.length === forgottenAtOnce
   })
 }
 
-export const deleteAnswers = prepare(
+export const deleteAnswersBatch = prepare(
   (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
     sql<{ key: string }>`
       delete from idempotency
@@ -97,7 +97,7 @@ export const deleteAnswers = prepare(
 
 async function claim(
   tx: Tx,
-  scope: { company_id: CompanyId; now: Date; act: Act },
+  scope: { company_id: CompanyId; now: Date; act: IdempotentCall },
   fingerprint: Buffer
 ): Promise<boolean> {
   const { actor, route, key } = scope.act
@@ -119,7 +119,7 @@ async function claim(
   }
 }
 
-interface Claim extends Omit<Act, 'input'> {
+interface Claim extends Omit<IdempotentCall, 'input'> {
   company_id: CompanyId
   fingerprint: Buffer
   created_at: Date
@@ -137,7 +137,7 @@ const insertKey = prepare((db, { company_id, actor, route, key, fingerprint, cre
 async function stored<Body>(
   tx: Tx,
   company_id: CompanyId,
-  act: Act,
+  act: IdempotentCall,
   fingerprint: Buffer
 ): Promise<Body | undefined> {
   const row = await tx

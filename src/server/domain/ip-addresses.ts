@@ -7,7 +7,7 @@ export interface AddressRange {
 }
 
 /** `'::ffff:192.0.2.7'` → `'192.0.2.7'`, `'2001:DB8:0::1'` → `'2001:db8::1'`; `undefined` for what is no address. */
-export function plainAddress(text: string): string | undefined {
+export function normalizeAddress(text: string): string | undefined {
   return parse(text)?.toString()
 }
 

@@ -4,8 +4,8 @@ import { AppError, type ErrorCode } from '../../contract/errors.ts'
 import type { Deps, Limits, Tenant } from './deps.ts'
 import { countedNetworks } from './ip-addresses.ts'
 
-/** How much of a limit is left to a caller, told with the answer. */
-export interface Reading {
+/** How much of a limit is left to a caller, reported with the answer. */
+export interface LimitReading {
   name: string
   limit: number
   seconds: number
@@ -17,8 +17,8 @@ interface Rule {
   points: (limits: Limits) => number
   seconds: number
   code: ErrorCode
-  /** Told to the caller: not what other people's calls have used up, and nothing of a login. */
-  told: boolean
+  /** Reported to the caller: not what other people's calls have used up, and nothing of a login. */
+  isReported: boolean
 }
 
 const minute = 60
@@ -27,11 +27,11 @@ const day = 86_400
 
 const rules = {
   /** Challenges and logins of one address. */
-  sign_in_address: told(rule(limits => limits.signInPerAddressMinute, minute)),
+  sign_in_address: reported(rule(limits => limits.signInPerAddressMinute, minute)),
   /** Tries to make an account, from one address. */
-  sign_up_address: told(rule(limits => limits.signUpPerAddressHour, hour)),
+  sign_up_address: reported(rule(limits => limits.signUpPerAddressHour, hour)),
   /** Mails asked for, from one address and for one e-mail, known or not. */
-  mail_address: told(rule(limits => limits.mailsPerAddressHour, hour)),
+  mail_address: reported(rule(limits => limits.mailsPerAddressHour, hour)),
   mail_email: rule(() => 3, hour),
   /** Resets asked for one e-mail from one network: nobody else keeps the owner from asking. */
   reset_email: rule(() => 3, hour),
@@ -51,23 +51,25 @@ const rules = {
   /** Tries of the setup code from one address. */
   setup_address: rule(() => 10, hour),
   /** Fingerprints looked up. */
-  verify_address_minute: told(
+  verify_address_minute: reported(
     rule(limits => limits.verifyPerAddressMinute, minute, 'lookup_limited')
   ),
-  verify_address_day: told(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
+  verify_address_day: reported(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
   verify_company_day: rule(limits => shared(limits.verifyPerCompanyDay), day, 'lookup_limited'),
   verify_newcomers_day: rule(limits => kept(limits.verifyPerCompanyDay), day, 'lookup_limited'),
-  verify_user_minute: told(rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')),
+  verify_user_minute: reported(
+    rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')
+  ),
   /** Calls of strangers that bring a body, for all companies together: counted before the body is read. */
-  public_address: told(rule(limits => limits.publicPerAddressMinute, minute)),
+  public_address: reported(rule(limits => limits.publicPerAddressMinute, minute)),
   /** What browsers tell of our own pages. */
-  csp_report_address: told(rule(limits => limits.reportsPerAddressMinute, minute))
+  csp_report_address: reported(rule(limits => limits.reportsPerAddressMinute, minute))
 } satisfies Record<string, Rule>
 
 export type LimitName = keyof typeof rules
 
 /** What is counted: a company, and within it an e-mail, a person or the networks of an address. */
-export type Counted = readonly [company: string, ...parts: (string | { address: string })[]]
+export type LimitKey = readonly [company: string, ...parts: (string | { address: string })[]]
 
 /** Budgets of the networks of an address, as multiples of the limit: a /64 of IPv6, its /56 and its /48. */
 const tierFactors = [1, 4, 16]
@@ -80,7 +82,7 @@ const tierFactors = [1, 4, 16]
 export async function consume(
   deps: Pick<Deps, 'keys' | 'settings'>,
   name: LimitName,
-  counted: Counted,
+  counted: LimitKey,
   points = 1
 ): Promise<{ isFirst: boolean }> {
   let isFirst = true
@@ -100,11 +102,11 @@ async function consumeTier(
   const taken = Math.min(points, limit)
   try {
     const result = await limiter(deps, name, tier).consume(pseudonym(deps, name, key), taken)
-    note(name, limit, result)
+    recordReading(name, limit, result)
     return result.consumedPoints <= taken
   } catch (refusal) {
     if (!(refusal instanceof RateLimiterRes)) throw refusal
-    note(name, limit, refusal)
+    recordReading(name, limit, refusal)
     const retryAfter = secondsLeft(refusal)
     // the counters go by the process's own clock
     const resets_at = new Date(Date.now() + retryAfter * 1000).toISOString()
@@ -148,7 +150,7 @@ export async function consumeMails(
 }
 
 /** Runs what a mailed link opens; a try that is refused counts against its address. */
-export async function countingTokens<T>(
+export async function countingTokenFailures<T>(
   deps: Pick<Deps, 'keys' | 'settings'>,
   { tenant, address }: { tenant: Tenant; address: string },
   run: () => Promise<T>
@@ -160,18 +162,20 @@ export async function countingTokens<T>(
   return result
 }
 
-const readings = new AsyncLocalStorage<Map<string, Reading>>()
+const readings = new AsyncLocalStorage<Map<string, LimitReading>>()
 
 /** Runs a call and answers, beside its result, which limits it was counted against. */
-export async function metered<T>(run: () => Promise<T>): Promise<{ result: T; read: Reading[] }> {
-  const read = new Map<string, Reading>()
+export async function withLimitReadings<T>(
+  run: () => Promise<T>
+): Promise<{ result: T; read: LimitReading[] }> {
+  const read = new Map<string, LimitReading>()
   const result = await readings.run(read, run)
   return { result, read: [...read.values()] }
 }
 
-function note(name: LimitName, limit: number, result: RateLimiterRes): void {
-  const { seconds, told } = rules[name]
-  if (!told) return
+function recordReading(name: LimitName, limit: number, result: RateLimiterRes): void {
+  const { seconds, isReported } = rules[name]
+  if (!isReported) return
   const remaining = Math.max(0, result.remainingPoints)
   const resetSeconds = secondsLeft(result)
   const read = readings.getStore()
@@ -188,7 +192,7 @@ function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
 export async function refund(
   deps: Pick<Deps, 'keys' | 'settings'>,
   name: LimitName,
-  counted: Counted,
+  counted: LimitKey,
   points = 1
 ): Promise<void> {
   for (const [tier, key] of tiersOf(counted).entries()) {
@@ -197,7 +201,7 @@ export async function refund(
 }
 
 /** One key for each network of the address among `counted`; without an address a single one. */
-function tiersOf(counted: Counted): string[][] {
+function tiersOf(counted: LimitKey): string[][] {
   const address = counted.find(part => typeof part === 'object')?.address
   const networks = address === undefined ? [''] : countedNetworks(address)
   return networks.map(network => counted.map(part => (typeof part === 'string' ? part : network)))
@@ -237,9 +241,9 @@ function pseudonym(deps: Pick<Deps, 'keys'>, name: LimitName, key: string[]): st
 }
 
 function rule(points: Rule['points'], seconds: number, code: ErrorCode = 'rate_limited'): Rule {
-  return { points, seconds, code, told: false }
+  return { points, seconds, code, isReported: false }
 }
 
-function told(rule: Rule): Rule {
-  return { ...rule, told: true }
+function reported(rule: Rule): Rule {
+  return { ...rule, isReported: true }
 }

@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HostName } from '../../contract/domains.ts'
-import { type AddressRange, isWithin, parseNetwork, plainAddress } from '../domain/ip-addresses.ts'
+import {
+  type AddressRange,
+  isWithin,
+  normalizeAddress,
+  parseNetwork
+} from '../domain/ip-addresses.ts'
 
 /**
  * The one reading of a request's host, on which the company depends: `undefined` for more than one
@@ -67,10 +72,10 @@ export function createAddressReader(trustedProxies: string[]): AddressReader {
   const trusted = trustedProxies.map(parseTrustedNetwork)
   return request => {
     const peer = request.socket.remoteAddress ?? ''
-    let address = plainAddress(peer) ?? peer
+    let address = normalizeAddress(peer) ?? peer
     const hops = String(request.headers['x-forwarded-for'] ?? '').split(',')
     while (hops.length > 0 && isWithin(address, trusted)) {
-      const hop = plainAddress(hops.pop()?.trim() ?? '')
+      const hop = normalizeAddress(hops.pop()?.trim() ?? '')
       if (hop === undefined) break
       address = hop
     }
@@ -97,5 +102,5 @@ export function parseTrustedNetwork(network: string): AddressRange {
 /** Whether many people come through a peer: a trusted proxy, or whoever sits on this machine. */
 export function createSharedPeers(trustedProxies: string[]): (address: string) => boolean {
   const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)
-  return address => isWithin(plainAddress(address) ?? '', shared)
+  return address => isWithin(normalizeAddress(address) ?? '', shared)
 }

@@ -130,7 +130,7 @@ function pour(stream: EventStream, response: ServerResponse, { status, headers }
   response.on('close', () => stream.close())
   response.on('drain', () => stream.resume())
   if (response.destroyed) stream.close()
-  stream.flow({ write: text => response.write(text), end: () => response.end() })
+  stream.start({ write: text => response.write(text), end: () => response.end() })
 }
 
 /** What fails before it is known whose API is called still answers with a code. */

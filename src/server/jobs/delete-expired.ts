@@ -1,24 +1,24 @@
-import { forgetSignUps } from '../domain/accounts/signups.ts'
+import { deleteExpiredSignUps } from '../domain/accounts/signups.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
-import { forgetEvents } from '../domain/history/requests.ts'
-import { forgetAnswers } from '../domain/idempotency.ts'
-import { forgetChallenges } from '../domain/key-proofs/challenges.ts'
-import { forgetMailTokens } from '../domain/mail/mail-tokens.ts'
-import { forgetSessions } from '../domain/sessions/sessions.ts'
+import { deleteExpiredEvents } from '../domain/history/requests.ts'
+import { deleteExpiredAnswers } from '../domain/idempotency.ts'
+import { deleteExpiredChallenges } from '../domain/key-proofs/challenges.ts'
+import { deleteExpiredMailTokens } from '../domain/mail/mail-tokens.ts'
+import { deleteExpiredSessions } from '../domain/sessions/sessions.ts'
 import { eachCompany, logFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /** Removes what has had its time: challenges, stored answers, events nobody resumes from, sessions, sign-ups, links. */
-export function forget(deps: Deps): Job {
+export function deleteExpired(deps: Deps): Job {
   const name = 'forget'
   /** `true`: a batch was removed, and more may be due. */
   const verbs: ((deps: Deps, company: CompanyId) => Promise<unknown>)[] = [
-    forgetChallenges,
-    forgetAnswers,
-    forgetEvents,
-    forgetSessions,
-    forgetSignUps,
-    forgetMailTokens
+    deleteExpiredChallenges,
+    deleteExpiredAnswers,
+    deleteExpiredEvents,
+    deleteExpiredSessions,
+    deleteExpiredSignUps,
+    deleteExpiredMailTokens
   ]
   return {
     name,

@@ -16,10 +16,10 @@ import {
 import {
   cancelUpload,
   getUpload,
-  holdReleased,
   receiveUpload,
   requireOpen,
   requireUploading,
+  reserveReleasedBytes,
   type Upload,
   uploadBusy
 } from '../domain/deposits/uploads.ts'
@@ -147,7 +147,7 @@ export function createUploads(deps: Deps): Uploads {
       if (offset + length > size) {
         throw new AppError('too_large', `The upload was announced with ${size} bytes`)
       }
-      if (current.released > 0) await holdReleased(deps, current)
+      if (current.released > 0) await reserveReleasedBytes(deps, current)
       lock.awaitBytes(offset)
       reached = await writeBody(request, {
         path: deps.blobs.stagingFile(current),

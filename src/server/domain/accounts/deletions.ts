@@ -4,7 +4,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import type { Person } from '../sessions/sessions.ts'
-import { provePresence } from './user-keys.ts'
+import { requirePassword } from './user-keys.ts'
 
 interface Deletion {
   tenant: Tenant
@@ -23,7 +23,7 @@ export async function deleteUser(
   const { tenant, person } = input
   const { company_id, id: user_id } = person
   await inCompany(deps.db, company_id, async tx => {
-    const { email, locale } = await provePresence(tx, deps, input)
+    const { email, locale } = await requirePassword(tx, deps, input)
     if (person.permissions.includes('operator')) await keepAnOperator(tx, company_id, user_id)
     await eraseRows(tx, company_id, user_id, email)
     const now = deps.clock()

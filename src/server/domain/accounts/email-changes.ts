@@ -1,12 +1,12 @@
 import { AppError } from '../../../contract/errors.ts'
 import { inCompany } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
-import { provenKey, replaceKey, sealedKey } from '../key-proofs/key-proofs.ts'
+import { replaceKey, sealKey, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import { consumeMails } from '../rate-limits.ts'
 import { endSessions, type Person } from '../sessions/sessions.ts'
-import { forgetMailed, lockKey, lockPerson, provePresence } from './user-keys.ts'
+import { lockKey, lockPerson, requirePassword, revokeMailedLinks } from './user-keys.ts'
 
 /** How long a new e-mail may take to confirm. */
 const waitingMs = 3_600_000
@@ -32,17 +32,17 @@ export async function changeEmail(
   const { tenant, person, address, email, public_key_jwt } = input
   const { company_id, id: user_id } = person
   await inCompany(deps.db, company_id, async tx => {
-    const { email: present, locale, challenge } = await provePresence(tx, deps, input)
+    const { email: present, locale, challenge } = await requirePassword(tx, deps, input)
     if (email === present) {
       const fields = { email: { rule: 'unchanged', detail: 'another e-mail than the present one' } }
       throw new AppError('invalid_input', 'This is the present e-mail', { fields })
     }
-    const proof = provenKey({ tenant, email, purpose: 'email', public_key_jwt })
+    const proof = verifyKeyProof({ tenant, email, purpose: 'email', public_key_jwt })
     // the very challenge that the present key has answered
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
     await consumeMails(deps, { tenant, email, address })
     // of several changes the last one counts, and only its links
-    await forgetMailed(tx, company_id, user_id)
+    await revokeMailedLinks(tx, company_id, user_id)
     const created_at = deps.clock()
     await tx
       .insertInto('email_change')
@@ -50,7 +50,7 @@ export async function changeEmail(
         company_id,
         user_id,
         email,
-        ...sealedKey(deps, { company_id, user_id }, proof),
+        ...sealKey(deps, { company_id, user_id }, proof),
         created_at,
         expires_at: new Date(created_at.getTime() + waitingMs)
       })
@@ -98,7 +98,7 @@ export async function confirmEmail(
         .where('id', '=', user_id)
         .execute()
       await replaceKey(tx, { company_id, user_id, now }, change)
-      await forgetMailed(tx, company_id, user_id)
+      await revokeMailedLinks(tx, company_id, user_id)
       await endSessions(tx, deps, { company_id, user_id, except: session_id })
     })
   } catch (error) {

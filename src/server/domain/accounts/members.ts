@@ -4,14 +4,14 @@ import { mailTokenHash } from '../../../core/public-key-proof.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { originOf } from '../companies/domains.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { once } from '../idempotency.ts'
-import { provenKey, replaceKey, sealedKey, spendProof } from '../key-proofs/key-proofs.ts'
+import { runOnce } from '../idempotency.ts'
+import { replaceKey, sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { createMailToken, mailLink, readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import { endSessions, type Person } from '../sessions/sessions.ts'
 import { scheduleInvitation } from './invitations.ts'
 import { addUser } from './new-users.ts'
-import { forgetMailed, lockPerson } from './user-keys.ts'
+import { lockPerson, revokeMailedLinks } from './user-keys.ts'
 
 interface Invitation {
   tenant: Tenant
@@ -53,7 +53,7 @@ export async function inviteUser(
     const { body, replayed } =
       idempotencyKey === undefined
         ? { body: await effect(), replayed: false }
-        : await once(tx, deps, { company_id, now: deps.clock(), act }, effect)
+        : await runOnce(tx, deps, { company_id, now: deps.clock(), act }, effect)
     if (replayed) return { body, replayed }
     // outside of what is stored for a repetition: a link lets people in
     return { body: { ...body, ...(await mailInvitation(tx, deps, tenant, body.id)) }, replayed }
@@ -93,17 +93,17 @@ export async function activateUser(
     const { subject: user_id, email } = await readMailToken(tx, deps, asked)
     const invited = await lockPerson(tx, company_id, user_id)
     const th = mailTokenHash(token)
-    const proof = provenKey({ tenant, email, purpose, public_key_jwt, th })
-    await spendProof(tx, deps, tenant, proof)
+    const proof = verifyKeyProof({ tenant, email, purpose, public_key_jwt, th })
+    await spendKeyProof(tx, deps, tenant, proof)
     await spendMailToken(tx, deps, { ...asked, subject: user_id })
     if (invited.email !== email) throw new AppError('mail_token_invalid', 'The e-mail has changed')
     const now = deps.clock()
     await replaceKey(
       tx,
       { company_id, user_id, now },
-      sealedKey(deps, { company_id, user_id }, proof)
+      sealKey(deps, { company_id, user_id }, proof)
     )
-    await forgetMailed(tx, company_id, user_id)
+    await revokeMailedLinks(tx, company_id, user_id)
     await tx
       .updateTable('user')
       .set({ username, ...(locale === undefined ? {} : { locale }) })

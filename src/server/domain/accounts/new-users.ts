@@ -3,7 +3,7 @@ import type { PublicKeyPayload } from '../../../core/public-key-jwt.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { newId, newRecordId } from '../ids.ts'
-import { sealedKey } from '../key-proofs/key-proofs.ts'
+import { sealKey } from '../key-proofs/key-proofs.ts'
 
 interface NewUser {
   /** In canonical form. */
@@ -15,7 +15,7 @@ interface NewUser {
   id?: string
   permissions?: string[]
   /** Without one nobody signs in. */
-  key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | ReturnType<typeof sealedKey> | undefined
+  key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | ReturnType<typeof sealKey> | undefined
   /** Asked by an administrator. */
   isInvited?: boolean
 }
@@ -49,7 +49,7 @@ export async function addUser(
   if (!user) return undefined
   if (key) {
     const place = { company_id, user_id: id }
-    const sealed = 'pub_enc' in key ? key : sealedKey(deps, place, key)
+    const sealed = 'pub_enc' in key ? key : sealKey(deps, place, key)
     await tx
       .insertInto('user_key')
       .values({ ...place, ...sealed, created_at: now })

@@ -2,12 +2,12 @@ import { AppError } from '../../../contract/errors.ts'
 import { mailTokenHash } from '../../../core/public-key-proof.ts'
 import { inCompany } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
-import { provenKey, replaceKey, sealedKey, spendProof } from '../key-proofs/key-proofs.ts'
+import { replaceKey, sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import { consumeMails } from '../rate-limits.ts'
 import { endSessions } from '../sessions/sessions.ts'
-import { forgetMailed, lockKey, lockPerson } from './user-keys.ts'
+import { lockKey, lockPerson, revokeMailedLinks } from './user-keys.ts'
 
 /** Promises a mail to whoever has this e-mail. Nobody is looked up before it is sent. */
 export async function requestReset(
@@ -39,17 +39,17 @@ export async function resetKey(
     const person = await lockPerson(tx, company_id, user_id)
     await lockKey(tx, company_id, user_id)
     const th = mailTokenHash(token)
-    const proof = provenKey({ tenant, email, purpose, public_key_jwt, th })
-    await spendProof(tx, deps, tenant, proof)
+    const proof = verifyKeyProof({ tenant, email, purpose, public_key_jwt, th })
+    await spendKeyProof(tx, deps, tenant, proof)
     await spendMailToken(tx, deps, { ...asked, subject: user_id })
     if (person.email !== email) throw new AppError('mail_token_invalid', 'The e-mail has changed')
     const now = deps.clock()
     await replaceKey(
       tx,
       { company_id, user_id, now },
-      sealedKey(deps, { company_id, user_id }, proof)
+      sealKey(deps, { company_id, user_id }, proof)
     )
-    await forgetMailed(tx, company_id, user_id)
+    await revokeMailedLinks(tx, company_id, user_id)
     await endSessions(tx, deps, { company_id, user_id })
     const { locale } = person
     await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })

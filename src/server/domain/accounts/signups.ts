@@ -7,11 +7,11 @@ import { listCompanies } from '../companies/companies.ts'
 import { originOf, primaryHost } from '../companies/domains.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
-import { provenKey, sealedKey, spendProof } from '../key-proofs/key-proofs.ts'
+import { sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { createMailToken, mailLink, readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import { consumeMails } from '../rate-limits.ts'
-import { endSessions, openSessions, type Person } from '../sessions/sessions.ts'
+import { confirmPendingSessions, endSessions, type Person } from '../sessions/sessions.ts'
 import { addUser } from './new-users.ts'
 
 const dayMs = 24 * 3_600_000
@@ -36,7 +36,7 @@ export async function insertSignUp(
   proof: PublicKeyPayload
 ): Promise<{ id: string }> {
   const { company_id } = tenant
-  await spendProof(tx, deps, tenant, proof)
+  await spendKeyProof(tx, deps, tenant, proof)
   const id = newId(deps)
   const created_at = deps.clock()
   const waitingMs = deps.settings.mailServer ? mailedMs : unmailedMs
@@ -49,7 +49,7 @@ export async function insertSignUp(
       email,
       username,
       locale: locale ?? 'und',
-      ...sealedKey(deps, { company_id, user_id: id }, proof),
+      ...sealKey(deps, { company_id, user_id: id }, proof),
       created_at,
       expires_at: new Date(created_at.getTime() + waitingMs)
     })
@@ -117,8 +117,8 @@ export async function verifySignUp(
       throw new AppError('proof_required', 'The link was opened without the session of its sign-up')
     }
     const th = mailTokenHash(token)
-    const proof = chosen && provenKey({ tenant, email, purpose, ...chosen, th })
-    if (proof) await spendProof(tx, deps, tenant, proof)
+    const proof = chosen && verifyKeyProof({ tenant, email, purpose, ...chosen, th })
+    if (proof) await spendKeyProof(tx, deps, tenant, proof)
     await spendMailToken(tx, deps, { ...asked, subject })
     if (!signup) throw over()
     const { username, locale, ...key } = signup
@@ -127,12 +127,12 @@ export async function verifySignUp(
       ? {
           username: chosen.username,
           locale: undefined,
-          key: sealedKey(deps, { company_id, user_id: subject }, proof)
+          key: sealKey(deps, { company_id, user_id: subject }, proof)
         }
       : { username, locale: ownLocale, key }
     if (!(await addUser(tx, deps, { company_id, id: subject, email, ...made }))) throw over()
     if (proof) await endSessions(tx, deps, { company_id, user_id: subject })
-    else await openSessions(tx, deps, { company_id, user_id: subject })
+    else await confirmPendingSessions(tx, deps, { company_id, user_id: subject })
     await dropSignUps(tx, deps, company_id, email)
     return subject
   })
@@ -207,7 +207,7 @@ async function waitingIn(
 }
 
 /** Forgets sign-ups nobody has confirmed in time. */
-export async function forgetSignUps(
+export async function deleteExpiredSignUps(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
 ): Promise<void> {

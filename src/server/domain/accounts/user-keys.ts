@@ -3,10 +3,10 @@ import { splitResponse } from '../../../core/challenge.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
-import { provenKey, replaceKey, sealedKey } from '../key-proofs/key-proofs.ts'
-import { type SealedKey, verifiesSealed } from '../key-proofs/public-keys.ts'
+import { replaceKey, sealKey, verifyKeyProof } from '../key-proofs/key-proofs.ts'
+import { type SealedKey, verifyWithSealedKey } from '../key-proofs/public-keys.ts'
 import { queueMail } from '../mail/mail-queue.ts'
-import { voidMailTokens } from '../mail/mail-tokens.ts'
+import { revokeMailTokens } from '../mail/mail-tokens.ts'
 import { consume, refund } from '../rate-limits.ts'
 import { endSessions, type Person } from '../sessions/sessions.ts'
 
@@ -25,17 +25,17 @@ export async function changeKey(
   const { tenant, person, public_key_jwt } = input
   const { company_id, id: user_id, session_id } = person
   await inCompany(deps.db, company_id, async tx => {
-    const { email, locale, challenge } = await provePresence(tx, deps, input)
-    const proof = provenKey({ tenant, email, purpose: 'rekey', public_key_jwt })
+    const { email, locale, challenge } = await requirePassword(tx, deps, input)
+    const proof = verifyKeyProof({ tenant, email, purpose: 'rekey', public_key_jwt })
     // the very challenge that the present key has answered
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
     const now = deps.clock()
     await replaceKey(
       tx,
       { company_id, user_id, now },
-      sealedKey(deps, { company_id, user_id }, proof)
+      sealKey(deps, { company_id, user_id }, proof)
     )
-    await forgetMailed(tx, company_id, user_id)
+    await revokeMailedLinks(tx, company_id, user_id)
     await endSessions(tx, deps, { company_id, user_id, except: session_id })
     await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
   })
@@ -46,7 +46,7 @@ export async function changeKey(
  * Whether the caller knows the present password, asked again before something that a stolen session
  * must not do. Holds the person and their key until the transaction ends.
  */
-export async function provePresence(
+export async function requirePassword(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'settings' | 'log'>,
   { tenant, person, challenge_response }: Answer
@@ -62,7 +62,7 @@ export async function provePresence(
   // counted before the check, so that guesses in parallel count too
   await consume(deps, 'rekey_user', counted)
   const { challenge, signature } = response
-  if (!key || !verifiesSealed(deps.keys, key, Buffer.from(challenge), signature)) {
+  if (!key || !verifyWithSealedKey(deps.keys, key, Buffer.from(challenge), signature)) {
     deps.log.warn({ audit: 'rekey_failed', company: company_id, user: user_id }, 'rekey refused')
     throw new AppError('password_wrong', 'The present key did not sign this challenge')
   }
@@ -110,8 +110,12 @@ export async function lockKey(
 }
 
 /** What was mailed or begun under the key before: links, and a change of e-mail. */
-export async function forgetMailed(tx: Tx, company_id: CompanyId, user_id: string): Promise<void> {
-  await voidMailTokens(tx, company_id, user_id)
+export async function revokeMailedLinks(
+  tx: Tx,
+  company_id: CompanyId,
+  user_id: string
+): Promise<void> {
+  await revokeMailTokens(tx, company_id, user_id)
   await tx
     .deleteFrom('email_change')
     .where('company_id', '=', company_id)

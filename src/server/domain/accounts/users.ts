@@ -5,9 +5,9 @@ import type { PublicKeyPayload } from '../../../core/public-key-jwt.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { usageOf } from '../companies/usage.ts'
 import type { Deps, Tenant } from '../deps.ts'
-import { deliveryOf } from '../developer-machine.ts'
-import { once } from '../idempotency.ts'
-import { provenKey, spendProof } from '../key-proofs/key-proofs.ts'
+import { mailDelivery } from '../developer-machine.ts'
+import { runOnce } from '../idempotency.ts'
+import { spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consume, consumeMails } from '../rate-limits.ts'
 import { type Person, renewToken } from '../sessions/sessions.ts'
 import { addUser } from './new-users.ts'
@@ -42,14 +42,14 @@ export async function createUser(
   const needsConfirmation = deps.settings.mailServer || !isDeveloper
   await consume(deps, 'sign_up_address', [tenant.company_id, { address }])
   if (needsConfirmation) await consumeMails(deps, { tenant, email, address })
-  const proof = provenKey({ ...input, purpose: 'signup' })
+  const proof = verifyKeyProof({ ...input, purpose: 'signup' })
   return inCompany(deps.db, tenant.company_id, async tx => {
     const insert = needsConfirmation ? insertSignUp : insertUser
     const effect = () => insert(tx, deps, input, proof)
     if (idempotencyKey === undefined) return { body: await effect(), replayed: false }
     const { tenant: _, address: __, isDeveloper: ___, idempotencyKey: key, ...fields } = input
     const act = { actor: nobody, route: 'POST /user', key: idempotencyKey, input: fields }
-    return once(tx, deps, { company_id: tenant.company_id, now: deps.clock(), act }, effect)
+    return runOnce(tx, deps, { company_id: tenant.company_id, now: deps.clock(), act }, effect)
   })
 }
 
@@ -71,7 +71,7 @@ function withDelivery(
   user: UserInfo,
   isDeveloper: boolean
 ): UserInfo {
-  return user.pending ? { ...user, delivery: deliveryOf(settings, isDeveloper) } : user
+  return user.pending ? { ...user, delivery: mailDelivery(settings, isDeveloper) } : user
 }
 
 /** Changes what is given. */
@@ -119,7 +119,7 @@ export async function insertUser(
   permissions: string[] = []
 ): Promise<{ id: string }> {
   const { company_id } = tenant
-  await spendProof(tx, deps, tenant, proof)
+  await spendKeyProof(tx, deps, tenant, proof)
   const key = { kdf: proof.kdf, jwk: proof.jwk }
   const id = await addUser(tx, deps, { company_id, email, username, locale, permissions, key })
   if (id === undefined) throw new AppError('email_taken', 'Somebody has signed up with this e-mail')

@@ -4,7 +4,7 @@ import { AppError } from '../../../contract/errors.ts'
  * Runs what writes groups, categories or domains. Throws `default_group_private` where the default group,
  * which public sign-ups join, would then allow a category that is not public: the database refuses that.
  */
-export async function keepingDefaultGroupPublic<T>(write: () => Promise<T>): Promise<T> {
+export async function withDefaultGroupCheck<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (cause) {

@@ -11,7 +11,7 @@ import { AppError } from '../../../contract/errors.ts'
 import { companyId, inCompany, inPlatform, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { canonicalTheme } from './canonical-svg.ts'
-import { keepingDefaultGroupPublic } from './default-groups.ts'
+import { withDefaultGroupCheck } from './default-groups.ts'
 
 /** How long another process may serve the config this one has changed. */
 const freshMs = 1000
@@ -100,7 +100,7 @@ export async function updateDomain(
   deps: Pick<Deps, 'db' | 'signals'>,
   input: DomainChange
 ): Promise<DomainConfig> {
-  return keepingDefaultGroupPublic(() => applyChange(deps, input))
+  return withDefaultGroupCheck(() => applyChange(deps, input))
 }
 
 async function applyChange(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
 
 /** What becomes of a document of the demonstration. */
-export type Outcome = 'done' | 'failed' | 'cancelled' | 'lapsed' | 'uploading'
+export type DemoOutcome = 'done' | 'failed' | 'cancelled' | 'lapsed' | 'uploading'
 
 export interface DemoDocument {
   kind: 'deposit'
@@ -10,7 +10,7 @@ export interface DemoDocument {
   day: number
   name: string
   media_type: string
-  outcome: Outcome
+  outcome: DemoOutcome
   /** Made when asked for, one at a time: all at once would hold up everybody else. */
   makeBytes: () => Uint8Array
   /** The file before it was reduced: its fingerprint, and what the reduction changed. */
@@ -31,7 +31,7 @@ const reducedSize = { w: 600, h: 450 }
 const checkDays = [24.6, 52.4, 91.7, 128.5, 150.2, 168.6]
 
 /** All that happened in the demonstration, oldest first; the same bytes every time. */
-export function demoActs(): (DemoDocument | DemoCheck)[] {
+export function demoHistory(): (DemoDocument | DemoCheck)[] {
   const documents = sheets.map(([day, name, outcome = 'done'], index): DemoDocument => {
     return { kind: 'deposit', day, name, outcome, ...describeFile(name, index) }
   })
@@ -58,7 +58,7 @@ export function sha256Hex(bytes: Uint8Array | string): string {
 }
 
 /** A notary's half year: day, name, and what became of it. */
-const sheets: [day: number, name: string, outcome?: Outcome][] = [
+const sheets: [day: number, name: string, outcome?: DemoOutcome][] = [
   [1.4, 'Bail commercial, 12 rue des Tanneurs.pdf'],
   [3.6, 'Acte de vente Lambert.pdf'],
   [3.7, 'Plan cadastral, section B.png'],

@@ -21,8 +21,8 @@ import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import {
   type DemoCheck,
   type DemoDocument,
-  demoActs,
   demoDays,
+  demoHistory,
   sha256Hex
 } from './demo-documents.ts'
 import { demoNames, demoTheme } from './demo-theme.ts'
@@ -109,7 +109,7 @@ export async function fillDemo(deps: Deps, stopping: () => boolean): Promise<boo
 
 async function playAll(deps: Deps, demo: Demo, stopping: () => boolean): Promise<boolean> {
   const stage = await openStage(deps, demo)
-  for (const [index, act] of demoActs().entries()) {
+  for (const [index, act] of demoHistory().entries()) {
     if (stopping()) return false
     await renew(deps, demo)
     const at = new Date(demo.created_at.getTime() + act.day * dayMs)
@@ -261,7 +261,7 @@ async function bring(deps: Deps, upload: Upload, document: DemoDocument): Promis
 }
 
 async function playCheck(deps: Deps, stage: Stage, { names }: DemoCheck): Promise<void> {
-  const documents = demoActs().filter(act => act.kind === 'deposit')
+  const documents = demoHistory().filter(act => act.kind === 'deposit')
   const items = names.map(name => {
     const document = documents.find(each => each.name === name)
     // of a picture the copy is checked: only that exists

@@ -19,7 +19,7 @@ import type { CompanyId, Deps, Leaver } from '../deps.ts'
 import { companyKeys, tagOf } from '../evidence/company-keys.ts'
 import { readOpenings } from '../evidence/sealed-openings.ts'
 import { type Draft, publish, readRequest } from '../history/requests.ts'
-import { type Act, once } from '../idempotency.ts'
+import { type IdempotentCall, runOnce } from '../idempotency.ts'
 import { newId, newRecordId } from '../ids.ts'
 import { readNames, writeRecord } from './deposit-records.ts'
 import { openDigest, sealDigest } from './upload-digests.ts'
@@ -28,7 +28,7 @@ interface CreateInput {
   company_id: CompanyId
   user_id: string
   /** Absent where the caller gave no key. */
-  act: Act | undefined
+  act: IdempotentCall | undefined
   deposit: z.output<(typeof createDepositCall)['input']>
   caller?: Leaver | undefined
 }
@@ -89,7 +89,7 @@ export async function createDeposit(
       return { request, upload: `/uploads/${upload_id}` }
     }
     if (!act) return { body: await create(), replayed: false }
-    return once(tx, deps, { company_id, now, act }, create)
+    return runOnce(tx, deps, { company_id, now, act }, create)
   }
   return inCompany(deps.db, company_id, register, { caller })
 }

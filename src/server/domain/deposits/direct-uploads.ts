@@ -4,10 +4,10 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { getRequest } from '../history/requests.ts'
-import { type Act, forgetAnswer, once } from '../idempotency.ts'
+import { deleteAnswer, type IdempotentCall, runOnce } from '../idempotency.ts'
 import { createDeposit, findRules, getDeposit, openUpload } from './deposits.ts'
 import { sealDigest } from './upload-digests.ts'
-import { findUpload, receiveUpload, tryEnd, type Upload } from './uploads.ts'
+import { endUpload, findUpload, receiveUpload, type Upload } from './uploads.ts'
 
 /** An upload that nobody has touched for this long has lost its caller. */
 const deadMs = 60_000
@@ -88,7 +88,7 @@ export async function abandonDirectUpload(
   upload: Upload,
   state: 'cancelled' | 'failed'
 ): Promise<void> {
-  await tryEnd(deps, upload, state, tx => forget(tx, file, upload))
+  await endUpload(deps, upload, state, tx => forget(tx, file, upload))
 }
 
 /** Makes the deposit of a fingerprint whose bytes are not kept. */
@@ -181,7 +181,7 @@ async function reserve(
     }
     const act = actOf(file, { name, category, media_type, size })
     const { body, replayed } = act
-      ? await once(tx, deps, { company_id, now, act }, open)
+      ? await runOnce(tx, deps, { company_id, now, act }, open)
       : { body: await open(), replayed: false }
     // in this transaction: a place that was reserved always has somebody who gives it back
     const upload = await findUpload(tx, company_id, body.upload_id)
@@ -197,9 +197,9 @@ async function withCategory(tx: Tx, file: DirectFile): Promise<DirectFile & { ca
 /** Frees the key of an upload that came to nothing, unless a later call holds it by now. */
 async function forget(tx: Tx, file: DirectFile, upload: Upload): Promise<void> {
   const act = actOf(file, undefined)
-  if (act) await forgetAnswer(tx, { ...file, act, body: { upload_id: upload.id } })
+  if (act) await deleteAnswer(tx, { ...file, act, body: { upload_id: upload.id } })
 }
 
-function actOf({ user_id, key }: DirectFile, input: unknown): Act | undefined {
+function actOf({ user_id, key }: DirectFile, input: unknown): IdempotentCall | undefined {
   return key === undefined ? undefined : { actor: user_id, route: 'PUT /deposit', key, input }
 }

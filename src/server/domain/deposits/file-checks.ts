@@ -12,7 +12,7 @@ const pageRows = 1000
 const discardedAtOnce = 100
 
 /** What a check of a company's files against its rows found. */
-export interface FsckReport {
+export interface FileCheckReport {
   checked: number
   /** Kept documents whose file is gone or cut, hex tags: the bytes are lost. */
   missing: string[]
@@ -30,7 +30,7 @@ export async function checkFiles(
   deps: Deps,
   company_id: CompanyId,
   rehash: number
-): Promise<FsckReport> {
+): Promise<FileCheckReport> {
   const before = new Date(deps.clock().getTime() - orphanHours * 3_600_000)
   const report = await checkKept(deps, company_id, rehash)
   report.removed += await removeStaged(deps, company_id, before)
@@ -61,8 +61,12 @@ export async function removeLeftFiles(
   }
 }
 
-async function checkKept(deps: Deps, company_id: CompanyId, rehash: number): Promise<FsckReport> {
-  const report: FsckReport = { checked: 0, missing: [], damaged: [], removed: 0 }
+async function checkKept(
+  deps: Deps,
+  company_id: CompanyId,
+  rehash: number
+): Promise<FileCheckReport> {
+  const report: FileCheckReport = { checked: 0, missing: [], damaged: [], removed: 0 }
   const { lookup } = await inCompany(deps.db, company_id, tx => companyKeys(tx, deps, company_id))
   for (let last = Buffer.alloc(0); ; ) {
     const rows = await inCompany(deps.db, company_id, tx =>

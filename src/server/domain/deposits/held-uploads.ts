@@ -1,7 +1,7 @@
 import { inCompany, inCompanyOnce } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { publish } from '../history/requests.ts'
-import { draftOf, findUpload } from './uploads.ts'
+import { findUpload, requestDraft } from './uploads.ts'
 
 /** A deposit that the service owes and could not make after all its attempts. */
 export interface HeldUpload {
@@ -65,7 +65,7 @@ export async function retryHeld(
       .executeTakeFirst()
     const upload = row && (await findUpload(tx, company_id, row.id))
     if (!upload) return false
-    await publish(tx, deps, company_id, draftOf(upload, 'processing'))
+    await publish(tx, deps, company_id, requestDraft(upload, 'processing'))
     tx.afterCommit(() => deps.signals.uploads.send(company_id))
     return true
   })

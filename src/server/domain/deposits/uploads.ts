@@ -126,7 +126,7 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
     // before a PATCH began, or while it was no longer heard of
     await reserveReleased(tx, current)
     await setState(tx, upload, 'received')
-    await publish(tx, deps, upload.company_id, draftOf(current, 'queued'))
+    await publish(tx, deps, upload.company_id, requestDraft(current, 'queued'))
     tx.afterCommit(() => deps.signals.uploads.send(upload.company_id))
   })
   if (failure?.isFlush) throw failure.error
@@ -134,7 +134,7 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
 
 /** Ends an upload at its person's wish and gives the reservation back. */
 export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
-  if (await tryEnd(deps, upload, 'cancelled', async () => {})) return
+  if (await endUpload(deps, upload, 'cancelled', async () => {})) return
   throw new AppError('upload_state', 'The upload is complete and can no longer be cancelled')
 }
 
@@ -142,7 +142,7 @@ export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
  * Ends an upload whose bytes have not all come, by its person's doing (`cancelled`) or by ours
  * (`failed`), does `also` in the same transaction, and answers whether there was one to end.
  */
-export async function tryEnd(
+export async function endUpload(
   deps: Deps,
   upload: Upload,
   state: 'cancelled' | 'failed',
@@ -164,7 +164,7 @@ export async function tryEnd(
  * Reserves the bytes again that an upload has given back. Throws `storage_limit_reached` when others have
  * taken the room; what has arrived stays, and the upload can go on later.
  */
-export async function holdReleased(deps: Pick<Deps, 'db'>, upload: Upload): Promise<void> {
+export async function reserveReleasedBytes(deps: Pick<Deps, 'db'>, upload: Upload): Promise<void> {
   await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (current?.state === 'uploading') await reserveReleased(tx, current)
@@ -358,7 +358,7 @@ async function lease(deps: Deps, company_id: CompanyId): Promise<Upload | undefi
       .where('id', '=', next.id)
       .execute()
     if (upload.request_state !== 'processing') {
-      await publish(tx, deps, company_id, draftOf(upload, 'processing'))
+      await publish(tx, deps, company_id, requestDraft(upload, 'processing'))
     }
     return { ...upload, attempts: upload.attempts + 1 }
   })
@@ -384,7 +384,7 @@ async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<voi
       .where('id', '=', upload.id)
       .execute()
     if (seconds !== undefined) return
-    await publish(tx, deps, company_id, { ...draftOf(current, 'processing'), code: 'held' })
+    await publish(tx, deps, company_id, { ...requestDraft(current, 'processing'), code: 'held' })
   })
   const facts = { company: company_id, request: request_id, attempts, err: error }
   if (seconds === undefined) deps.log.error(facts, 'deposit held: see vidimus deposit held')
@@ -468,7 +468,7 @@ async function end(
 ): Promise<void> {
   await release(tx, upload.company_id, reservationOf(upload))
   await setState(tx, upload, 'settled')
-  await publish(tx, deps, upload.company_id, { ...draftOf(upload, state), code })
+  await publish(tx, deps, upload.company_id, { ...requestDraft(upload, state), code })
 }
 
 const released = { writer: null, writer_until: null }
@@ -491,7 +491,7 @@ function reservationOf(upload: Upload) {
   return { user_id, group_id, period_start, requests: 1, bytes: size - released }
 }
 
-export function draftOf(upload: Upload, state: RequestState): Draft {
+export function requestDraft(upload: Upload, state: RequestState): Draft {
   return {
     id: upload.request_id,
     user_id: upload.user_id,

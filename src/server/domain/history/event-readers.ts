@@ -3,7 +3,7 @@ import { ProcessedRequest } from '../../../contract/requests.ts'
 import { inCompanyOnce } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type Person, type Standing, standingsOf } from '../sessions/sessions.ts'
+import { getSessionStatuses, type Person, type SessionStatus } from '../sessions/sessions.ts'
 import { eventBounds } from './requests.ts'
 
 /** News of other processes show after this time even when no notification of them arrives. */
@@ -20,47 +20,47 @@ export interface EventText {
 }
 
 /** A stream as its company's reader sees it. None of these may throw. */
-export interface Member {
+export interface EventSubscriber {
   readonly person: Person
   /** All of the person's events after the last call, up to the sequence `until`. */
-  hand(events: EventText[], until: number): void
+  deliver(events: EventText[], until: number): void
   /** The reader has passed `until` without it: it reads for itself. */
   fallBehind(until: number): void
   /** Its session was looked up. */
-  stand(standing: Standing): void
+  updateSession(status: SessionStatus): void
   /** Called every two seconds, and when the process stops. */
-  beat(): void
+  onInterval(): void
 }
 
 /** The one reader that follows a company's events in this process: one query serves all its streams. */
-export interface Reader {
-  join(member: Member): void
-  leave(member: Member): void
+export interface EventReader {
+  subscribe(subscriber: EventSubscriber): void
+  unsubscribe(subscriber: EventSubscriber): void
   /** Where the company's events begin and end by now; streams that open at once ask together. */
   bounds(): Promise<{ newest: number; oldest: number }>
 }
 
-const readersBySignals = new WeakMap<Deps['signals'], Map<CompanyId, Reader>>()
+const readersBySignals = new WeakMap<Deps['signals'], Map<CompanyId, EventReader>>()
 
-/** The reader of a company; it works while it has members. */
-export function readerOf(deps: Deps, company_id: CompanyId): Reader {
-  const readers = readersBySignals.get(deps.signals) ?? new Map<CompanyId, Reader>()
+/** The reader of a company; it works while it has subscribers. */
+export function eventReaderFor(deps: Deps, company_id: CompanyId): EventReader {
+  const readers = readersBySignals.get(deps.signals) ?? new Map<CompanyId, EventReader>()
   readersBySignals.set(deps.signals, readers)
   const reader = readers.get(company_id) ?? makeReader(deps, company_id)
   readers.set(company_id, reader)
   return reader
 }
 
-/** What the reader keeps of a member. */
+/** What the reader keeps of a subscriber. */
 interface Place {
   /** How many had joined by then. */
   joined: number
   checkedAt: number
 }
 
-function makeReader(deps: Deps, company_id: CompanyId): Reader {
-  const places = new Map<Member, Place>()
-  const byUser = new Map<string, Set<Member>>()
+function makeReader(deps: Deps, company_id: CompanyId): EventReader {
+  const places = new Map<EventSubscriber, Place>()
+  const byUser = new Map<string, Set<EventSubscriber>>()
   let joined = 0
   /** Everything up to here has been handed out; unknown before the first page. */
   let seen: number | undefined
@@ -106,37 +106,39 @@ function makeReader(deps: Deps, company_id: CompanyId): Reader {
       limit: pageEvents
     })
     seen = page.seen
-    for (const [member, place] of places) {
+    for (const [subscriber, place] of places) {
       // who joined while the page was read may have missed what is in it
-      if (isFirst || place.joined > asked) member.fallBehind(page.seen)
-      else member.hand(page.events.get(member.person.id) ?? none, page.seen)
+      if (isFirst || place.joined > asked) subscriber.fallBehind(page.seen)
+      else subscriber.deliver(page.events.get(subscriber.person.id) ?? none, page.seen)
     }
     return page.isFull
   }
 
-  async function check(members: Member[]): Promise<void> {
-    for (let from = 0; from < members.length; from += maxChecked) {
-      const some = members.slice(from, from + maxChecked)
+  async function check(subscribers: EventSubscriber[]): Promise<void> {
+    for (let from = 0; from < subscribers.length; from += maxChecked) {
+      const some = subscribers.slice(from, from + maxChecked)
       try {
         await checkTogether(some)
       } catch (error) {
         // they are due again at the next beat
-        for (const member of some) Object.assign(places.get(member) ?? {}, { checkedAt: 0 })
+        for (const subscriber of some) Object.assign(places.get(subscriber) ?? {}, { checkedAt: 0 })
         deps.log.warn({ company: company_id, err: error }, 'sessions could not be looked up')
       }
     }
   }
 
-  async function checkTogether(members: Member[]): Promise<void> {
+  async function checkTogether(subscribers: EventSubscriber[]): Promise<void> {
     const now = deps.clock().getTime()
-    for (const member of members) Object.assign(places.get(member) ?? {}, { checkedAt: now })
-    const people = members.map(({ person }) => person)
-    const standings = await standingsOf(deps, company_id, people)
-    for (const member of members) member.stand(standings.get(member.person) ?? 'ended')
+    for (const subscriber of subscribers)
+      Object.assign(places.get(subscriber) ?? {}, { checkedAt: now })
+    const people = subscribers.map(({ person }) => person)
+    const statuses = await getSessionStatuses(deps, company_id, people)
+    for (const subscriber of subscribers)
+      subscriber.updateSession(statuses.get(subscriber.person) ?? 'ended')
   }
 
   function beatAll(): void {
-    for (const member of places.keys()) member.beat()
+    for (const subscriber of places.keys()) subscriber.onInterval()
   }
 
   function start(): () => void {
@@ -146,8 +148,8 @@ function makeReader(deps: Deps, company_id: CompanyId): Reader {
         if (key.company === company_id && byUser.has(key.user)) void read()
       }),
       sessions.on(key => {
-        const members = key.company === company_id && byUser.get(key.user)
-        if (members) void check([...members])
+        const subscribers = key.company === company_id && byUser.get(key.user)
+        if (subscribers) void check([...subscribers])
       }),
       missed.on(() => {
         void read()
@@ -157,7 +159,9 @@ function makeReader(deps: Deps, company_id: CompanyId): Reader {
     const beat = setInterval(() => {
       void read()
       const due = deps.clock().getTime() - recheckMs
-      void check([...places].filter(([, at]) => at.checkedAt <= due).map(([member]) => member))
+      void check(
+        [...places].filter(([, at]) => at.checkedAt <= due).map(([subscriber]) => subscriber)
+      )
       beatAll()
     }, beatMs)
     deps.stopping.addEventListener('abort', beatAll)
@@ -171,18 +175,18 @@ function makeReader(deps: Deps, company_id: CompanyId): Reader {
   }
 
   return {
-    join(member) {
+    subscribe(subscriber) {
       if (places.size === 0) stop = start()
-      places.set(member, { joined: ++joined, checkedAt: deps.clock().getTime() })
-      const { id } = member.person
-      byUser.set(id, (byUser.get(id) ?? new Set()).add(member))
+      places.set(subscriber, { joined: ++joined, checkedAt: deps.clock().getTime() })
+      const { id } = subscriber.person
+      byUser.set(id, (byUser.get(id) ?? new Set()).add(subscriber))
       if (seen === undefined) void read()
     },
-    leave(member) {
-      if (!places.delete(member)) return
-      const { id } = member.person
+    unsubscribe(subscriber) {
+      if (!places.delete(subscriber)) return
+      const { id } = subscriber.person
       const streams = byUser.get(id)
-      streams?.delete(member)
+      streams?.delete(subscriber)
       if (streams?.size === 0) byUser.delete(id)
       if (places.size === 0) stop()
     },
@@ -197,7 +201,7 @@ function makeReader(deps: Deps, company_id: CompanyId): Reader {
 const none: EventText[] = []
 
 /** The wire's form of an event, the same for all who hear it. */
-export function textOf(request: ProcessedRequest): EventText {
+export function formatEvent(request: ProcessedRequest): EventText {
   return {
     seq: request.seq,
     text: `id: ${request.seq}\ndata: ${JSON.stringify(request)}\n\n`
@@ -228,7 +232,7 @@ async function readCompanyEvents(
   const events = new Map<string, EventText[]>()
   for (const { user_id, payload } of rows) {
     if (user_id === null) continue // nothing has happened since
-    const text = textOf(ProcessedRequest.parse(payload))
+    const text = formatEvent(ProcessedRequest.parse(payload))
     const known = events.get(user_id)
     if (known) known.push(text)
     else events.set(user_id, [text])

@@ -1,7 +1,13 @@
 import { AppError } from '../../../contract/errors.ts'
 import type { Deps } from '../deps.ts'
-import type { Person, Standing } from '../sessions/sessions.ts'
-import { type EventText, type Member, type Reader, readerOf, textOf } from './event-readers.ts'
+import type { Person, SessionStatus } from '../sessions/sessions.ts'
+import {
+  type EventReader,
+  type EventSubscriber,
+  type EventText,
+  eventReaderFor,
+  formatEvent
+} from './event-readers.ts'
 import { readEvents } from './requests.ts'
 
 const tickMs = 15_000
@@ -12,7 +18,7 @@ const maxHeldEvents = 64
 const maxHeldChars = 256 * 1024
 
 /** Where a stream flows to: a connection, mostly. */
-export interface Outlet {
+export interface EventSink {
   /** Answers whether more is welcome at once; after `false` the stream waits for `resume()`. */
   write(text: string): boolean
   end(): void
@@ -20,7 +26,7 @@ export interface Outlet {
 
 export interface EventStream {
   /** Begins to write, once: a tick or a reset first. */
-  flow(outlet: Outlet): void
+  start(sink: EventSink): void
   resume(): void
   /** The reader has gone. */
   close(): void
@@ -47,21 +53,21 @@ export async function openEventStream(deps: Deps, opening: Opening): Promise<Eve
   }
 }
 
-class OpenStream implements EventStream, Member {
+class OpenStream implements EventStream, EventSubscriber {
   readonly person: Person
   readonly #deps: Deps
   readonly #after: number | undefined
-  readonly #reader: Reader
+  readonly #reader: EventReader
   readonly #seat: Disposable
   readonly #endsAt: number
-  #outlet: Outlet | undefined
+  #sink: EventSink | undefined
   #isOver = false
-  #standing: Standing = 'valid'
+  #status: SessionStatus = 'valid'
   /** Everything up to here has been sent. */
   #seq = 0
   #tickedAt: number
   #isReset = false
-  /** What came while the outlet was waited for, or a page that the stream reads for itself. */
+  /** What came while the sink was waited for, or a page that the stream reads for itself. */
   #held: EventText[] = []
   #heldChars = 0
   /** Up to here the reader has handed over. */
@@ -79,9 +85,9 @@ class OpenStream implements EventStream, Member {
     // half an hour, give or take five minutes, so that many streams do not come back together
     const maxAge = 60_000 * (25 + ((deps.random(1)[0] ?? 0) / 255) * 10)
     this.#endsAt = Math.min(this.#tickedAt + maxAge, person.token_expires.getTime())
-    this.#reader = readerOf(deps, person.company_id)
+    this.#reader = eventReaderFor(deps, person.company_id)
     this.#seat = takeSeat(deps, person)
-    this.#reader.join(this)
+    this.#reader.subscribe(this)
   }
 
   async findPlace(): Promise<void> {
@@ -92,12 +98,12 @@ class OpenStream implements EventStream, Member {
     this.#behind = Math.max(this.#behind, newest)
   }
 
-  flow(outlet: Outlet): void {
+  start(sink: EventSink): void {
     if (this.#isOver) {
-      outlet.end()
+      sink.end()
       return
     }
-    this.#outlet = outlet
+    this.#sink = sink
     if (this.#isReset) this.#write(markText('reset', this.#seq))
     this.#write(markText('tick', this.#seq))
     this.#pump()
@@ -111,13 +117,13 @@ class OpenStream implements EventStream, Member {
   close(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#outlet = undefined
+    this.#sink = undefined
     this.#held = none
-    this.#reader.leave(this)
+    this.#reader.unsubscribe(this)
     this.#seat[Symbol.dispose]()
   }
 
-  hand(events: EventText[], until: number): void {
+  deliver(events: EventText[], until: number): void {
     this.#handed = until
     if (events.length === 0) return
     this.#held = this.#held.length === 0 ? events : [...this.#held, ...events]
@@ -133,23 +139,23 @@ class OpenStream implements EventStream, Member {
     this.#pump()
   }
 
-  stand(standing: Standing): void {
-    this.#standing = standing
+  updateSession(status: SessionStatus): void {
+    this.#status = status
     this.#endIfOver()
   }
 
-  beat(): void {
+  onInterval(): void {
     this.#pump()
     const now = this.#deps.clock().getTime()
-    const isIdle = this.#outlet && !this.#isStalled && !this.#isReading
+    const isIdle = this.#sink && !this.#isStalled && !this.#isReading
     if (!isIdle || now - this.#tickedAt < tickAfterMs) return
     this.#tickedAt = now
     this.#write(markText('tick', this.#seq))
   }
 
-  /** Brings the stream as far as its outlet takes it. */
+  /** Brings the stream as far as its sink takes it. */
   #pump(): void {
-    if (this.#endIfOver() || !this.#outlet || this.#isStalled || this.#isReading) return
+    if (this.#endIfOver() || !this.#sink || this.#isStalled || this.#isReading) return
     if (this.#behind > this.#seq) {
       void this.#catchUp()
       return
@@ -165,10 +171,10 @@ class OpenStream implements EventStream, Member {
     const { company_id, id: user_id } = this.person
     this.#isReading = true
     try {
-      while (this.#behind > this.#seq && this.#outlet && !this.#isStalled) {
+      while (this.#behind > this.#seq && this.#sink && !this.#isStalled) {
         const place = { company_id, user_id, after: this.#seq, limit: pageEvents }
         const page = await readEvents(this.#deps, place)
-        for (const request of page.events) this.#send(textOf(request))
+        for (const request of page.events) this.#send(formatEvent(request))
         this.#seq = Math.max(this.#seq, page.seen)
       }
     } catch (error) {
@@ -188,19 +194,19 @@ class OpenStream implements EventStream, Member {
   }
 
   #write(text: string): void {
-    if (this.#outlet && !this.#outlet.write(text)) this.#isStalled = true
+    if (this.#sink && !this.#sink.write(text)) this.#isStalled = true
   }
 
   #endIfOver(): boolean {
-    const outlet = this.#outlet
-    if (!outlet) return this.#isOver
+    const sink = this.#sink
+    if (!sink) return this.#isOver
     const { clock, stopping } = this.#deps
-    if (this.#standing === 'valid' && clock().getTime() < this.#endsAt && !stopping.aborted) {
+    if (this.#status === 'valid' && clock().getTime() < this.#endsAt && !stopping.aborted) {
       return false
     }
     this.close()
-    outlet.write(this.#standing === 'disabled' ? disabledText : byeText)
-    outlet.end()
+    sink.write(this.#status === 'disabled' ? disabledText : byeText)
+    sink.end()
     return true
   }
 }

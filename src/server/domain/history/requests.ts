@@ -424,19 +424,19 @@ export async function readEvents(
  * Deletes a batch of events that no stream may resume from any more, and returns whether more may be due.
  * Oldest first and without a gap, because a stream resumes wherever its next event is still there.
  */
-export async function forgetEvents(
+export async function deleteExpiredEvents(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
 ): Promise<boolean> {
   const before = new Date(deps.clock().getTime() - eventDays * 86_400_000)
   return inCompanyOnce(deps.db, company_id, async tx => {
-    const deleted = await tx.run(deleteEvents, { company_id, before, batch: eventBatch })
+    const deleted = await tx.run(deleteEventsBatch, { company_id, before, batch: eventBatch })
     return deleted.length === eventBatch
   })
 }
 
 /** Sequences grow with time, so the primary key finds the oldest events and needs no index beside it. */
-export const deleteEvents = prepare(
+export const deleteEventsBatch = prepare(
   (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
     sql<{ seq: number }>`
       with oldest as (

@@ -31,7 +31,7 @@ export async function recordKekId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Pr
 }
 
 /** Throws unless the database answers a request's own role. */
-export async function askDatabase(deps: Pick<Deps, 'db'>): Promise<void> {
+export async function pingDatabase(deps: Pick<Deps, 'db'>): Promise<void> {
   await inPlatform(deps.db, tx => sql`select 1`.execute(tx))
 }
 

@@ -10,7 +10,7 @@ import { originOf, primaryHost } from '../companies/domains.ts'
 import { findDemo } from '../demo/demo.ts'
 import { demoAccount } from '../demo-account.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { provenKey } from '../key-proofs/key-proofs.ts'
+import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consume, refund } from '../rate-limits.ts'
 
 /** Codes that hold at the same time: one of each process that starts, and of the command line. */
@@ -91,7 +91,7 @@ export async function createOperator(
     }
     await refund(deps, 'setup_address', attempt)
     const person = { tenant, email, username, public_key_jwt, locale }
-    const proof = provenKey({ ...person, purpose: 'signup' })
+    const proof = verifyKeyProof({ ...person, purpose: 'signup' })
     const user = await insertUser(tx, deps, person, proof, ['operator', 'admin'])
     await rename(tx, company_id, input.company)
     tx.afterCommit(() => deps.signals.domains.send(tenant.host))

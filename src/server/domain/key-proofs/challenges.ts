@@ -66,11 +66,11 @@ export async function spendChallenge(
   company_id: CompanyId,
   challenge: Pick<ChallengePayload, 'n' | 'exp'>
 ): Promise<boolean> {
-  const spent = await tx.run(insertSpent, spentRow(company_id, challenge))
+  const spent = await tx.run(insertSpent, spentChallengeRow(company_id, challenge))
   return spent.length > 0
 }
 
-const insertSpent = prepare((db, row: ReturnType<typeof spentRow>) =>
+const insertSpent = prepare((db, row: ReturnType<typeof spentChallengeRow>) =>
   db
     .insertInto('used_challenge')
     .values({ company_id: row.company_id, n: row.n, expires_at: row.expires_at })
@@ -79,12 +79,15 @@ const insertSpent = prepare((db, row: ReturnType<typeof spentRow>) =>
 )
 
 /** What is kept of a challenge for as long as it could be used again. */
-export function spentRow(company_id: CompanyId, { n, exp }: Pick<ChallengePayload, 'n' | 'exp'>) {
+export function spentChallengeRow(
+  company_id: CompanyId,
+  { n, exp }: Pick<ChallengePayload, 'n' | 'exp'>
+) {
   return { company_id, n, expires_at: new Date((exp + skewSeconds) * 1000) }
 }
 
 /** Removes what no challenge can repeat any more; called by a job. */
-export async function forgetChallenges(
+export async function deleteExpiredChallenges(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
 ): Promise<void> {

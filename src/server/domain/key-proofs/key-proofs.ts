@@ -6,7 +6,7 @@ import type { Tx } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { readChallenge, spendChallenge } from './challenges.ts'
-import { sealPublicKey, verifiesJwk } from './public-keys.ts'
+import { sealPublicKey, verifyWithJwk } from './public-keys.ts'
 
 interface Proof {
   tenant: Tenant
@@ -19,7 +19,13 @@ interface Proof {
 }
 
 /** The key, once it has signed for itself, for this host, e-mail, purpose and mail token. */
-export function provenKey({ tenant, email, purpose, public_key_jwt, th }: Proof): PublicKeyPayload {
+export function verifyKeyProof({
+  tenant,
+  email,
+  purpose,
+  public_key_jwt,
+  th
+}: Proof): PublicKeyPayload {
   const jwt = parsePublicKeyJwt(public_key_jwt)
   if (
     jwt?.payload.purpose !== purpose ||
@@ -27,7 +33,7 @@ export function provenKey({ tenant, email, purpose, public_key_jwt, th }: Proof)
     jwt.payload.email !== email ||
     jwt.payload.th !== th ||
     !isActiveKdf(jwt.payload.kdf) ||
-    !verifiesJwk(jwt.payload.jwk, jwt.signed, jwt.signature)
+    !verifyWithJwk(jwt.payload.jwk, jwt.signed, jwt.signature)
   ) {
     throw new AppError('key_invalid', `public_key_jwt does not prove a key for this ${purpose}`)
   }
@@ -35,7 +41,7 @@ export function provenKey({ tenant, email, purpose, public_key_jwt, th }: Proof)
 }
 
 /** Spends the challenge that a proof carries: each proof counts once, and not long. */
-export async function spendProof(
+export async function spendKeyProof(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock'>,
   tenant: Tenant,
@@ -50,7 +56,7 @@ export async function spendProof(
 }
 
 /** A proven key as its row holds it; the seal opens for this person alone. */
-export function sealedKey(
+export function sealKey(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   { company_id, user_id }: { company_id: string; user_id: string },
   { kdf, jwk }: Pick<PublicKeyPayload, 'kdf' | 'jwk'>
@@ -64,7 +70,7 @@ export function sealedKey(
 export async function replaceKey(
   tx: Tx,
   { company_id, user_id, now }: { company_id: string; user_id: string; now: Date },
-  key: ReturnType<typeof sealedKey>
+  key: ReturnType<typeof sealKey>
 ): Promise<void> {
   await tx
     .updateTable('user_key')

@@ -22,7 +22,7 @@ export function sealPublicKey(keys: Keys, place: KeyPlace, jwk: PublicKeyJwk): B
 }
 
 /** Whether the holder of a stored key made an ES256 signature. */
-export function verifiesSealed(
+export function verifyWithSealedKey(
   keys: Keys,
   sealed: SealedKey,
   signed: Uint8Array,
@@ -33,7 +33,11 @@ export function verifiesSealed(
 }
 
 /** The same for a key that came with its signature; `false` too for a point that is not on the curve. */
-export function verifiesJwk(jwk: PublicKeyJwk, signed: Uint8Array, signature: Uint8Array): boolean {
+export function verifyWithJwk(
+  jwk: PublicKeyJwk,
+  signed: Uint8Array,
+  signature: Uint8Array
+): boolean {
   return verifiesPoint(pointOf(jwk), signed, signature)
 }
 

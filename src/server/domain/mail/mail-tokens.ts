@@ -152,7 +152,7 @@ export async function spendMailToken(
 }
 
 /** Makes every link worthless that was mailed for somebody; used ones stay known as used. */
-export async function voidMailTokens(
+export async function revokeMailTokens(
   tx: Tx,
   company_id: CompanyId,
   subject: string
@@ -166,7 +166,7 @@ export async function voidMailTokens(
 }
 
 /** Forgets tokens a week after their end. */
-export async function forgetMailTokens(
+export async function deleteExpiredMailTokens(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
 ): Promise<void> {

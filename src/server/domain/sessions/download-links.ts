@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../contract/errors.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { type Person, standing } from './sessions.ts'
+import { getSessionStatus, type Person } from './sessions.ts'
 
 /** Long enough for a click and its redirects; the download itself may take longer. */
 const linkSeconds = 60
@@ -16,7 +16,7 @@ interface Linked {
 }
 
 /** Stands for its person's token at one download, so that no token lies in an address. */
-export function createLink(
+export function createDownloadLink(
   deps: Pick<Deps, 'keys' | 'clock'>,
   { person, id }: { person: Person; id: string }
 ): { link: string; expires: Date } {
@@ -28,7 +28,7 @@ export function createLink(
 }
 
 /** The person of a link, who must still be signed in; `link_invalid` for every other one. */
-export async function openLink(
+export async function resolveDownloadLink(
   deps: Pick<Deps, 'db' | 'keys' | 'clock'>,
   { tenant, id, link }: { tenant: Tenant; id: string; link: string }
 ): Promise<Person> {
@@ -53,7 +53,7 @@ export async function openLink(
     token_expires: linked.expires,
     session_expires: linked.expires
   }
-  if ((await standing(deps, person)) !== 'valid') throw invalid()
+  if ((await getSessionStatus(deps, person)) !== 'valid') throw invalid()
   return person
 }
 

@@ -11,10 +11,10 @@ import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
 import {
   type SealedKey,
   sealPublicKey,
-  verifiesJwk,
-  verifiesSealed
+  verifyWithJwk,
+  verifyWithSealedKey
 } from '../key-proofs/public-keys.ts'
-import { type Counted, consume, type LimitName, refund } from '../rate-limits.ts'
+import { consume, type LimitKey, type LimitName, refund } from '../rate-limits.ts'
 import { issueToken, tokenEnd } from './access-tokens.ts'
 import { createDevice, isDeviceOf } from './known-devices.ts'
 import { accountDisabled, createSession } from './sessions.ts'
@@ -86,7 +86,7 @@ function isPublished(
   { challenge, signature }: { challenge: string; signature: Uint8Array }
 ): boolean {
   if (isDeveloper || !tenant.config.demo) return false
-  return verifiesJwk(demoKey, Buffer.from(challenge), signature)
+  return verifyWithJwk(demoKey, Buffer.from(challenge), signature)
 }
 
 /** A person, or a sign-up that waits for its e-mail to be confirmed. */
@@ -189,7 +189,7 @@ function holderAmong(
 ): Account | undefined {
   const signed = Buffer.from(challenge)
   const holders = places.filter(place =>
-    verifiesSealed(keys, place?.key ?? decoyOf(keys), signed, signature)
+    verifyWithSealedKey(keys, place?.key ?? decoyOf(keys), signed, signature)
   )
   return holders.find(holder => holder !== undefined)
 }
@@ -215,7 +215,7 @@ function failureLimits(
   deps: Pick<Deps, 'keys'>,
   { tenant, email, device, address }: LogIn,
   user_id: string | undefined
-): [LimitName, Counted][] {
+): [LimitName, LimitKey][] {
   const { company_id } = tenant
   if (device !== undefined && user_id && isDeviceOf(deps, device, company_id, user_id)) {
     return [['login_device', [company_id, device]]]

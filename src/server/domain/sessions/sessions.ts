@@ -7,7 +7,7 @@ import type { DisabledMark } from '../../db/schema.ts'
 import { inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Leaver, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
-import { spentRow } from '../key-proofs/challenges.ts'
+import { spentChallengeRow } from '../key-proofs/challenges.ts'
 import { issueToken, readToken, tokenEnd, tokenMinutes } from './access-tokens.ts'
 
 /** Who makes a call, read afresh for each one. */
@@ -67,14 +67,14 @@ export async function authenticate(
   }
 }
 
-export type Standing = 'valid' | 'ended' | 'disabled'
+export type SessionStatus = 'valid' | 'ended' | 'disabled'
 
 /** How the holder of a session stands by now. */
-export async function standing(
+export async function getSessionStatus(
   deps: Pick<Deps, 'db' | 'clock'>,
   person: Person
-): Promise<Standing> {
-  const standings = await standingsOf(deps, person.company_id, [person])
+): Promise<SessionStatus> {
+  const standings = await getSessionStatuses(deps, person.company_id, [person])
   return standings.get(person) ?? 'ended'
 }
 
@@ -86,24 +86,24 @@ export async function isSignedIn(
   deps: Pick<Deps, 'db' | 'clock'>,
   person: Person
 ): Promise<boolean> {
-  return (await standing(deps, { ...person, token_expires: farFuture })) === 'valid'
+  return (await getSessionStatus(deps, { ...person, token_expires: farFuture })) === 'valid'
 }
 
 const farFuture = new Date(8.64e15)
 
 /** The same for many people of a company, who are looked up together. */
-export async function standingsOf<Holder extends Person>(
+export async function getSessionStatuses<Holder extends Person>(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId,
   people: Holder[]
-): Promise<Map<Holder, Standing>> {
+): Promise<Map<Holder, SessionStatus>> {
   const ids = [...new Set(people.map(({ session_id }) => session_id))]
   const rows = await inCompanyOnce(deps.db, company_id, tx =>
     tx.run(manySessions, { company_id, ids })
   )
   const now = deps.clock()
   const live = new Map(rows.filter(row => isLive(row, now)).map(row => [row.id, row]))
-  const standingOf = ({ id, session_id, token_expires }: Person): Standing => {
+  const standingOf = ({ id, session_id, token_expires }: Person): SessionStatus => {
     const session = live.get(session_id)
     if (token_expires <= now || session?.user_id !== id) return 'ended'
     return session.company_disabled || session.user_disabled ? 'disabled' : 'valid'
@@ -164,7 +164,7 @@ export async function createSession(
   deps: Pick<Deps, 'clock' | 'random'>,
   agent: string,
   { user_id, tokens_valid_after, waits_until }: Holder,
-  challenge: Parameters<typeof spentRow>[1]
+  challenge: Parameters<typeof spentChallengeRow>[1]
 ): Promise<NewSession | undefined> {
   const session_id = newId(deps)
   // a clock set back since a sign-out everywhere must not make sessions that have ended already
@@ -172,7 +172,7 @@ export async function createSession(
   const end = created_at.getTime() + sessionHours * 3_600_000
   const expires_at = new Date(Math.min(end, waits_until?.getTime() ?? end))
   const pending = waits_until !== undefined
-  const { n, expires_at: spent_until } = spentRow(tx.companyId, challenge)
+  const { n, expires_at: spent_until } = spentChallengeRow(tx.companyId, challenge)
   const made = await tx.raw({
     name: 'create_session',
     text: createSessionSql,
@@ -203,7 +203,7 @@ const createSessionSql = `
   returning id`
 
 /** The sessions of a sign-up become those of its person, and last as long as everybody's. */
-export async function openSessions(
+export async function confirmPendingSessions(
   tx: Tx,
   deps: Pick<Deps, 'signals'>,
   { company_id, user_id }: { company_id: CompanyId; user_id: string }
@@ -333,7 +333,7 @@ export async function endSessions(
 }
 
 /** Forgets sessions a month after their end. */
-export async function forgetSessions(
+export async function deleteExpiredSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
 ): Promise<void> {

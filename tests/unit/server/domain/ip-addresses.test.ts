@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import {
   countedNetworks,
   isWithin,
-  parseNetwork,
-  plainAddress
+  normalizeAddress,
+  parseNetwork
 } from '../../../../src/server/domain/ip-addresses.ts'
 
 test.each([
@@ -31,7 +31,7 @@ test.each([
   ['proxy.test', undefined],
   ['', undefined]
 ])('reads the address %s as %s', (text, address) => {
-  expect(plainAddress(text)).toBe(address)
+  expect(normalizeAddress(text)).toBe(address)
 })
 
 test.each([
