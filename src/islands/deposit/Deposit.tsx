@@ -13,10 +13,10 @@ import {
 import { $session } from '../../stores/sessions.ts'
 import { $user } from '../../stores/users.ts'
 import { DropZone } from '../files/DropZone.tsx'
-import { Unreadable } from '../files/UnreadableFiles.tsx'
-import { useOffer } from '../files/use-file-handoff.ts'
-import { Seal } from '../kit/AnimatedSeal.tsx'
-import type { DepositDesk, TurnedAway } from './DepositQueue.tsx'
+import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
+import { useFileHandoff } from '../files/use-file-handoff.ts'
+import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
+import type { DepositQueue, TurnedAway } from './DepositQueue.tsx'
 import { FolderButton } from './FolderButton.tsx'
 
 type ReadyCategories = Extract<Categories, { status: 'ready' }>
@@ -67,7 +67,7 @@ export function Deposit({ locale, words }: DepositProps) {
     setTurnedAway(left)
     setHeld([])
   }, [])
-  const unreadable = useOffer('deposit', take)
+  const unreadable = useFileHandoff('deposit', take)
 
   if (user && !user.features.includes('deposit')) {
     return (
@@ -92,12 +92,12 @@ export function Deposit({ locale, words }: DepositProps) {
           multiple
           onFiles={files => take(files)}
         >
-          <Seal state={{ kind: 'idle' }} className="size-20" small />
+          <AnimatedSeal state={{ kind: 'idle' }} className="size-20" small />
         </DropZone>
         <FolderButton label={t('deposit.folder')} onFiles={take} />
         {leftOut > 0 && <p role="status">{t('deposit.leftOut', { count: leftOut })}</p>}
         {phone && <p className="text-ink-soft text-sm">{t('deposit.phone')}</p>}
-        <Unreadable names={unreadable} locale={locale} t={t} />
+        <UnreadableFiles names={unreadable} locale={locale} t={t} />
         {turnedAway && turnedAway.count > 0 && (
           <p role="alert" className="text-error">
             {t('deposit.turnedAway', { ...turnedAway })}
@@ -124,13 +124,13 @@ export function Deposit({ locale, words }: DepositProps) {
 
 /** The queue and its list weigh as much as the page itself: they follow once it can be used. */
 function useDesk() {
-  const [Desk, setDesk] = useState<typeof DepositDesk>()
+  const [Desk, setDesk] = useState<typeof DepositQueue>()
   const [isLost, setLost] = useState(false)
   const loadDesk = useCallback(async () => {
     setLost(false)
     try {
-      const { DepositDesk } = await import('./DepositQueue.tsx')
-      setDesk(() => DepositDesk)
+      const { DepositQueue } = await import('./DepositQueue.tsx')
+      setDesk(() => DepositQueue)
     } catch {
       setLost(true)
     }

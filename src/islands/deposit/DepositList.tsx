@@ -17,8 +17,8 @@ import {
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
-import { Progress } from '../kit/ProgressBar.tsx'
-import { HandOver } from '../kit/VerifyAddress.tsx'
+import { ProgressBar } from '../kit/ProgressBar.tsx'
+import { VerifyAddress } from '../kit/VerifyAddress.tsx'
 import { DepositRow, textOf } from './DepositRow.tsx'
 
 interface DepositListProps {
@@ -46,7 +46,9 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
     <section ref={list} className="sheet grid gap-4" aria-label={t('deposit.list')} tabIndex={-1}>
       <div className="grid gap-2">
         <h2 className="font-semibold text-lg tabular-nums">{sentence(summary, t, locale)}</h2>
-        {!hasEnded && <Progress label={t('deposit.progressOfAll')} ratio={summary.percent / 100} />}
+        {!hasEnded && (
+          <ProgressBar label={t('deposit.progressOfAll')} ratio={summary.percent / 100} />
+        )}
         <div className="flex flex-wrap gap-2">
           {summary.active > 0 && deposits.length > 1 && (
             <Action label={t('deposit.action.pauseAll')} onClick={pauseAll} />
@@ -79,7 +81,7 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
           {hasEnded && <Action label={t('deposit.action.dismiss')} onClick={dismiss} />}
         </div>
       </div>
-      {hasEnded && summary.done + summary.duplicate > 0 && <HandOver locale={locale} t={t} />}
+      {hasEnded && summary.done + summary.duplicate > 0 && <VerifyAddress locale={locale} t={t} />}
       {limit && (
         <ErrorNote error={limit} t={t} locale={locale} text={textOf(limit, t, locale)}>
           <p>

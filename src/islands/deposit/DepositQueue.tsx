@@ -16,7 +16,7 @@ import { $session } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { DepositList, sentence } from './DepositList.tsx'
 
-export interface DepositDeskProps {
+export interface DepositQueueProps {
   t: T
   locale: Locale
   /** Chosen files that wait for the queue and for their category. */
@@ -35,7 +35,7 @@ export interface TurnedAway {
 }
 
 /** What happens to files once they are chosen: the queue and its list. */
-export function DepositDesk(props: DepositDeskProps) {
+export function DepositQueue(props: DepositQueueProps) {
   const { t, locale, files, category, onTaken, onAnother, children } = props
   const session = useStore($session, { ssr: 'initial' })
   const deposits = useStore($deposits, { ssr: 'initial' })

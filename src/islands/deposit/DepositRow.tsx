@@ -25,11 +25,11 @@ import {
   resume,
   retry
 } from '../../stores/deposits/deposits.ts'
-import { useSave } from '../files/use-document-download.ts'
-import { Seal } from '../kit/AnimatedSeal.tsx'
+import { useDocumentDownload } from '../files/use-document-download.ts'
+import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
-import { Progress } from '../kit/ProgressBar.tsx'
+import { ProgressBar } from '../kit/ProgressBar.tsx'
 
 interface DepositRowProps {
   t: T
@@ -50,7 +50,7 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
 
   return (
     <li className="flex gap-3 py-2 max-sm:flex-wrap" data-status={state.status} tabIndex={-1}>
-      <Seal state={sealOf(state)} label={label} className="size-8" small />
+      <AnimatedSeal state={sealOf(state)} label={label} className="size-8" small />
       <div className="grid min-w-0 flex-1 content-start gap-1">
         <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
           <p className="wrap-anywhere min-w-0 font-medium">{name}</p>
@@ -69,7 +69,7 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
           </p>
         )}
         {(state.status === 'hashing' || state.status === 'uploading') && (
-          <Progress label={t('deposit.progressOf', { name })} ratio={state.ratio} />
+          <ProgressBar label={t('deposit.progressOf', { name })} ratio={state.ratio} />
         )}
         {state.status === 'missing' && state.wrong && (
           <p role="alert" className="text-error text-sm">
@@ -174,7 +174,7 @@ interface SaveProps {
 }
 
 function Save({ request, name, t, locale }: SaveProps) {
-  const { isSaving, error, save } = useSave(request)
+  const { isSaving, error, save } = useDocumentDownload(request)
   const action = t(
     `deposit.action.${isSaving ? 'saving' : request.reduced_from ? 'saveReduced' : 'save'}`
   )

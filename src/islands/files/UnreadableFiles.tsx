@@ -2,7 +2,7 @@ import { type Locale, languageTag, type T } from '../../i18n/index.ts'
 
 const namedAtMost = 5
 
-interface UnreadableProps {
+interface UnreadableFilesProps {
   names: readonly string[]
   locale: Locale
   /** Over the namespace `common`. */
@@ -10,7 +10,7 @@ interface UnreadableProps {
 }
 
 /** Names what was dropped and could not be read. */
-export function Unreadable({ names, locale, t }: UnreadableProps) {
+export function UnreadableFiles({ names, locale, t }: UnreadableFilesProps) {
   if (names.length === 0) return null
   const more = names.length - namedAtMost
   const shown = names.slice(0, namedAtMost)

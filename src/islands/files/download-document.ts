@@ -2,7 +2,7 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import { contentAddress } from '../../stores/content-link.ts'
 
 /** Hands the exact bytes on record to the browser's own download, which writes them to the disk as they come. */
-export async function saveContent(request: ProcessedRequest): Promise<void> {
+export async function downloadDocument(request: ProcessedRequest): Promise<void> {
   if (!request.deposit_id) return
   const link = document.createElement('a')
   link.href = await contentAddress(request.deposit_id)

@@ -1,16 +1,16 @@
 import { useState } from 'react'
 import { AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { saveContent } from './download-document.ts'
+import { downloadDocument } from './download-document.ts'
 
 /** Saves the file on record; whatever goes wrong is told, and another try is open. */
-export function useSave(request: ProcessedRequest) {
+export function useDocumentDownload(request: ProcessedRequest) {
   const [state, setState] = useState<'idle' | 'saving' | AppError>('idle')
   const save = async () => {
     if (state === 'saving') return
     setState('saving')
     try {
-      await saveContent(request)
+      await downloadDocument(request)
       setState('idle')
     } catch (cause) {
       setState(asAppError(cause, 'Saving failed'))

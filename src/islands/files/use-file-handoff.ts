@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { $offer, type Offer, takeOffer } from '../../stores/file-handoff.ts'
 
 /** Takes files that were dropped or pasted for this page; answers what of them could not be read. */
-export function useOffer(
+export function useFileHandoff(
   to: Offer['to'],
   onFiles: (files: File[], leftOut: number) => void
 ): readonly string[] {

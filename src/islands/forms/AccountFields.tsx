@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import type { T } from '../../i18n/index.ts'
 import { Field } from '../kit/Field.tsx'
 import { fieldSentence, type useReadiness } from './account-form.ts'
-import { WorkButton } from './BusyButton.tsx'
+import { BusyButton } from './BusyButton.tsx'
 import type { useForm } from './use-form.ts'
 
 // What every form has in which a key is derived. Words: `account` and `errors`.
@@ -15,7 +15,7 @@ export interface AccountFieldProps {
 }
 
 /** What keeps this browser from signing in. */
-export function Obstacle({ t, obstacle }: { t: T } & Pick<Readiness, 'obstacle'>) {
+export function SignInObstacle({ t, obstacle }: { t: T } & Pick<Readiness, 'obstacle'>) {
   if (!obstacle) return null
   return (
     <p role="alert" className="alert alert-outline alert-warning">
@@ -59,11 +59,11 @@ export function CarryingLink({ path, children }: CarryingLinkProps) {
 }
 
 /** The form's button, and that a password is being made into a key, which takes a second. */
-export function Submit(props: { t: T; label: string; isWorking: boolean } & Readiness) {
+export function SubmitButton(props: { t: T; label: string; isWorking: boolean } & Readiness) {
   const { t, label, isWorking, isReady, obstacle } = props
   return (
     <>
-      <WorkButton label={label} isWorking={isWorking} isOff={!isReady || obstacle !== undefined} />
+      <BusyButton label={label} isWorking={isWorking} isOff={!isReady || obstacle !== undefined} />
       <p role="status" className="text-ink-soft text-sm empty:hidden">
         {isWorking ? t('account.securing') : ''}
       </p>

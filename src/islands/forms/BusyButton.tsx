@@ -1,4 +1,4 @@
-interface WorkButtonProps {
+interface BusyButtonProps {
   label: string
   isWorking: boolean
   isOff?: boolean
@@ -7,7 +7,7 @@ interface WorkButtonProps {
 }
 
 /** The one button of a sheet; it stays in place and keeps the focus while its work goes on. */
-export function WorkButton({ label, isWorking, isOff = false, onClick }: WorkButtonProps) {
+export function BusyButton({ label, isWorking, isOff = false, onClick }: BusyButtonProps) {
   return (
     <button
       type={onClick ? 'button' : 'submit'}

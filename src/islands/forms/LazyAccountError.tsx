@@ -1,6 +1,6 @@
-import { later } from '../kit/LazyPart.tsx'
+import { lazyPart } from '../kit/LazyPart.tsx'
 
 /** `AccountErrorNote`, which follows when something has gone wrong. */
-export const AccountError = later(
+export const LazyAccountError = lazyPart(
   async () => (await import('../kit/ErrorNote.tsx')).AccountErrorNote
 )

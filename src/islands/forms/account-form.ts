@@ -17,7 +17,7 @@ export function useReadiness(): { isReady: boolean; obstacle: 'insecure' | 'cook
 }
 
 /** Fills inputs from the query once, where the person has not typed yet. */
-export function prefill(form: HTMLFormElement | null, names: readonly string[]): void {
+export function prefillFromQuery(form: HTMLFormElement | null, names: readonly string[]): void {
   const query = new URLSearchParams(location.search)
   for (const name of names) {
     const input = form?.elements.namedItem(name)
@@ -40,7 +40,7 @@ export function fieldSentence(errors: FieldErrors, name: string, t: T): string |
  * Goes on after a sign-in, from where the form does not stay behind; the ways are loaded then. The
  * shell says on the next page what has been achieved, because this one is gone.
  */
-export async function goOn(news?: string): Promise<void> {
+export async function continueAfterSignIn(news?: string): Promise<void> {
   const [{ afterSignIn }, { navigate }, { $user }] = await Promise.all([
     import('../../stores/accounts/after-sign-in.ts'),
     import('../../stores/navigation.ts'),

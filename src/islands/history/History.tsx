@@ -26,15 +26,15 @@ import { $session } from '../../stores/sessions.ts'
 import { $user, can } from '../../stores/users.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useNow, useWaiting } from '../kit/time.ts'
-import { usePart } from '../kit/use-lazy-part.ts'
+import { useLazyPart } from '../kit/use-lazy-part.ts'
 import { EmptyState } from './EmptyState.tsx'
 import { HistoryFilters } from './HistoryFilters.tsx'
 import {
   filterOf,
-  type HistoryAddress,
-  readAddress,
+  type HistoryUrl,
+  readHistoryUrl,
   withoutEmpty,
-  writeAddress
+  writeHistoryUrl
 } from './history-url.ts'
 import { useOnline } from './use-online.ts'
 
@@ -92,11 +92,11 @@ export function History({ locale, words }: HistoryProps) {
 const noCategories: never[] = []
 
 interface FoundProps {
-  address: HistoryAddress
+  address: HistoryUrl
   names: ReadonlyMap<string, string>
   locale: Locale
   t: T
-  onChange: (address: HistoryAddress) => void
+  onChange: (address: HistoryUrl) => void
 }
 
 /** What the filters leave, or why there is nothing. */
@@ -106,7 +106,7 @@ function Found({ address, names, locale, t, onChange }: FoundProps) {
   const filter = useStore($filter, { ssr: 'initial' })
   const now = useNow(30_000)
   // while the rows are fetched, so is what draws them
-  const list = usePart(async () => (await import('./HistoryList.tsx')).HistoryList)
+  const list = useLazyPart(async () => (await import('./HistoryList.tsx')).HistoryList)
   const isLoading = status.status === 'idle' || status.status === 'loading'
   const isBlank = requests.length === 0 ? isLoading : !list.Part
   const waiting = useWaiting(isBlank)
@@ -174,7 +174,7 @@ function Found({ address, names, locale, t, onChange }: FoundProps) {
           t={t}
           now={now ?? Date.now()}
           isCovered={address.request !== undefined}
-          hrefOf={id => writeAddress({ ...address, request: id })}
+          hrefOf={id => writeHistoryUrl({ ...address, request: id })}
           onOpen={id => onChange({ ...address, request: id })}
           onEnd={onEnd}
         />
@@ -211,13 +211,13 @@ function Found({ address, names, locale, t, onChange }: FoundProps) {
 
 /** Filters and open details live in the page's address, so that it can be kept and passed on. */
 function useAddress() {
-  const [address, setAddress] = useState<HistoryAddress>()
-  useEffect(() => setAddress(readAddress(location.search)), [])
-  const change = useCallback((next: HistoryAddress) => {
+  const [address, setAddress] = useState<HistoryUrl>()
+  useEffect(() => setAddress(readHistoryUrl(location.search)), [])
+  const change = useCallback((next: HistoryUrl) => {
     setAddress(next)
     const { pathname, hash } = location
     // in place: Back leads to the page before, not through every letter that was typed
-    history.replaceState(history.state, '', `${pathname}${writeAddress(next)}${hash}`)
+    history.replaceState(history.state, '', `${pathname}${writeHistoryUrl(next)}${hash}`)
   }, [])
   return { address, change }
 }
@@ -233,7 +233,7 @@ interface DetailsProps {
 /** Loaded with the first request that is opened. */
 function Details({ id, names, locale, t, onClose }: DetailsProps) {
   useStore($requests, { ssr: 'initial' })
-  const drawer = usePart(async () => (await import('./HistoryDetails.tsx')).HistoryDetails)
+  const drawer = useLazyPart(async () => (await import('./HistoryDetails.tsx')).HistoryDetails)
   if (drawer.error) return <Lost part={drawer} locale={locale} t={t} />
   return (
     drawer.Part && (
@@ -250,7 +250,7 @@ function Details({ id, names, locale, t, onClose }: DetailsProps) {
 }
 
 interface LostProps {
-  part: Pick<ReturnType<typeof usePart>, 'error' | 'retry'>
+  part: Pick<ReturnType<typeof useLazyPart>, 'error' | 'retry'>
   locale: Locale
   t: T
 }

@@ -8,14 +8,14 @@ import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { $checkedNames } from '../../stores/checked-names.ts'
 import { loadDetails } from '../../stores/history/requests.ts'
 import { can } from '../../stores/users.ts'
-import { useSave } from '../files/use-document-download.ts'
-import { Seal } from '../kit/AnimatedSeal.tsx'
+import { useDocumentDownload } from '../files/use-document-download.ts'
+import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useWaiting } from '../kit/time.ts'
-import { HandOver } from '../kit/VerifyAddress.tsx'
-import { hasFile, nameOf, sealOf, stateWord, toneOf } from './request-labels.ts'
+import { VerifyAddress } from '../kit/VerifyAddress.tsx'
+import { hasFile, requestName, requestSeal, stateColor, stateLabel } from './request-labels.ts'
 import { UnfinishedUpload } from './UnfinishedUpload.tsx'
 
 interface HistoryDetailsProps {
@@ -81,12 +81,14 @@ export function HistoryDetails({ id, request: listed, t, ...props }: HistoryDeta
     >
       <div className="flex min-h-full flex-col gap-6">
         <div className="flex items-start gap-4">
-          {request && <Seal state={sealOf(request)} className="size-12" />}
+          {request && <AnimatedSeal state={requestSeal(request)} className="size-12" />}
           <div className="min-w-0 grow">
             <h2 id={title} className="section-title break-words">
-              {request ? nameOf(request, t) : t('history.details.title')}
+              {request ? requestName(request, t) : t('history.details.title')}
             </h2>
-            {request && <p className={`font-medium ${toneOf(request)}`}>{stateWord(request, t)}</p>}
+            {request && (
+              <p className={`font-medium ${stateColor(request)}`}>{stateLabel(request, t)}</p>
+            )}
           </div>
           <button
             type="button"
@@ -98,7 +100,12 @@ export function HistoryDetails({ id, request: listed, t, ...props }: HistoryDeta
         </div>
         {request?.code && <p>{t(`errors.${request.code}`)}</p>}
         {request?.kind === 'deposit' && request.state === 'uploading' && (
-          <UnfinishedUpload request={request} name={nameOf(request, t)} t={t} locale={locale} />
+          <UnfinishedUpload
+            request={request}
+            name={requestName(request, t)}
+            t={t}
+            locale={locale}
+          />
         )}
         {request?.reduced_from && (
           <p>
@@ -111,7 +118,7 @@ export function HistoryDetails({ id, request: listed, t, ...props }: HistoryDeta
         )}
         {request?.store === 'fingerprint' && <p>{t('history.details.fingerprintOnly')}</p>}
         {request?.kind === 'deposit' && request.state === 'done' && (
-          <HandOver locale={locale} t={t} />
+          <VerifyAddress locale={locale} t={t} />
         )}
         {shown && <Facts {...shown} category={categories.get(request?.category_id ?? '')} />}
         <p role="status" className="text-ink-soft empty:hidden">
@@ -218,7 +225,7 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
 }
 
 function Actions({ request, locale, t }: { request: ProcessedRequest; locale: Locale; t: T }) {
-  const { isSaving, error, save } = useSave(request)
+  const { isSaving, error, save } = useDocumentDownload(request)
   const { kind, state } = request
   const hasEnded = ['cancelled', 'lapsed', 'rejected', 'failed'].includes(state)
   const isOpen = kind === 'deposit' && state === 'uploading'

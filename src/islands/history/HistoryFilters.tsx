@@ -3,15 +3,15 @@ import type { Category } from '../../contract/categories.ts'
 import { AppError, asAppError } from '../../contract/errors.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { filterOf, type HistoryAddress, requestStates, withoutEmpty } from './history-url.ts'
+import { filterOf, type HistoryUrl, requestStates, withoutEmpty } from './history-url.ts'
 
 interface HistoryFiltersProps {
-  address: HistoryAddress
+  address: HistoryUrl
   categories: readonly Category[]
   locale: Locale
   /** Over the namespaces `history`, `errors` and `common`. */
   t: T
-  onChange: (address: HistoryAddress) => void
+  onChange: (address: HistoryUrl) => void
 }
 
 /** So long after the last letter a search begins. */
@@ -23,7 +23,7 @@ export function HistoryFilters({ address, categories, locale, t, onChange }: His
   const panel = useId()
   const { q: _q, request: _request, ...filters } = address
   const count = Object.keys(filters).length
-  const set = (change: { [Name in keyof HistoryAddress]?: HistoryAddress[Name] | undefined }) =>
+  const set = (change: { [Name in keyof HistoryUrl]?: HistoryUrl[Name] | undefined }) =>
     onChange(withoutEmpty({ ...address, ...change }))
   const { from, to } = address
   return (

@@ -14,11 +14,11 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import { type Lines, measureLines, visibleLines } from '../../core/row-window.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { countNewer, heldRows } from '../../stores/history/requests.ts'
-import { saveContent } from '../files/download-document.ts'
+import { downloadDocument } from '../files/download-document.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { dayName, dayOf } from './history-days.ts'
 import { RequestRow } from './RequestRow.tsx'
-import { nameOf } from './request-labels.ts'
+import { requestName } from './request-labels.ts'
 
 interface HistoryListProps {
   requests: readonly ProcessedRequest[]
@@ -101,7 +101,7 @@ export function HistoryList(props: HistoryListProps) {
       {saving.failed && (
         <div className="pb-4">
           <ErrorNote error={saving.failed.error} locale={locale} t={t}>
-            <p>{t('history.saveFailed', { name: nameOf(saving.failed.request, t) })}</p>
+            <p>{t('history.saveFailed', { name: requestName(saving.failed.request, t) })}</p>
           </ErrorNote>
         </div>
       )}
@@ -334,7 +334,7 @@ function useSaving() {
     setId(request.id)
     setFailed(undefined)
     try {
-      await saveContent(request)
+      await downloadDocument(request)
     } catch (cause) {
       setFailed({ request, error: asAppError(cause, 'Saving failed') })
     }

@@ -2,10 +2,10 @@ import { memo } from 'react'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes, formatInstant } from '../../core/format.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
-import { Seal } from '../kit/AnimatedSeal.tsx'
+import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { relativeTime } from '../kit/time.ts'
-import { hasFile, nameOf, sealOf, stateWord, toneOf } from './request-labels.ts'
+import { hasFile, requestName, requestSeal, stateColor, stateLabel } from './request-labels.ts'
 
 export interface RowProps {
   request: ProcessedRequest
@@ -31,8 +31,8 @@ export interface RowProps {
 export const RequestRow = memo(
   ({ request, category, locale, t, now, isStop, isSaving, href, onOpen, onSave }: RowProps) => {
     const created = new Date(request.created)
-    const word = stateWord(request, t)
-    const name = nameOf(request, t)
+    const word = stateLabel(request, t)
+    const name = requestName(request, t)
     const { items, reduced_from, kind, state } = request
     const stop = isStop ? 0 : -1
     const save = reduced_from ? 'history.saveReduced' : 'history.save'
@@ -43,7 +43,7 @@ export const RequestRow = memo(
         data-seq={request.seq}
         data-shape="row"
       >
-        <Seal state={sealOf(request)} label={word} small className="size-8" />
+        <AnimatedSeal state={requestSeal(request)} label={word} small className="size-8" />
         <div className="min-w-0 grow">
           <a
             className="block truncate print:whitespace-normal rounded-sm font-medium hover:underline"
@@ -61,7 +61,7 @@ export const RequestRow = memo(
           </a>
           {/* all rows are as high as the first: two lines where one is too short */}
           <p className="meta flex gap-x-3 overflow-hidden whitespace-nowrap text-ink-soft text-sm max-sm:h-[2lh] max-sm:flex-wrap print:h-auto print:flex-wrap print:whitespace-normal">
-            <span className={`font-medium ${toneOf(request)}`}>{word}</span>
+            <span className={`font-medium ${stateColor(request)}`}>{word}</span>
             <time dateTime={request.created} title={formatInstant(created, locale)}>
               <span className="print:hidden">{relativeTime(created, now, locale)}</span>
               <span className="hidden print:inline">{formatInstant(created, locale)}</span>

@@ -13,7 +13,7 @@ export const requestStates = [
 ] as const satisfies readonly RequestState[]
 
 /** What the page's address says of the list; days are the reader's own, both included. */
-export interface HistoryAddress {
+export interface HistoryUrl {
   kind?: 'deposit' | 'verify'
   state?: RequestState
   category?: string
@@ -28,7 +28,7 @@ const names = ['kind', 'state', 'category', 'q', 'from', 'to', 'request'] as con
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** `?kind=deposit&from=2026-05-03`; what it could not have written itself is left out. */
-export function readAddress(search: string): HistoryAddress {
+export function readHistoryUrl(search: string): HistoryUrl {
   const query = new URLSearchParams(search)
   const one = <Value extends string>(name: string, values: readonly Value[]) =>
     values.find(value => value === query.get(name))
@@ -48,7 +48,7 @@ export function readAddress(search: string): HistoryAddress {
 }
 
 /** The query of an address: `?kind=deposit`, or nothing. */
-export function writeAddress(address: HistoryAddress): string {
+export function writeHistoryUrl(address: HistoryUrl): string {
   const query = new URLSearchParams()
   for (const name of names) {
     const value = address[name]
@@ -58,7 +58,7 @@ export function writeAddress(address: HistoryAddress): string {
 }
 
 /** The days of the reader become moments, which are what the server knows. */
-export function filterOf({ request: _, from, to, ...rest }: HistoryAddress): RequestFilter {
+export function filterOf({ request: _, from, to, ...rest }: HistoryUrl): RequestFilter {
   const filter = withoutEmpty({
     ...rest,
     from: from && midnight(from, 0).toISOString(),

@@ -5,7 +5,7 @@ import type { T } from '../../i18n/index.ts'
 import { $checkedNames } from '../../stores/checked-names.ts'
 
 /** Checks are called by the names that this browser remembers of them. */
-export function nameOf({ id, kind, name, items }: ProcessedRequest, t: T): string {
+export function requestName({ id, kind, name, items }: ProcessedRequest, t: T): string {
   const [first, ...others] = $checkedNames.get().get(id) ?? []
   if (kind === 'verify' && first !== undefined) {
     if (others.length === 0) return t('history.checkNamed', { name: first })
@@ -15,7 +15,7 @@ export function nameOf({ id, kind, name, items }: ProcessedRequest, t: T): strin
   return name === undefined ? t('history.document') : shownName(name)
 }
 
-export function stateWord({ kind, state, verdict, match }: ProcessedRequest, t: T): string {
+export function stateLabel({ kind, state, verdict, match }: ProcessedRequest, t: T): string {
   if (kind === 'verify' && state === 'done' && verdict) {
     return t(`history.verdicts.${verdict === 'authentic' ? (match ?? 'original') : verdict}`)
   }
@@ -23,13 +23,13 @@ export function stateWord({ kind, state, verdict, match }: ProcessedRequest, t: 
 }
 
 /** A class that colours the word of the state. */
-export function toneOf({ kind, state, verdict }: ProcessedRequest): string {
+export function stateColor({ kind, state, verdict }: ProcessedRequest): string {
   if (state === 'rejected' || state === 'failed') return 'text-error'
   if (state !== 'done' || (kind === 'verify' && verdict !== 'authentic')) return ''
   return 'text-success'
 }
 
-export function sealOf({ kind, state, leaf_hash }: ProcessedRequest): SealState {
+export function requestSeal({ kind, state, leaf_hash }: ProcessedRequest): SealState {
   if (state === 'done' && leaf_hash) return { kind: 'sealed', leafHash: leaf_hash }
   if (kind === 'verify') return { kind: 'idle' }
   if (state === 'uploading') return { kind: 'even' }

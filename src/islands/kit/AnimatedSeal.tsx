@@ -14,7 +14,7 @@ interface SealProps {
 const easing = 'cubic-bezier(.2,0,0,1)'
 
 /** The seal of a deposit. It is pressed when it turns sealed before one's eyes, and only then. */
-export function Seal({ state, label, className, small }: SealProps) {
+export function AnimatedSeal({ state, label, className, small }: SealProps) {
   const root = useRef<SVGSVGElement>(null)
   const before = useRef(state.kind)
   const [growing, setGrowing] = useState(false)

@@ -1,14 +1,14 @@
 import type { ComponentType } from 'react'
 import type { T } from '../../i18n/index.ts'
-import { usePart } from './use-lazy-part.ts'
+import { useLazyPart } from './use-lazy-part.ts'
 
-/** A part whose code follows once it is shown. Words: `errors` and `common`. */
-export function later<Props extends { t: T }>(
+/** Returns a part whose code is loaded once it is shown. Words: `errors` and `common`. */
+export function lazyPart<Props extends { t: T }>(
   load: () => Promise<ComponentType<Props>>
 ): ComponentType<Props> {
-  return function Later(props: Props) {
+  return function LazyPart(props: Props) {
     const { t } = props
-    const { Part, error, retry } = usePart(load)
+    const { Part, error, retry } = useLazyPart(load)
     if (Part) return <Part {...props} />
     if (!error) return <div data-state="loading" />
     return (

@@ -5,7 +5,7 @@ interface ProgressProps {
   ratio?: number | undefined
 }
 
-export function Progress({ label, ratio }: ProgressProps) {
+export function ProgressBar({ label, ratio }: ProgressProps) {
   const known = ratio === undefined ? {} : { value: Math.round(ratio * 1000) }
   return (
     <progress

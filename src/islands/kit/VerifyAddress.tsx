@@ -2,7 +2,7 @@ import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
 
 /** What to give to somebody who is to check a document on record. Words: `common`. */
-export function HandOver({ locale, t }: { locale: Locale; t: T }) {
+export function VerifyAddress({ locale, t }: { locale: Locale; t: T }) {
   const address = location.origin + localizedPath(locale, '/verify')
   return (
     <div className="flex flex-col items-start gap-1 text-sm">

@@ -2,7 +2,7 @@ import { type ComponentType, useCallback, useEffect, useRef, useState } from 're
 import { AppError } from '../../contract/errors.ts'
 
 /** A part of a page whose code comes after the page; another try is open where it was lost on the way. */
-export function usePart<Props>(load: () => Promise<ComponentType<Props>>) {
+export function useLazyPart<Props>(load: () => Promise<ComponentType<Props>>) {
   const [Part, setPart] = useState<ComponentType<Props>>()
   const [error, setError] = useState<AppError>()
   const first = useRef(load)

@@ -2,9 +2,9 @@ import { useState } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import { type Locale, localizedPath, translator, type Words } from '../../i18n/index.ts'
 import { activate } from '../../stores/accounts/mail-links.ts'
-import { goOn } from '../forms/account-form.ts'
-import { NewKey } from './LazyNewPasswordForm.tsx'
-import { goneOf, LinkOutcome, outcomeOf } from './LinkOutcome.tsx'
+import { continueAfterSignIn } from '../forms/account-form.ts'
+import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
+import { closedLinkState, LinkOutcome, linkStateFromError } from './LinkOutcome.tsx'
 import { useMailLink } from './use-mail-link.ts'
 
 interface ActivateAccountProps {
@@ -20,12 +20,12 @@ export function ActivateAccount({ locale, words, company }: ActivateAccountProps
   const link = useMailLink('activate')
   const [heeded, setOutcome] = useState<'used' | 'over'>()
   const heed = (error: AppError) => {
-    setOutcome(outcomeOf(error))
-    return outcomeOf(error) !== undefined
+    setOutcome(linkStateFromError(error))
+    return linkStateFromError(error) !== undefined
   }
 
   if (link === 'loading') return <div className="sheet" data-state="loading" />
-  const outcome = heeded ?? goneOf(link)
+  const outcome = heeded ?? closedLinkState(link)
   if (link === 'none' || outcome) {
     return (
       <LinkOutcome text={t(outcome ? `links.activate.${outcome}` : 'links.noLink')}>
@@ -40,7 +40,7 @@ export function ActivateAccount({ locale, words, company }: ActivateAccountProps
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.activate.invited', { company, email: link.email })}</p>
-      <NewKey
+      <LazyNewPasswordForm
         {...{ locale, t, company, heed }}
         email={link.email}
         submit={t('links.activate.submit')}
@@ -48,7 +48,7 @@ export function ActivateAccount({ locale, words, company }: ActivateAccountProps
         username={link.username}
         send={async chosen => {
           await activate(link, { ...chosen, locale })
-          await goOn(t('account.signUp.done'))
+          await continueAfterSignIn(t('account.signUp.done'))
         }}
       />
     </section>

@@ -5,9 +5,9 @@ import { type Locale, localizedPath, translator, type Words } from '../../i18n/i
 import { confirmEmail, type MailLink } from '../../stores/accounts/mail-links.ts'
 import { $session } from '../../stores/sessions.ts'
 import { useReadiness } from '../forms/account-form.ts'
-import { WorkButton } from '../forms/BusyButton.tsx'
-import { AccountError } from '../forms/LazyAccountError.tsx'
-import { goneOf, LinkOutcome, outcomeOf } from './LinkOutcome.tsx'
+import { BusyButton } from '../forms/BusyButton.tsx'
+import { LazyAccountError } from '../forms/LazyAccountError.tsx'
+import { closedLinkState, LinkOutcome, linkStateFromError } from './LinkOutcome.tsx'
 import { useMailLink } from './use-mail-link.ts'
 
 interface ConfirmEmailProps {
@@ -34,7 +34,7 @@ export function ConfirmEmail({ locale, words }: ConfirmEmailProps) {
       setState('done')
     } catch (cause) {
       const error = asAppError(cause, 'Confirming the e-mail failed')
-      setState(outcomeOf(error) ?? error)
+      setState(linkStateFromError(error) ?? error)
     }
   }
 
@@ -48,7 +48,8 @@ export function ConfirmEmail({ locale, words }: ConfirmEmailProps) {
       </LinkOutcome>
     )
   }
-  const outcome = state === 'done' || state === 'used' || state === 'over' ? state : goneOf(link)
+  const outcome =
+    state === 'done' || state === 'used' || state === 'over' ? state : closedLinkState(link)
   if (outcome) {
     return (
       <LinkOutcome text={t(`links.confirmEmail.${outcome}`, { email: link.email })}>
@@ -71,8 +72,8 @@ export function ConfirmEmail({ locale, words }: ConfirmEmailProps) {
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.confirmEmail.ready', { email: link.email })}</p>
-      {failure && <AccountError error={failure} locale={locale} t={t} />}
-      <WorkButton
+      {failure && <LazyAccountError error={failure} locale={locale} t={t} />}
+      <BusyButton
         label={t('links.confirmEmail.submit')}
         isWorking={state === 'working'}
         isOff={!isReady}

@@ -1,4 +1,6 @@
-import { later } from '../kit/LazyPart.tsx'
+import { lazyPart } from '../kit/LazyPart.tsx'
 
-/** `NewKeyForm`, whose meter and rules follow when somebody comes with a link. */
-export const NewKey = later(async () => (await import('./NewPasswordForm.tsx')).NewKeyForm)
+/** `NewPasswordForm`, loaded when somebody comes with a link. */
+export const LazyNewPasswordForm = lazyPart(
+  async () => (await import('./NewPasswordForm.tsx')).NewPasswordForm
+)

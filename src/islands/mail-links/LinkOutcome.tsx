@@ -3,13 +3,13 @@ import type { AppError } from '../../contract/errors.ts'
 import type { OpenedLink } from './use-mail-link.ts'
 
 /** What became of a link that opens nothing any more; `undefined` for every other failure. */
-export function outcomeOf(error: AppError): 'used' | 'over' | undefined {
+export function linkStateFromError(error: AppError): 'used' | 'over' | undefined {
   if (error.code === 'mail_token_used') return 'used'
   return error.code === 'mail_token_invalid' ? 'over' : undefined
 }
 
 /** What has become of an opened link that opens nothing any more. */
-export function goneOf(link: OpenedLink | 'none'): 'used' | 'over' | undefined {
+export function closedLinkState(link: OpenedLink | 'none'): 'used' | 'over' | undefined {
   return link === 'none' || link.state === 'open' ? undefined : link.state
 }
 

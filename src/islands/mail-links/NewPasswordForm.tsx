@@ -1,14 +1,14 @@
 import { type FormEvent, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { Locale, T } from '../../i18n/index.ts'
-import { Obstacle, Submit } from '../forms/AccountFields.tsx'
+import { SignInObstacle, SubmitButton } from '../forms/AccountFields.tsx'
 import { useReadiness, usernameRule } from '../forms/account-form.ts'
-import { AccountError } from '../forms/LazyAccountError.tsx'
+import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
 import { useForm, type Values } from '../forms/use-form.ts'
 
-interface NewKeyFormProps {
+interface NewPasswordFormProps {
   locale: Locale
   t: T
   /** Whose password it becomes. */
@@ -24,7 +24,7 @@ interface NewKeyFormProps {
 }
 
 /** A password twice, and a username where there is none yet. */
-export function NewKeyForm(props: NewKeyFormProps) {
+export function NewPasswordForm(props: NewPasswordFormProps) {
   const { locale, t, email, company, submit, asksForName = false, heed, send } = props
   const weakness = ({ username = '', password = '' }: Values) =>
     weaknessErrors('password', password, { email, username, company })
@@ -60,7 +60,7 @@ export function NewKeyForm(props: NewKeyFormProps) {
   const failure = typeof state === 'object' ? state : undefined
   return (
     <form {...form.props} onSubmit={go} className="flex flex-col gap-4">
-      <Obstacle t={t} obstacle={obstacle} />
+      <SignInObstacle t={t} obstacle={obstacle} />
       {/* tells password managers whose password this is */}
       <input
         className="sr-only"
@@ -78,8 +78,8 @@ export function NewKeyForm(props: NewKeyFormProps) {
         form={form}
         chooser={() => ({ email, username: form.read()['username'] ?? '', company })}
       />
-      {failure && <AccountError error={failure} locale={locale} t={t} />}
-      <Submit
+      {failure && <LazyAccountError error={failure} locale={locale} t={t} />}
+      <SubmitButton
         t={t}
         label={submit}
         isWorking={state === 'working'}

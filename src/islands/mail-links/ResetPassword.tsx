@@ -4,12 +4,17 @@ import type { Delivery } from '../../contract/users.ts'
 import { type Locale, type T, translator, type Words } from '../../i18n/index.ts'
 import { type MailLink, requestReset, resetPassword } from '../../stores/accounts/mail-links.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
-import { emailRule, goOn, prefill, useReadiness } from '../forms/account-form.ts'
-import { WorkButton } from '../forms/BusyButton.tsx'
-import { AccountError } from '../forms/LazyAccountError.tsx'
+import {
+  continueAfterSignIn,
+  emailRule,
+  prefillFromQuery,
+  useReadiness
+} from '../forms/account-form.ts'
+import { BusyButton } from '../forms/BusyButton.tsx'
+import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { useForm } from '../forms/use-form.ts'
-import { NewKey } from './LazyNewPasswordForm.tsx'
-import { goneOf, LinkOutcome, outcomeOf } from './LinkOutcome.tsx'
+import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
+import { closedLinkState, LinkOutcome, linkStateFromError } from './LinkOutcome.tsx'
 import { useMailLink } from './use-mail-link.ts'
 
 interface ResetPasswordProps {
@@ -25,11 +30,11 @@ export function ResetPassword({ locale, words, company }: ResetPasswordProps) {
   const link = useMailLink('reset')
   const [heeded, setOutcome] = useState<'used' | 'over'>()
   const heed = (error: AppError) => {
-    setOutcome(outcomeOf(error))
-    return outcomeOf(error) !== undefined
+    setOutcome(linkStateFromError(error))
+    return linkStateFromError(error) !== undefined
   }
   if (link === 'loading') return <div className="sheet" data-state="loading" />
-  const outcome = heeded ?? goneOf(link)
+  const outcome = heeded ?? closedLinkState(link)
   if (link === 'none' || outcome) {
     const note = t(outcome ? `links.reset.${outcome}` : 'links.reset.ask')
     return <Ask {...{ locale, t, note }} email={link === 'none' ? undefined : link.email} />
@@ -54,7 +59,7 @@ function Ask({ locale, t, note, email: known }: AskProps) {
   const [typed, setTyped] = useState(known)
   const { ref } = form.props
 
-  useEffect(() => prefill(ref.current, ['email']), [ref])
+  useEffect(() => prefillFromQuery(ref.current, ['email']), [ref])
 
   const send = async (event: FormEvent) => {
     event.preventDefault()
@@ -86,8 +91,8 @@ function Ask({ locale, t, note, email: known }: AskProps) {
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
       <p role="status">{note}</p>
       <EmailField t={t} form={form} use="username" initial={typed} />
-      {failure && <AccountError error={failure} locale={locale} t={t} />}
-      <WorkButton
+      {failure && <LazyAccountError error={failure} locale={locale} t={t} />}
+      <BusyButton
         label={t('links.reset.submit')}
         isWorking={state === 'working'}
         isOff={!isReady}
@@ -108,13 +113,13 @@ function Choose({ locale, t, company, link, heed }: ChooseProps) {
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.reset.for', { email: link.email })}</p>
-      <NewKey
+      <LazyNewPasswordForm
         {...{ locale, t, company, heed }}
         email={link.email}
         submit={t('links.reset.submitPassword')}
         send={async ({ password }) => {
           await resetPassword(link, password)
-          await goOn(t('links.reset.done'))
+          await continueAfterSignIn(t('links.reset.done'))
         }}
       />
     </section>

@@ -10,11 +10,11 @@ import {
 } from '../../stores/accounts/mail-links.ts'
 import { signOut } from '../../stores/sessions.ts'
 import { $user, refresh } from '../../stores/users.ts'
-import { goOn, useReadiness } from '../forms/account-form.ts'
-import { WorkButton } from '../forms/BusyButton.tsx'
-import { AccountError } from '../forms/LazyAccountError.tsx'
-import { NewKey } from './LazyNewPasswordForm.tsx'
-import { goneOf, LinkOutcome, outcomeOf } from './LinkOutcome.tsx'
+import { continueAfterSignIn, useReadiness } from '../forms/account-form.ts'
+import { BusyButton } from '../forms/BusyButton.tsx'
+import { LazyAccountError } from '../forms/LazyAccountError.tsx'
+import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
+import { closedLinkState, LinkOutcome, linkStateFromError } from './LinkOutcome.tsx'
 import { type OpenedLink, useMailLink } from './use-mail-link.ts'
 
 interface VerifyAccountProps {
@@ -53,9 +53,9 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
   const { isReady } = useReadiness()
   const [state, setState] = useState<
     'ready' | 'working' | 'elsewhere' | 'used' | 'over' | AppError
-  >(goneOf(link) ?? 'ready')
+  >(closedLinkState(link) ?? 'ready')
   const heed = (error: AppError) => {
-    const outcome = outcomeOf(error)
+    const outcome = linkStateFromError(error)
     if (outcome) setState(outcome)
     return outcome !== undefined
   }
@@ -64,7 +64,7 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
     setState('working')
     try {
       await confirmSignUp(link)
-      await goOn(t('links.verify.done'))
+      await continueAfterSignIn(t('links.verify.done'))
     } catch (cause) {
       const error = asAppError(cause, 'Confirming the e-mail failed')
       if (error.code === 'proof_required') setState('elsewhere')
@@ -88,14 +88,14 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
       <section className="sheet flex flex-col gap-4" data-state="ready">
         <p className="wrap-anywhere font-medium">{link.email}</p>
         <p role="status">{t('links.verify.elsewhere')}</p>
-        <NewKey
+        <LazyNewPasswordForm
           {...{ locale, t, company, heed }}
           email={link.email}
           submit={t('links.verify.submitPassword')}
           asksForName
           send={async chosen => {
             await confirmWithPassword(link, chosen)
-            await goOn(t('links.verify.done'))
+            await continueAfterSignIn(t('links.verify.done'))
           }}
         />
       </section>
@@ -104,8 +104,8 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.verify.ready', { email: link.email })}</p>
-      {typeof state === 'object' && <AccountError error={state} locale={locale} t={t} />}
-      <WorkButton
+      {typeof state === 'object' && <LazyAccountError error={state} locale={locale} t={t} />}
+      <BusyButton
         label={t('links.verify.submit')}
         isWorking={state === 'working'}
         isOff={!isReady}
@@ -134,7 +134,7 @@ function Waiting({ locale, t, company, user: { email, delivery = 'mail' } }: Wai
     const ask = setInterval(() => void refresh(), askEveryMs)
     const count = setInterval(() => setLeft(seconds => Math.max(0, seconds - 1)), 1000)
     const stop = $user.listen(user => {
-      if (user && !user.pending) void goOn()
+      if (user && !user.pending) void continueAfterSignIn()
     })
     return () => {
       clearInterval(ask)
@@ -166,7 +166,7 @@ function Waiting({ locale, t, company, user: { email, delivery = 'mail' } }: Wai
       <h2 className="section-title">{t(`links.verify.waitTitle.${delivery}`)}</h2>
       <p className="wrap-anywhere">{t(`links.verify.wait.${delivery}`, { email, company })}</p>
       <p className="text-ink-soft">{t(`links.verify.waitNote.${delivery}`)}</p>
-      {typeof state === 'object' && <AccountError error={state} locale={locale} t={t} />}
+      {typeof state === 'object' && <LazyAccountError error={state} locale={locale} t={t} />}
       {delivery !== 'administrator' && (
         <button
           type="button"

@@ -3,7 +3,7 @@ import type { LinkPurpose } from '../../contract/accounts.ts'
 import { asAppError } from '../../contract/errors.ts'
 import { type MailLink, readLink, readMailLink } from '../../stores/accounts/mail-links.ts'
 import { keepDraft, takeDraft } from '../forms/page-drafts.ts'
-import { outcomeOf } from './LinkOutcome.tsx'
+import { linkStateFromError } from './LinkOutcome.tsx'
 
 export interface OpenedLink extends MailLink {
   /** Whether it still opens something. */
@@ -48,6 +48,9 @@ async function check(link: MailLink, purpose: LinkPurpose): Promise<OpenedLink> 
   try {
     return { ...link, state: 'open', ...(await readLink(link, purpose)) }
   } catch (cause) {
-    return { ...link, state: outcomeOf(asAppError(cause, 'Reading the link failed')) ?? 'open' }
+    return {
+      ...link,
+      state: linkStateFromError(asAppError(cause, 'Reading the link failed')) ?? 'open'
+    }
   }
 }

@@ -1,9 +1,9 @@
 import type { UserInfo } from '../../contract/users.ts'
 import type { Locale, T } from '../../i18n/index.ts'
-import { EmailForm } from './ChangeEmail.tsx'
-import { PasswordForm } from './ChangePassword.tsx'
+import { ChangeEmail } from './ChangeEmail.tsx'
+import { ChangePassword } from './ChangePassword.tsx'
 import { DeleteAccount } from './DeleteAccount.tsx'
-import { OwnData } from './ExportOwnData.tsx'
+import { ExportOwnData } from './ExportOwnData.tsx'
 import { SessionList } from './SessionList.tsx'
 
 interface AccountFormsProps {
@@ -16,10 +16,10 @@ interface AccountFormsProps {
 export function AccountForms({ user, locale, t }: AccountFormsProps) {
   return (
     <>
-      <PasswordForm user={user} locale={locale} t={t} />
-      <EmailForm user={user} locale={locale} t={t} />
+      <ChangePassword user={user} locale={locale} t={t} />
+      <ChangeEmail user={user} locale={locale} t={t} />
       <SessionList locale={locale} t={t} />
-      <OwnData locale={locale} t={t} />
+      <ExportOwnData locale={locale} t={t} />
       <DeleteAccount user={user} locale={locale} t={t} />
     </>
   )

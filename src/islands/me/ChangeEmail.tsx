@@ -5,8 +5,8 @@ import { required } from '../../core/validators.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { changeEmail } from '../../stores/accounts/account-changes.ts'
 import { emailRule, fieldSentence } from '../forms/account-form.ts'
-import { WorkButton } from '../forms/BusyButton.tsx'
-import { AccountError } from '../forms/LazyAccountError.tsx'
+import { BusyButton } from '../forms/BusyButton.tsx'
+import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
@@ -18,7 +18,7 @@ interface EmailFormProps {
 }
 
 /** Asks for another e-mail; nothing changes before the new address has confirmed. */
-export function EmailForm({ user, locale, t }: EmailFormProps) {
+export function ChangeEmail({ user, locale, t }: EmailFormProps) {
   const form = useForm({ email: emailRule, emailPassword: required })
   const [state, setState] = useState<
     'idle' | 'working' | { sentTo: string; delivery: Delivery } | AppError
@@ -67,8 +67,8 @@ export function EmailForm({ user, locale, t }: EmailFormProps) {
           autoComplete="current-password"
           error={fieldSentence(form.errors, 'emailPassword', t)}
         />
-        {failure && <AccountError error={failure} locale={locale} t={t} />}
-        <WorkButton label={t('me.email.submit')} isWorking={state === 'working'} />
+        {failure && <LazyAccountError error={failure} locale={locale} t={t} />}
+        <BusyButton label={t('me.email.submit')} isWorking={state === 'working'} />
         <p role="status" className="wrap-anywhere text-sm empty:hidden">
           {state === 'working' ? t('account.securing') : ''}
           {sent ? t(`me.email.sent.${sent.delivery}`, { email: sent.sentTo }) : ''}

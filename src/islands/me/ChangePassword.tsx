@@ -6,8 +6,8 @@ import type { Locale, T } from '../../i18n/index.ts'
 import { changePassword } from '../../stores/accounts/account-changes.ts'
 import { loadSessions } from '../../stores/accounts/session-list.ts'
 import { fieldSentence } from '../forms/account-form.ts'
-import { WorkButton } from '../forms/BusyButton.tsx'
-import { AccountError } from '../forms/LazyAccountError.tsx'
+import { BusyButton } from '../forms/BusyButton.tsx'
+import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { NewPasswordField } from '../forms/NewPasswordField.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
 import { PasswordField } from '../forms/PasswordField.tsx'
@@ -19,7 +19,7 @@ interface PasswordFormProps {
   t: T
 }
 
-export function PasswordForm({ user, locale, t }: PasswordFormProps) {
+export function ChangePassword({ user, locale, t }: PasswordFormProps) {
   const form = useForm({
     password: required,
     ...newPasswordRules('next', t('me.password.next'), different)
@@ -97,8 +97,8 @@ export function PasswordForm({ user, locale, t }: PasswordFormProps) {
           error={fieldSentence(form.errors, 'repeat', t)}
         />
         <p className="font-serif text-lg">{t('account.stays')}</p>
-        {failure && <AccountError error={failure} locale={locale} t={t} />}
-        <WorkButton label={t('me.password.submit')} isWorking={isWorking} />
+        {failure && <LazyAccountError error={failure} locale={locale} t={t} />}
+        <BusyButton label={t('me.password.submit')} isWorking={isWorking} />
         <p role="status" className="text-sm empty:hidden">
           {isWorking ? t('account.securing') : state === 'done' ? t('me.password.done') : ''}
         </p>

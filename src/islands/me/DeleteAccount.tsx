@@ -5,7 +5,7 @@ import { required } from '../../core/validators.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { deleteAccount } from '../../stores/accounts/account-changes.ts'
 import { fieldSentence } from '../forms/account-form.ts'
-import { AccountError } from '../forms/LazyAccountError.tsx'
+import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 
@@ -85,7 +85,7 @@ function Question({ user, locale, t, stay }: DeleteAccountProps & { stay: () => 
         autoComplete="current-password"
         error={fieldSentence(form.errors, 'deletePassword', t)}
       />
-      {failure && <AccountError error={failure} locale={locale} t={t} />}
+      {failure && <LazyAccountError error={failure} locale={locale} t={t} />}
       <div className="flex flex-wrap gap-4">
         <button type="submit" className="btn btn-error" aria-disabled={state === 'working'}>
           {t('me.delete.confirm')}

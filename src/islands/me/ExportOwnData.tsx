@@ -3,7 +3,7 @@ import { AppError, asAppError } from '../../contract/errors.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 
-interface OwnDataProps {
+interface ExportOwnDataProps {
   locale: Locale
   t: T
 }
@@ -14,7 +14,7 @@ type State =
   | { status: 'failed'; error: AppError }
 
 /** All that is kept of the person under their account, as one file to take along. */
-export function OwnData({ locale, t }: OwnDataProps) {
+export function ExportOwnData({ locale, t }: ExportOwnDataProps) {
   const [state, setState] = useState<State>({ status: 'idle' })
   const running = useRef<AbortController>(undefined)
   const button = useRef<HTMLButtonElement>(null)

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { type Locale, translator, type Words } from '../../i18n/index.ts'
 import { $user } from '../../stores/users.ts'
-import { later } from '../kit/LazyPart.tsx'
+import { lazyPart } from '../kit/LazyPart.tsx'
 import { useWaiting } from '../kit/time.ts'
 import { Preferences } from './Preferences.tsx'
 import { ProfileForm } from './ProfileForm.tsx'
@@ -13,7 +13,7 @@ interface MeProps {
   words: Words
 }
 
-const AccountForms = later(async () => (await import('./AccountForms.tsx')).AccountForms)
+const AccountForms = lazyPart(async () => (await import('./AccountForms.tsx')).AccountForms)
 
 /** What a person sees and changes of their own account. */
 export function Me({ locale, words }: MeProps) {

@@ -4,9 +4,9 @@ import { type AppError, asAppError } from '../../contract/errors.ts'
 import { requiredIf } from '../../core/validators.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../../i18n/index.ts'
 import { $setup, type Demo, finishSetup, loadSetup } from '../../stores/accounts/setup.ts'
-import { EmailField, Obstacle, Submit } from '../forms/AccountFields.tsx'
+import { EmailField, SignInObstacle, SubmitButton } from '../forms/AccountFields.tsx'
 import { emailRule, fieldSentence, useReadiness, usernameRule } from '../forms/account-form.ts'
-import { AccountError } from '../forms/LazyAccountError.tsx'
+import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { ManyFaults, NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
 import { keepDraft, takeDraft } from '../forms/page-drafts.ts'
@@ -134,7 +134,7 @@ function Form({ locale, t, code, company, demo, finish }: FormProps) {
 
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-8" data-state="ready">
-      <Obstacle t={t} obstacle={obstacle} />
+      <SignInObstacle t={t} obstacle={obstacle} />
       <ManyFaults t={t} form={form} />
       <fieldset className="flex flex-col gap-4">
         <legend className="mb-2 font-serif text-xl">{t('setup.person')}</legend>
@@ -175,8 +175,8 @@ function Form({ locale, t, code, company, demo, finish }: FormProps) {
           error={fieldSentence(form.errors, 'code', t)}
         />
       )}
-      {failure && <AccountError error={failure} locale={locale} t={t} />}
-      <Submit
+      {failure && <LazyAccountError error={failure} locale={locale} t={t} />}
+      <SubmitButton
         t={t}
         label={t('setup.submit')}
         isWorking={isWorking}

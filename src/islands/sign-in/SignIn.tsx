@@ -3,9 +3,15 @@ import { type AppError, asAppError } from '../../contract/errors.ts'
 import { required } from '../../core/validators.ts'
 import { type Locale, localizedPath, translator, type Words } from '../../i18n/index.ts'
 import { signIn } from '../../stores/accounts/accounts.ts'
-import { CarryingLink, EmailField, Obstacle, Submit } from '../forms/AccountFields.tsx'
-import { emailRule, fieldSentence, goOn, prefill, useReadiness } from '../forms/account-form.ts'
-import { AccountError } from '../forms/LazyAccountError.tsx'
+import { CarryingLink, EmailField, SignInObstacle, SubmitButton } from '../forms/AccountFields.tsx'
+import {
+  continueAfterSignIn,
+  emailRule,
+  fieldSentence,
+  prefillFromQuery,
+  useReadiness
+} from '../forms/account-form.ts'
+import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { DemoAccount } from './DemoAccount.tsx'
@@ -30,7 +36,7 @@ export function SignIn({ locale, words, isPublic, isDemo }: SignInProps) {
   const { ref } = form.props
 
   useEffect(() => {
-    prefill(ref.current, ['email'])
+    prefillFromQuery(ref.current, ['email'])
     setEnded(new URLSearchParams(location.search).get('reason') === 'ended')
   }, [ref])
 
@@ -43,7 +49,7 @@ export function SignIn({ locale, words, isPublic, isDemo }: SignInProps) {
     try {
       const { email = '', password = '' } = values
       await signIn({ email, password })
-      await goOn()
+      await continueAfterSignIn()
     } catch (cause) {
       setError(asAppError(cause, 'Signing in failed'))
       setWorking(false)
@@ -53,7 +59,7 @@ export function SignIn({ locale, words, isPublic, isDemo }: SignInProps) {
 
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
-      <Obstacle t={t} obstacle={obstacle} />
+      <SignInObstacle t={t} obstacle={obstacle} />
       {hasEnded && (
         <p role="status" className="alert alert-outline">
           {t('errors.unauthenticated')}
@@ -68,8 +74,8 @@ export function SignIn({ locale, words, isPublic, isDemo }: SignInProps) {
         autoComplete="current-password"
         error={fieldSentence(form.errors, 'password', t)}
       />
-      {error && <AccountError error={error} locale={locale} t={t} />}
-      <Submit
+      {error && <LazyAccountError error={error} locale={locale} t={t} />}
+      <SubmitButton
         t={t}
         label={t('account.signIn.submit')}
         isWorking={isWorking}

@@ -2,9 +2,15 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../../i18n/index.ts'
 import { signUp } from '../../stores/accounts/accounts.ts'
-import { CarryingLink, EmailField, Obstacle, Submit } from '../forms/AccountFields.tsx'
-import { emailRule, goOn, prefill, useReadiness, usernameRule } from '../forms/account-form.ts'
-import { AccountError } from '../forms/LazyAccountError.tsx'
+import { CarryingLink, EmailField, SignInObstacle, SubmitButton } from '../forms/AccountFields.tsx'
+import {
+  continueAfterSignIn,
+  emailRule,
+  prefillFromQuery,
+  useReadiness,
+  usernameRule
+} from '../forms/account-form.ts'
+import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { ManyFaults, NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
 import { useForm, type Values } from '../forms/use-form.ts'
@@ -38,7 +44,7 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
   const [failure, setFailure] = useState<{ error: AppError; email: string }>()
   const { ref } = form.props
 
-  useEffect(() => prefill(ref.current, ['email', 'username']), [ref])
+  useEffect(() => prefillFromQuery(ref.current, ['email', 'username']), [ref])
 
   const weakness = ({ email = '', username = '', password = '' }: Values) =>
     weaknessErrors('password', password, { email, username, company })
@@ -59,7 +65,7 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
         return
       }
       await signUp({ email, username, password, locale })
-      await goOn(t('account.signUp.done'))
+      await continueAfterSignIn(t('account.signUp.done'))
     } catch (cause) {
       const error = asAppError(cause, 'Signing up failed')
       setFailure({ error, email })
@@ -71,7 +77,7 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
   const signInPath = localizedPath(locale, '/sign-in')
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
-      <Obstacle t={t} obstacle={obstacle} />
+      <SignInObstacle t={t} obstacle={obstacle} />
       <ManyFaults t={t} form={form} />
       <EmailField t={t} form={form} use="email" />
       <UsernameField t={t} form={form} />
@@ -84,18 +90,23 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
         }}
       />
       {failure?.error.code === 'email_taken' ? (
-        <AccountError error={failure.error} locale={locale} t={t} text={t('account.signUp.taken')}>
+        <LazyAccountError
+          error={failure.error}
+          locale={locale}
+          t={t}
+          text={t('account.signUp.taken')}
+        >
           <a
             className="link link-secondary"
             href={`${signInPath}?email=${encodeURIComponent(failure.email)}`}
           >
             {t('account.signUp.takenLink')}
           </a>
-        </AccountError>
+        </LazyAccountError>
       ) : (
-        failure && <AccountError error={failure.error} locale={locale} t={t} />
+        failure && <LazyAccountError error={failure.error} locale={locale} t={t} />
       )}
-      <Submit
+      <SubmitButton
         t={t}
         label={t('account.signUp.submit')}
         isWorking={isWorking}

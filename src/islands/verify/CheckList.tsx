@@ -5,7 +5,7 @@ import { buildRedirect } from '../../core/redirect.ts'
 import { tell } from '../../core/verdict.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { type Check, cancelCheck, mayRetry } from '../../stores/verifications.ts'
-import { Seal } from '../kit/AnimatedSeal.tsx'
+import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
@@ -112,7 +112,12 @@ const CheckLine = memo(function CheckLine({
       : t(`verify.${state.step}`)
   return (
     <div className="flex items-center gap-4">
-      <Seal state={{ kind: 'hashing', progress: share }} label={text} small className="size-8" />
+      <AnimatedSeal
+        state={{ kind: 'hashing', progress: share }}
+        label={text}
+        small
+        className="size-8"
+      />
       <div className="flex min-w-0 grow flex-wrap items-center gap-x-3">
         <span className="min-w-0 grow basis-40 truncate font-medium" title={name}>
           {name}

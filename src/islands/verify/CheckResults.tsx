@@ -2,11 +2,11 @@ import { useEffect, useRef } from 'react'
 import { formatPercent } from '../../core/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { type Check, mayRetry, retryChecks, stopChecks } from '../../stores/verifications.ts'
-import { Seal } from '../kit/AnimatedSeal.tsx'
+import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
-import { Progress } from '../kit/ProgressBar.tsx'
+import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { CheckFailure, CheckList } from './CheckList.tsx'
-import { PauseNote } from './PauseCountdown.tsx'
+import { PauseCountdown } from './PauseCountdown.tsx'
 import { VerdictSheet } from './VerdictSheet.tsx'
 
 interface ResultProps {
@@ -16,7 +16,7 @@ interface ResultProps {
 }
 
 /** The answers to what was chosen together: one in full, several as a list. */
-export function Answers({ checks, isSettled, ...props }: ListProps) {
+export function CheckResults({ checks, isSettled, ...props }: ListProps) {
   const [first, ...others] = checks
   if (first && others.length === 0) return <Single key={first.id} check={first} {...props} />
   return <Batch checks={checks} isSettled={isSettled} {...props} />
@@ -58,7 +58,7 @@ function Single({ check, locale, t, isSignedIn }: ResultProps & { check: Check }
         <Running check={check} locale={locale} t={t} />
         <StopAll t={t} />
       </div>
-      <PauseNote locale={locale} t={t} isSignedIn={isSignedIn} />
+      <PauseCountdown locale={locale} t={t} isSignedIn={isSignedIn} />
     </section>
   )
 }
@@ -72,11 +72,11 @@ function Running({ check, locale, t }: { check: Check; locale: Locale; t: T }) {
       : t(state.step === 'asking' ? 'verify.asking' : 'verify.waiting')
   return (
     <>
-      <Seal state={{ kind: 'hashing', progress: share }} label={text} className="size-16" />
+      <AnimatedSeal state={{ kind: 'hashing', progress: share }} label={text} className="size-16" />
       <div className="min-w-0 grow">
         <p className="truncate font-medium">{check.name ?? t('verify.pasted')}</p>
         <p className="text-ink-soft text-sm">{text}</p>
-        <Progress label={text} ratio={share} />
+        <ProgressBar label={text} ratio={share} />
       </div>
     </>
   )
@@ -99,8 +99,10 @@ function Batch({ checks, isSettled, locale, t, isSignedIn }: ListProps) {
         </h2>
         {!isSettled && <StopAll t={t} />}
       </div>
-      {!isSettled && <PauseNote locale={locale} t={t} isSignedIn={isSignedIn} />}
-      {!isSettled && <Progress label={progress} ratio={(hashed + settled) / (2 * checks.length)} />}
+      {!isSettled && <PauseCountdown locale={locale} t={t} isSignedIn={isSignedIn} />}
+      {!isSettled && (
+        <ProgressBar label={progress} ratio={(hashed + settled) / (2 * checks.length)} />
+      )}
       {isSettled && failed?.state.step === 'failed' && (
         <CheckFailure error={failed.state.error} locale={locale} t={t} isSignedIn={isSignedIn}>
           <Retry t={t} />

@@ -5,7 +5,7 @@ import { $pause, type Pause } from '../../stores/verifications.ts'
 import { useNow } from '../kit/time.ts'
 import { SignInLink } from './CheckList.tsx'
 
-interface PauseNoteProps {
+interface PauseCountdownProps {
   locale: Locale
   /** Over the namespace `verify`. */
   t: T
@@ -13,12 +13,12 @@ interface PauseNoteProps {
 }
 
 /** Why the checks rest, and when they go on by themselves. */
-export function PauseNote(props: PauseNoteProps) {
+export function PauseCountdown(props: PauseCountdownProps) {
   const pause = useStore($pause, { ssr: 'initial' })
   return pause ? <Countdown {...props} pause={pause} /> : null
 }
 
-function Countdown({ pause, locale, t, isSignedIn }: PauseNoteProps & { pause: Pause }) {
+function Countdown({ pause, locale, t, isSignedIn }: PauseCountdownProps & { pause: Pause }) {
   const now = useNow(1000)
   const { error, until } = pause
   const isLimit = error.status === 429

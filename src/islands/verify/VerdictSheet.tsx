@@ -4,7 +4,7 @@ import { formatBytes, formatInstant } from '../../core/format.ts'
 import { type Telling, tell } from '../../core/verdict.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import type { Check } from '../../stores/verifications.ts'
-import { Seal } from '../kit/AnimatedSeal.tsx'
+import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { Icon } from '../kit/Icon.tsx'
 
@@ -93,14 +93,14 @@ export function VerdictSeal({
 }) {
   const { leafHash } = telling
   return leafHash ? (
-    <Seal
+    <AnimatedSeal
       state={{ kind: 'sealed', leafHash }}
       label={t('verify.seal.record')}
       small={small}
       className={className}
     />
   ) : (
-    <Seal
+    <AnimatedSeal
       state={{ kind: 'idle' }}
       label={t('verify.seal.none')}
       small={small}

@@ -15,11 +15,11 @@ import {
   isOpen
 } from '../../stores/verifications.ts'
 import { DropZone } from '../files/DropZone.tsx'
-import { Unreadable } from '../files/UnreadableFiles.tsx'
-import { useOffer } from '../files/use-file-handoff.ts'
-import { Seal } from '../kit/AnimatedSeal.tsx'
+import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
+import { useFileHandoff } from '../files/use-file-handoff.ts'
+import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { Field } from '../kit/Field.tsx'
-import { usePart } from '../kit/use-lazy-part.ts'
+import { useLazyPart } from '../kit/use-lazy-part.ts'
 
 interface VerifyProps {
   locale: Locale
@@ -36,15 +36,15 @@ export function Verify({ locale, words, company, perMinute }: VerifyProps) {
   const checks = useStore($checks, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
 
-  const unreadable = useOffer('verify', files => void checkFiles(files))
+  const unreadable = useFileHandoff('verify', files => void checkFiles(files))
 
   const batch = useStore($shownBatch, { ssr: 'initial' })
   const current = checks.filter(check => check.batch === batch)
   const earlier = checks.filter(check => check.batch !== batch)
   const isBlank = current.length === 0
   // both come after the page, before anybody can have chosen a file
-  const answers = usePart(async () => (await import('./CheckResults.tsx')).Answers)
-  const list = usePart(async () => (await import('./CheckList.tsx')).CheckList)
+  const answers = useLazyPart(async () => (await import('./CheckResults.tsx')).CheckResults)
+  const list = useLazyPart(async () => (await import('./CheckList.tsx')).CheckList)
   const { zone, bringBack } = useZone(isBlank)
   const [only] = current.length === 1 ? current : []
   const isSettled = !current.some(isOpen)
@@ -71,10 +71,10 @@ export function Verify({ locale, words, company, perMinute }: VerifyProps) {
           multiple
           onFiles={files => void checkFiles(files)}
         >
-          <Seal state={{ kind: 'idle' }} className="size-20" small />
+          <AnimatedSeal state={{ kind: 'idle' }} className="size-20" small />
         </DropZone>
       </div>
-      <Unreadable names={unreadable} locale={locale} t={t} />
+      <UnreadableFiles names={unreadable} locale={locale} t={t} />
       {isLimited && <p className="text-sm">{t('verify.limit', { limit: perMinute })}</p>}
       {!isBlank && answers.Part && (
         <answers.Part
