@@ -3,7 +3,7 @@ import { onPage } from './kit/page.ts'
 const key = 'vidimus:scheme'
 
 /** The choice between system, light and dark; `boot.js` puts it on the page. */
-export function startSchemes(): void {
+export function startColorScheme(): void {
   document.addEventListener('change', event => {
     const input = event.target
     if (!(input instanceof HTMLInputElement) || input.name !== 'scheme') return

@@ -1,18 +1,18 @@
 import { watchForBuilds } from './builds/build-notice.ts'
-import { startDrawerHands } from './drawer-swipe.ts'
+import { startDrawerSwipe } from './drawer-swipe.ts'
 import { preloadDrop } from './drop/drop-anywhere.ts'
 import { onThisPageAndNext } from './kit/page.ts'
-import { startOffline } from './offline-banner.ts'
-import { startScroll } from './smooth-scroll.ts'
-import { startMenu } from './user-menu.ts'
+import { startOfflineBanner } from './offline-banner.ts'
+import { startSmoothScroll } from './smooth-scroll.ts'
+import { startUserMenu } from './user-menu.ts'
 
 /** What a page does not need at once: bar and drawer work without it, as far as the browser's own go. */
-export function startRest(): void {
+export function startDeferred(): void {
   watchForBuilds()
-  startDrawerHands()
-  startMenu()
-  startOffline()
-  startScroll()
+  startDrawerSwipe()
+  startUserMenu()
+  startOfflineBanner()
+  startSmoothScroll()
   onThisPageAndNext(() => void loadCallsAhead())
   preloadDrop()
 }

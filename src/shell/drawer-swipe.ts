@@ -7,7 +7,7 @@ const edgePx = 25
 const pullPx = 40
 
 /** What the browser's popover leaves open: the finger at the edge, and focus that moves on. */
-export function startDrawerHands(): void {
+export function startDrawerSwipe(): void {
   onThisPageAndNext(closeWhenLeft)
   startSwipe()
   visualViewport?.addEventListener('resize', tellZoom)

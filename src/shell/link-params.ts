@@ -3,7 +3,7 @@ import { onClick, onPage } from './kit/page.ts'
 const names = ['email', 'username', 'redirect']
 
 /** Links to sign-in and sign-up carry on what an invitation put into the address. */
-export function carryLinks(): void {
+export function keepLinkParams(): void {
   onPage(carry)
   addEventListener('hashchange', carry)
   // not in the form's own script, which may come after the click
@@ -19,12 +19,12 @@ function addEmail(link: HTMLElement): void {
 
 function carry(): void {
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-carries]')) {
-    link.setAttribute('href', carried(link.href, location))
+    link.setAttribute('href', withLinkParams(link.href, location))
   }
 }
 
 /** `/en/sign-in` on a page with `?email=a%40b.fr&x=1#c` → `/en/sign-in?email=a%40b.fr#c` */
-export function carried(href: string, place: Pick<Location, 'search' | 'hash'>): string {
+export function withLinkParams(href: string, place: Pick<Location, 'search' | 'hash'>): string {
   const url = new URL(href)
   const present = new URLSearchParams(place.search)
   for (const name of names) {

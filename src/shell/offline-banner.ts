@@ -4,7 +4,7 @@ import { onThisPageAndNext, pageWords } from './kit/page.ts'
 let since: Date | undefined
 
 /** Says that the device has no network, and of when the page is; the queue and the stream wait by themselves. */
-export function startOffline(): void {
+export function startOfflineBanner(): void {
   addEventListener('offline', tell)
   addEventListener('online', tell)
   onThisPageAndNext(tell)

@@ -9,7 +9,7 @@ import { toast } from './kit/toasts.ts'
 type Way = Exclude<ReturnType<typeof answerOf>, 'stay'>
 
 /** Leads away from a page that is not for its visitor. Loaded when that happens. */
-export async function leadOn(answer: Way, reason: 'ended' | undefined): Promise<void> {
+export async function redirectVisitor(answer: Way, reason: 'ended' | undefined): Promise<void> {
   await navigate(addressFor(answer, reason), { replace: true })
   if (answer === 'leave') toast(pageWords()('shell.notYours'))
 }

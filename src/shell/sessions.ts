@@ -31,7 +31,7 @@ async function start(): Promise<void> {
     await takeUp()
   } catch (cause) {
     // The next page tries again. Chromium remembers a lost file, so that a reload has to help, and
-    // `guardAgainstLostFiles` reloads each path once.
+    // `reloadOnLostFiles` reloads each path once.
     started = false
     throw cause
   }
@@ -71,8 +71,8 @@ async function guard(reason?: 'ended'): Promise<void> {
   if (answer === 'stay') return
   // React fails at an island whose page goes while it begins.
   for (const island of document.querySelectorAll('astro-island[ssr]')) island.remove()
-  const { leadOn } = await import('./redirects.ts')
-  await leadOn(answer, reason)
+  const { redirectVisitor } = await import('./redirects.ts')
+  await redirectVisitor(answer, reason)
 }
 
 function answerOfPage() {
@@ -94,9 +94,9 @@ async function leave(): Promise<void> {
 }
 
 async function mayStop(): Promise<boolean> {
-  const { ask } = await import('./kit/confirm-dialog.ts')
+  const { confirmInDialog } = await import('./kit/confirm-dialog.ts')
   const t = pageWords()
-  return ask({
+  return confirmInDialog({
     text: t('shell.leave.signOut'),
     go: t('shell.leave.signOutAnyway'),
     stay: t('shell.leave.stay'),

@@ -3,7 +3,7 @@ import { onClick } from './kit/page.ts'
 const scrollMs = 300
 
 /** Places on the same page are scrolled to, so that one sees where one goes. */
-export function startScroll(): void {
+export function startSmoothScroll(): void {
   onClick('a[href^="#"]:not(.skip-link)', (link, event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return
     const { hash } = new URL((link as HTMLAnchorElement).href) // as: the selector names anchors

@@ -1,36 +1,36 @@
 import { guardAgainstOtherBuilds } from './builds/build-guard.ts'
-import { guardAgainstLostFiles } from './builds/lost-files.ts'
-import { startSchemes } from './color-scheme.ts'
+import { reloadOnLostFiles } from './builds/lost-files.ts'
+import { startColorScheme } from './color-scheme.ts'
 import { startDrawer } from './drawer.ts'
 import { startDropAnywhere } from './drop/drop-anywhere.ts'
-import { startDropZone } from './drop/home-drop-zone.ts'
+import { startHomeDropZone } from './drop/home-drop-zone.ts'
 import { focusHeading } from './focus-heading.ts'
 import { loadFonts } from './fonts.ts'
 import { onPage } from './kit/page.ts'
 import { startLanguages } from './languages.ts'
-import { carryLinks } from './link-params.ts'
+import { keepLinkParams } from './link-params.ts'
 import { fillNotFound } from './not-found.ts'
 import { startSessions } from './sessions.ts'
-import { startUploading } from './uploads/running-uploads.ts'
+import { watchUploads } from './uploads/running-uploads.ts'
 
 /** Brings bar, drawer and notices to life. Called once a document; pages come and go below it. */
 export function startShell(): void {
-  guardAgainstLostFiles()
+  reloadOnLostFiles()
   guardAgainstOtherBuilds()
   startDrawer()
-  startSchemes()
+  startColorScheme()
   startLanguages()
   startDropAnywhere()
-  startDropZone()
-  startUploading()
+  startHomeDropZone()
+  watchUploads()
   startSessions()
   startNews()
-  carryLinks()
+  keepLinkParams()
   fillNotFound()
   loadRarePages()
   focusHeading()
   if (!document.documentElement.dataset['fonts']) loadFonts()
-  onPage(() => whenIdle(startRest))
+  onPage(() => whenIdle(loadDeferred))
 }
 
 /** What a page has achieved before it left for the next one. */
@@ -44,12 +44,12 @@ function startNews(): void {
 
 let isStarted = false
 
-async function startRest(): Promise<void> {
+async function loadDeferred(): Promise<void> {
   if (isStarted) return
   isStarted = true
   try {
     const rest = await import('./deferred.ts')
-    rest.startRest()
+    rest.startDeferred()
   } catch {
     isStarted = false // the next page tries again
   }

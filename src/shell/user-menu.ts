@@ -11,7 +11,7 @@ let isHovered = false
 let stopTimer: () => void = () => {}
 
 /** The user menu: a popover by the browser, with the keys and the delays that a menu has. */
-export function startMenu(): void {
+export function startUserMenu(): void {
   onThisPageAndNext(() => {
     const menu = find()
     if (!menu) return

@@ -12,7 +12,7 @@ export function guardAgainstOtherBuilds(): void {
     event.loader = async () => {
       await loader()
       if (event.defaultPrevented || !isForeign(event)) return
-      if (!(await mayLeave())) return new Promise(() => {}) // nothing happens
+      if (!(await confirmLeave())) return new Promise(() => {}) // nothing happens
       event.preventDefault()
     }
   })
@@ -24,11 +24,11 @@ function isForeign(event: TransitionBeforePreparationEvent): boolean {
 }
 
 /** Whether uploads may be ended, if there are any. */
-export async function mayLeave(): Promise<boolean> {
+export async function confirmLeave(): Promise<boolean> {
   if (!isUploading()) return true
-  const { ask } = await import('../kit/confirm-dialog.ts')
+  const { confirmInDialog } = await import('../kit/confirm-dialog.ts')
   const t = pageWords()
-  return ask({
+  return confirmInDialog({
     text: t('shell.leave.newPage'),
     go: t('shell.leave.go'),
     stay: t('shell.leave.stay'),

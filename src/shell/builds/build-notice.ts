@@ -1,6 +1,6 @@
 import { buildOf, pageWords } from '../kit/page.ts'
 import { toast } from '../kit/toasts.ts'
-import { mayLeave } from './build-guard.ts'
+import { confirmLeave } from './build-guard.ts'
 
 const everyMs = 3_600_000
 
@@ -26,5 +26,5 @@ async function isOutdated(): Promise<boolean> {
 }
 
 async function reload(): Promise<void> {
-  if (await mayLeave()) location.reload()
+  if (await confirmLeave()) location.reload()
 }

@@ -7,7 +7,7 @@ const pauseMs = 10_000
  * A file of the build that cannot be loaded, or a page that something else has rearranged, is cured by
  * a reload: at most one in ten seconds on a path, and never over running uploads.
  */
-export function guardAgainstLostFiles(): void {
+export function reloadOnLostFiles(): void {
   addEventListener('vite:preloadError', reloadOnce)
   // an island has tried twice by then, and tells nobody else
   addEventListener('astro:hydration-error', event => {

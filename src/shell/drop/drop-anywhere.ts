@@ -62,8 +62,8 @@ function end(): void {
 async function hand(to: Target, transfer: DataTransfer): Promise<void> {
   // before the first await: the list is emptied when the event ends
   const items = [...transfer.items].filter(({ kind }) => kind === 'file').map(look)
-  const { offerItems } = await import('./dropped-files.ts')
-  await offerItems(to, items)
+  const { handOffItems } = await import('./dropped-files.ts')
+  await handOffItems(to, items)
 }
 
 function look(item: DataTransferItem): DroppedItem {

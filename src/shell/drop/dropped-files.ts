@@ -23,7 +23,7 @@ export interface DroppedItem {
 }
 
 /** Offers the files, those of folders included, to the page that takes them, and goes there. */
-export async function offerItems(to: Target, items: readonly DroppedItem[]): Promise<void> {
+export async function handOffItems(to: Target, items: readonly DroppedItem[]): Promise<void> {
   const [{ files, unreadable, leftOut, names, handles }, offers] = await Promise.all([
     filesOf(items),
     import('../../stores/file-handoff.ts')

@@ -2,7 +2,7 @@ import { localizedPath } from '../../i18n/index.ts'
 import { onPage, pageLocale } from '../kit/page.ts'
 
 /** The zone of the home page: a plain file input, whose files are handed to the verify page. */
-export function startDropZone(): void {
+export function startHomeDropZone(): void {
   document.addEventListener('change', event => {
     if (event.target === zone()) takeChosen()
   })

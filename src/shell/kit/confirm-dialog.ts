@@ -1,4 +1,4 @@
-export interface Question {
+export interface ConfirmOptions {
   text: string
   go: string
   stay: string
@@ -12,7 +12,13 @@ export interface Question {
  * A dialog with two answers; the first one and a question that has lost its reason mean no, and so do
  * Escape and a click beside it, unless it is persistent.
  */
-export function ask({ text, go, stay, until, persistent = false }: Question): Promise<boolean> {
+export function confirmInDialog({
+  text,
+  go,
+  stay,
+  until,
+  persistent = false
+}: ConfirmOptions): Promise<boolean> {
   const dialog = document.createElement('dialog')
   dialog.className = 'ask'
   dialog.setAttribute('aria-label', text)

@@ -15,7 +15,7 @@ export function uploadsEnd(): Promise<void> {
   return ended.promise
 }
 
-export function startUploading(): void {
+export function watchUploads(): void {
   onPage(() => {
     if (isDepositPage()) void watch()
   })
@@ -29,7 +29,7 @@ export function isDepositPage(): boolean {
 async function watch(): Promise<void> {
   if (watching) return
   watching = true
-  const [deposits, { showDock }] = await Promise.all([
+  const [deposits, { showUploadProgress }] = await Promise.all([
     import('../../stores/deposits/deposits.ts'),
     import('./upload-progress.ts'),
     // what may have to be said later, when the network or the build may be gone
@@ -43,5 +43,5 @@ async function watch(): Promise<void> {
       ended = Promise.withResolvers()
     }
   })
-  showDock(deposits.$depositSummary, deposits.dismiss)
+  showUploadProgress(deposits.$depositSummary, deposits.dismiss)
 }

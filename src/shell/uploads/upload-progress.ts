@@ -9,7 +9,10 @@ let summary: DepositSummary | undefined
 let dismiss: () => void = () => {}
 
 /** On every page but the deposit's own, shows how far the uploads are. */
-export function showDock($summary: ReadableAtom<DepositSummary>, clear: () => void): void {
+export function showUploadProgress(
+  $summary: ReadableAtom<DepositSummary>,
+  clear: () => void
+): void {
   dismiss = clear
   $summary.subscribe(value => {
     summary = value
