@@ -1,7 +1,7 @@
 import { atom } from 'nanostores'
 
 /** Files that were dropped or pasted anywhere, on their way to the page that takes them. */
-export interface Offer {
+export interface FileHandoff {
   to: 'deposit' | 'verify'
   files: readonly File[]
   /** Names of what could not be read. */
@@ -10,7 +10,7 @@ export interface Offer {
   leftOut?: number
 }
 
-export const $offer = atom<Offer | undefined>(undefined)
+export const $fileHandoff = atom<FileHandoff | undefined>(undefined)
 
 const handles = new WeakMap<File, FileSystemFileHandle>()
 
@@ -34,14 +34,15 @@ export function fileName(file: File): string {
   return (names.get(file) ?? file.name).normalize('NFC')
 }
 
-export function offerFiles(offer: Offer): void {
-  if (offer.files.length + offer.unreadable.length + (offer.leftOut ?? 0) > 0) $offer.set(offer)
+export function handOffFiles(offer: FileHandoff): void {
+  if (offer.files.length + offer.unreadable.length + (offer.leftOut ?? 0) > 0)
+    $fileHandoff.set(offer)
 }
 
 /** What waits for this page, once. */
-export function takeOffer(to: Offer['to']): Offer | undefined {
-  const offer = $offer.get()
+export function takeHandoff(to: FileHandoff['to']): FileHandoff | undefined {
+  const offer = $fileHandoff.get()
   if (offer?.to !== to) return undefined
-  $offer.set(undefined)
+  $fileHandoff.set(undefined)
   return offer
 }

@@ -31,7 +31,7 @@ export const RememberedUpload = z.object({
 })
 export type RememberedUpload = z.infer<typeof RememberedUpload>
 
-export interface UploadMemory {
+export interface RememberedUploads {
   save: (upload: Omit<RememberedUpload, 'person' | 'owner'>, person: string) => Promise<void>
   forget: (id: string) => Promise<void>
   /** Takes over what no living document works on; of other people's nothing is kept. */
@@ -45,7 +45,7 @@ const lockPrefix = 'vidimus:uploads:'
 const owner = crypto.randomUUID()
 let locked = false
 
-export const uploadMemory: UploadMemory = {
+export const rememberedUploads: RememberedUploads = {
   async save(upload, person) {
     live()
     await write(store => store.put({ ...upload, person, owner }, upload.id))

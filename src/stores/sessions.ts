@@ -24,26 +24,26 @@ const lateMs = 300_000
 const lateRetryMs = 30_000
 
 /** How a session came to be here: by what the person just did, or from the cookie. */
-export type Arrival = 'signed-in' | 'restored'
+export type SessionStart = 'signed-in' | 'restored'
 
-const arrivals = new Set<(arrival: Arrival) => Promise<void> | void>()
+const arrivals = new Set<(arrival: SessionStart) => Promise<void> | void>()
 /** How it went: the person signed out here, or it ended by itself, by the server or in another tab. */
-export type Departure = 'signed-out' | 'ended'
+export type SessionEnd = 'signed-out' | 'ended'
 
-const departures = new Set<(departure: Departure) => void>()
+const departures = new Set<(departure: SessionEnd) => void>()
 let started = false
 let tellTabs: (message: unknown) => void = () => {}
 let stopExpiry: () => void = () => {}
 let stopRenewal: () => void = () => {}
 
 /** Runs whenever a session begins, now if one is there; `signIn` waits for it. */
-export function onSignIn(run: (arrival: Arrival) => Promise<void> | void): void {
+export function onSignIn(run: (arrival: SessionStart) => Promise<void> | void): void {
   arrivals.add(run)
   if ($session.get().status === 'in') void run('restored')
 }
 
 /** Runs whenever a session ends, so that each store forgets what belonged to the person. */
-export function onSignOut(run: (departure: Departure) => void): void {
+export function onSignOut(run: (departure: SessionEnd) => void): void {
   departures.add(run)
 }
 
@@ -80,7 +80,7 @@ export async function api<Name extends CallName>(
   try {
     return await callAs(token, name, input, options)
   } catch (error) {
-    if (error instanceof AppError) heed(error, token)
+    if (error instanceof AppError) handleAuthError(error, token)
     throw error
   }
 }
@@ -138,7 +138,7 @@ export function sharedName(what: string): string {
 }
 
 /** What holds for an error of any call: 401 signs out, and who is disabled is told so. */
-export function heed(error: AppError, token: string | undefined): void {
+export function handleAuthError(error: AppError, token: string | undefined): void {
   // The answer to a token that has been replaced since says nothing about the present one.
   if (error.status === 401 && token === sessionToken()) leave('ended')
   if (error.disabled && !environment().place().pathname.endsWith('/disabled')) {
@@ -239,11 +239,11 @@ async function renewLate(token: string): Promise<void> {
   else stopRenewal = environment().after(lateRetryMs, () => void renewLate(token))
 }
 
-async function arrive(arrival: Arrival): Promise<void> {
+async function arrive(arrival: SessionStart): Promise<void> {
   await Promise.all([...arrivals].map(run => run(arrival)))
 }
 
-function leave(departure: Departure): void {
+function leave(departure: SessionEnd): void {
   const { readCookie, writeCookie } = environment()
   if (!readCookie(cookieName) && $session.get().status === 'out') return
   writeCookie(`${cookieName}=; Max-Age=0; Path=/; Secure; SameSite=Lax`)
@@ -263,7 +263,7 @@ export async function forgetSession(): Promise<void> {
   }
 }
 
-function depart(departure: Departure): void {
+function depart(departure: SessionEnd): void {
   stopExpiry()
   stopRenewal()
   $session.set({ status: 'out' })

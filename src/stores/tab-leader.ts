@@ -1,13 +1,13 @@
 import type { Environment } from './environment.ts'
 
 /** Tabs of one browser, of which one works for all. */
-export interface Team {
+export interface TabGroup {
   /** Tells the followers; a follower says nothing. */
   say(news: unknown): void
   leave(): void
 }
 
-interface TeamOptions {
+interface TabGroupOptions {
   /** The lock and the channel: `vidimus:stream:docs.acme.fr:<user>`. */
   name: string
   environment: Pick<
@@ -19,7 +19,7 @@ interface TeamOptions {
   /** Another tab works. */
   follow: () => void
   /** What the leader says. */
-  hear: (news: unknown) => void
+  onNews: (news: unknown) => void
   /** What a leader tells a tab that has just joined. */
   greeting: () => unknown
 }
@@ -33,7 +33,14 @@ type Message = { from: 'leader'; news: unknown } | { from: 'follower' }
  * Joins the tabs of this browser under `name`. The one with the lock leads; a visible follower takes
  * the lock away from a leader that has fallen silent. A hidden page in the browser's cache takes no part.
  */
-export function joinTeam({ name, environment, lead, follow, hear, greeting }: TeamOptions): Team {
+export function joinTabGroup({
+  name,
+  environment,
+  lead,
+  follow,
+  onNews,
+  greeting
+}: TabGroupOptions): TabGroup {
   const { now, after, isVisible } = environment
   let stopWork: (() => void) | undefined
   let release: () => void = () => {}
@@ -47,7 +54,7 @@ export function joinTeam({ name, environment, lead, follow, hear, greeting }: Te
       say(greeting())
     } else if (!stopWork) {
       heardAt = now()
-      hear(message.news)
+      onNews(message.news)
     }
   })
 

@@ -7,14 +7,14 @@ import { environment, pageLocale } from './environment.ts'
 import { rememberLanguage } from './language-cookie.ts'
 import {
   $session,
-  type Arrival,
   api,
   onSignIn,
   onSignOut,
   renewToken,
+  type SessionStart,
   sharedName
 } from './sessions.ts'
-import { joinTeam, type Team } from './tab-leader.ts'
+import { joinTabGroup, type TabGroup } from './tab-leader.ts'
 
 /** Who is signed in; nothing while signed out and until the first answer. */
 export const $user = atom<UserInfo | undefined>(undefined)
@@ -29,9 +29,9 @@ const snapshotKey = 'vidimus:user'
 /** Counts sessions, so that an answer of an ended one is dropped. */
 let visit = 0
 /** How the present session began, until its language has been settled. */
-let unsettled: Arrival | undefined
+let unsettled: SessionStart | undefined
 /** The tabs of this person, of which one asks for all. */
-let team: Team | undefined
+let team: TabGroup | undefined
 let isLeading = false
 let stopBeat: () => void = () => {}
 let stopWake: () => void = () => {}
@@ -62,14 +62,14 @@ async function change(fields: { locale: Locale } | { username: string }): Promis
   if (mine === visit) take(user)
 }
 
-async function begin(arrival: Arrival): Promise<void> {
+async function begin(arrival: SessionStart): Promise<void> {
   unsettled = arrival
-  team = joinTeam({
+  team = joinTabGroup({
     name: sharedName('user'),
     environment: environment(),
     lead,
     follow: () => {},
-    hear: news => void hear(news),
+    onNews: news => void hear(news),
     greeting: () => $user.get()
   })
   stopWake = environment().onWake(() => {
@@ -106,7 +106,7 @@ async function settleLocale(user: UserInfo): Promise<void> {
 }
 
 /** A sign-in screen leaves for its target anyway, and does so in the person's language. */
-function speak(locale: Locale, arrival: Arrival): void {
+function speak(locale: Locale, arrival: SessionStart): void {
   const address = rememberLanguage(locale)
   if (arrival === 'restored') environment().replacePage(address)
 }

@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react'
-import type { Offer } from '../../stores/file-handoff.ts'
+import type { FileHandoff } from '../../stores/file-handoff.ts'
 
 interface DropZoneProps {
   /** What happens to the files, also to those that are dropped on it. */
-  to: Offer['to']
+  to: FileHandoff['to']
   label: string
   hint: string
   onFiles: (files: File[]) => void

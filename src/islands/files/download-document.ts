@@ -1,11 +1,11 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { contentAddress } from '../../stores/content-link.ts'
+import { createContentLink } from '../../stores/content-link.ts'
 
 /** Hands the exact bytes on record to the browser's own download, which writes them to the disk as they come. */
 export async function downloadDocument(request: ProcessedRequest): Promise<void> {
   if (!request.deposit_id) return
   const link = document.createElement('a')
-  link.href = await contentAddress(request.deposit_id)
+  link.href = await createContentLink(request.deposit_id)
   link.rel = 'noreferrer'
   link.download = '' // the answer names the file; this keeps the page where it is
   link.click()

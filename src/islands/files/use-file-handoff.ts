@@ -1,13 +1,13 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
-import { $offer, type Offer, takeOffer } from '../../stores/file-handoff.ts'
+import { $fileHandoff, type FileHandoff, takeHandoff } from '../../stores/file-handoff.ts'
 
 /** Takes files that were dropped or pasted for this page; answers what of them could not be read. */
 export function useFileHandoff(
-  to: Offer['to'],
+  to: FileHandoff['to'],
   onFiles: (files: File[], leftOut: number) => void
 ): readonly string[] {
-  const offer = useStore($offer, { ssr: 'initial' })
+  const offer = useStore($fileHandoff, { ssr: 'initial' })
   const take = useRef(onFiles)
   const [unreadable, setUnreadable] = useState<readonly string[]>([])
 
@@ -17,7 +17,7 @@ export function useFileHandoff(
 
   useEffect(() => {
     if (offer?.to !== to) return
-    const taken = takeOffer(to)
+    const taken = takeHandoff(to)
     if (!taken) return
     setUnreadable(taken.unreadable)
     const { files, leftOut = 0 } = taken

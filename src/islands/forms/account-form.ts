@@ -41,12 +41,12 @@ export function fieldSentence(errors: FieldErrors, name: string, t: T): string |
  * shell says on the next page what has been achieved, because this one is gone.
  */
 export async function continueAfterSignIn(news?: string): Promise<void> {
-  const [{ afterSignIn }, { navigate }, { $user }] = await Promise.all([
+  const [{ addressAfterSignIn }, { navigate }, { $user }] = await Promise.all([
     import('../../stores/accounts/after-sign-in.ts'),
     import('../../stores/navigation.ts'),
     import('../../stores/users.ts')
   ])
-  await navigate(afterSignIn(), { replace: true })
+  await navigate(addressAfterSignIn(), { replace: true })
   // before the e-mail is confirmed nothing is achieved yet
   if (news && !$user.get()?.pending)
     document.dispatchEvent(new CustomEvent('vidimus:news', { detail: news }))

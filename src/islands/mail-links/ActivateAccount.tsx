@@ -19,7 +19,7 @@ export function ActivateAccount({ locale, words, company }: ActivateAccountProps
   const t = translator(locale, words)
   const link = useMailLink('activate')
   const [heeded, setOutcome] = useState<'used' | 'over'>()
-  const heed = (error: AppError) => {
+  const handleFailure = (error: AppError) => {
     setOutcome(linkStateFromError(error))
     return linkStateFromError(error) !== undefined
   }
@@ -41,7 +41,7 @@ export function ActivateAccount({ locale, words, company }: ActivateAccountProps
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.activate.invited', { company, email: link.email })}</p>
       <LazyNewPasswordForm
-        {...{ locale, t, company, heed }}
+        {...{ locale, t, company, handleFailure }}
         email={link.email}
         submit={t('links.activate.submit')}
         asksForName

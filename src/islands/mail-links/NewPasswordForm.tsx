@@ -18,14 +18,14 @@ interface NewPasswordFormProps {
   asksForName?: boolean
   /** What stands in the field of the name at first. */
   username?: string | undefined
-  /** Answers `true` where it has dealt with the failure itself. */
-  heed: (error: AppError) => boolean
+  /** Returns `true` where it has dealt with the failure itself. */
+  handleFailure: (error: AppError) => boolean
   send: (chosen: { username: string; password: string }) => Promise<void>
 }
 
 /** A password twice, and a username where there is none yet. */
 export function NewPasswordForm(props: NewPasswordFormProps) {
-  const { locale, t, email, company, submit, asksForName = false, heed, send } = props
+  const { locale, t, email, company, submit, asksForName = false, handleFailure, send } = props
   const weakness = ({ username = '', password = '' }: Values) =>
     weaknessErrors('password', password, { email, username, company })
   const { isReady, obstacle } = useReadiness()
@@ -53,7 +53,7 @@ export function NewPasswordForm(props: NewPasswordFormProps) {
     } catch (cause) {
       const error = asAppError(cause, 'Choosing a password failed')
       if (error.fields) form.refuse(values, error.fields)
-      if (!heed(error)) setState(error)
+      if (!handleFailure(error)) setState(error)
     }
   }
 

@@ -29,7 +29,7 @@ export function ResetPassword({ locale, words, company }: ResetPasswordProps) {
   const t = translator(locale, words)
   const link = useMailLink('reset')
   const [heeded, setOutcome] = useState<'used' | 'over'>()
-  const heed = (error: AppError) => {
+  const handleFailure = (error: AppError) => {
     setOutcome(linkStateFromError(error))
     return linkStateFromError(error) !== undefined
   }
@@ -39,7 +39,7 @@ export function ResetPassword({ locale, words, company }: ResetPasswordProps) {
     const note = t(outcome ? `links.reset.${outcome}` : 'links.reset.ask')
     return <Ask {...{ locale, t, note }} email={link === 'none' ? undefined : link.email} />
   }
-  return <Choose {...{ locale, t, company, link, heed }} />
+  return <Choose {...{ locale, t, company, link, handleFailure }} />
 }
 
 interface AskProps {
@@ -106,15 +106,15 @@ interface ChooseProps {
   t: T
   company: string
   link: MailLink
-  heed: (error: AppError) => boolean
+  handleFailure: (error: AppError) => boolean
 }
 
-function Choose({ locale, t, company, link, heed }: ChooseProps) {
+function Choose({ locale, t, company, link, handleFailure }: ChooseProps) {
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.reset.for', { email: link.email })}</p>
       <LazyNewPasswordForm
-        {...{ locale, t, company, heed }}
+        {...{ locale, t, company, handleFailure }}
         email={link.email}
         submit={t('links.reset.submitPassword')}
         send={async ({ password }) => {

@@ -54,7 +54,7 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
   const [state, setState] = useState<
     'ready' | 'working' | 'elsewhere' | 'used' | 'over' | AppError
   >(closedLinkState(link) ?? 'ready')
-  const heed = (error: AppError) => {
+  const handleFailure = (error: AppError) => {
     const outcome = linkStateFromError(error)
     if (outcome) setState(outcome)
     return outcome !== undefined
@@ -68,7 +68,7 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
     } catch (cause) {
       const error = asAppError(cause, 'Confirming the e-mail failed')
       if (error.code === 'proof_required') setState('elsewhere')
-      else if (!heed(error)) setState(error)
+      else if (!handleFailure(error)) setState(error)
     }
   }
 
@@ -89,7 +89,7 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
         <p className="wrap-anywhere font-medium">{link.email}</p>
         <p role="status">{t('links.verify.elsewhere')}</p>
         <LazyNewPasswordForm
-          {...{ locale, t, company, heed }}
+          {...{ locale, t, company, handleFailure }}
           email={link.email}
           submit={t('links.verify.submitPassword')}
           asksForName

@@ -31,7 +31,7 @@ export async function handOffItems(to: Target, items: readonly DroppedItem[]): P
   for (const [file, handle] of handles) offers.keepHandle(file, handle)
   for (const [file, name] of names) offers.keepName(file, name)
   if (files.length + unreadable.length + leftOut === 0) return
-  offers.offerFiles({ to, files, unreadable, leftOut })
+  offers.handOffFiles({ to, files, unreadable, leftOut })
   if (isOn(to)) return
   const { navigate } = await import('../../stores/navigation.ts')
   await navigate(localizedPath(pageLocale(), `/${to}`))

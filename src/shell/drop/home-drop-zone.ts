@@ -16,11 +16,11 @@ function takeChosen(): void {
 
 async function hand(files: File[]): Promise<void> {
   if (files.length === 0) return
-  const [{ offerFiles }, { navigate }] = await Promise.all([
+  const [{ handOffFiles }, { navigate }] = await Promise.all([
     import('../../stores/file-handoff.ts'),
     import('../../stores/navigation.ts')
   ])
-  offerFiles({ to: 'verify', files, unreadable: [] })
+  handOffFiles({ to: 'verify', files, unreadable: [] })
   await navigate(localizedPath(pageLocale(), '/verify'))
 }
 

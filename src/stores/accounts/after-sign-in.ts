@@ -8,7 +8,7 @@ import { $user } from '../users.ts'
  * Where a sign-in leads: back to where the person came from, else home; in the person's language. A
  * sign-up whose e-mail is not confirmed leads to where that is waited for, and from there on.
  */
-export function afterSignIn(): string {
+export function addressAfterSignIn(): string {
   const { protocol, host, search } = environment().place()
   const origin = `${protocol}//${host}`
   const redirect = new URLSearchParams(search).get('redirect') ?? ''

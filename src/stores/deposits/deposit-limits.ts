@@ -1,12 +1,12 @@
 import type { AppError } from '../../contract/errors.ts'
-import type { Act, DepositCategory } from './deposit-mutations.ts'
+import type { DepositCategory, DepositEntry } from './deposit-entry.ts'
 
 /** What the service has said of the room there is: by category, until somebody tries anew. */
 export interface DepositLimits {
   /** Why this many bytes have no place now; asked with none, whether anything at all has. */
   against: (category: DepositCategory, bytes: number) => AppError | undefined
-  /** Notes a limit that an act has met; answers whether nothing more goes, however small. */
-  meet: (act: Act, error: AppError) => boolean
+  /** Notes a limit that an entry has met; answers whether nothing more goes, however small. */
+  meet: (entry: DepositEntry, error: AppError) => boolean
   lift: (category: DepositCategory) => void
   clear: () => void
 }

@@ -1,7 +1,7 @@
 import { atom, type ReadableAtom } from 'nanostores'
 import type { AppError } from '../../contract/errors.ts'
 import { isPassing } from '../retrying.ts'
-import { type Act, isLasting, type QueuedDeposit } from './deposit-mutations.ts'
+import { type DepositEntry, isPermanent, type QueuedDeposit } from './deposit-entry.ts'
 import {
   type DepositState,
   type DepositSummary,
@@ -19,34 +19,34 @@ interface ListParts {
 }
 
 /** The deposits of this document in the order in which they came, and what they add up to. */
-export interface DepositList extends Iterable<Act> {
+export interface DepositList extends Iterable<DepositEntry> {
   $deposits: ReadableAtom<readonly QueuedDeposit[]>
   $summary: ReadableAtom<DepositSummary>
-  get: (id: string) => Act | undefined
+  get: (id: string) => DepositEntry | undefined
   /** Nobody sees what is put here or taken away before `show()`. */
-  put: (act: Act) => void
-  remove: (act: Act) => void
+  put: (entry: DepositEntry) => void
+  remove: (entry: DepositEntry) => void
   show: () => void
   /** Adds up now what otherwise follows a change after a moment. */
   sum: () => DepositSummary
   /** What has ended by then belongs to the past, and the percentage begins anew. */
   beginBatch: () => void
-  change: (act: Act, state: DepositState) => void
+  change: (entry: DepositEntry, state: DepositState) => void
   /** As `change`, for what comes too often to show all of it. */
-  progress: (act: Act, state: DepositState) => void
-  fail: (act: Act, error: AppError) => void
+  progress: (entry: DepositEntry, state: DepositState) => void
+  fail: (entry: DepositEntry, error: AppError) => void
 }
 
 export function createDepositList({ forget, now, after }: ListParts): DepositList {
   const $deposits = atom<readonly QueuedDeposit[]>([])
   const $summary = atom<DepositSummary>(emptySummary)
-  const acts = new Map<string, Act>()
-  const earlier = new WeakSet<Act>()
+  const entries = new Map<string, DepositEntry>()
+  const earlier = new WeakSet<DepositEntry>()
   let summaryDue = false
 
   function sum(): DepositSummary {
-    const states = [...acts.values()].map(act => {
-      return { size: act.size, state: act.$state.get(), isEarlier: earlier.has(act) }
+    const states = [...entries.values()].map(entry => {
+      return { size: entry.size, state: entry.$state.get(), isEarlier: earlier.has(entry) }
     })
     $summary.set(summarize(states))
     return $summary.get()
@@ -61,36 +61,36 @@ export function createDepositList({ forget, now, after }: ListParts): DepositLis
     })
   }
 
-  function change(act: Act, state: DepositState): void {
-    act.$state.set(state)
+  function change(entry: DepositEntry, state: DepositState): void {
+    entry.$state.set(state)
     sumSoon()
   }
 
   return {
     $deposits,
     $summary,
-    [Symbol.iterator]: () => acts.values(),
-    get: id => acts.get(id),
-    put: act => void acts.set(act.id, act),
-    remove: act => void acts.delete(act.id),
+    [Symbol.iterator]: () => entries.values(),
+    get: id => entries.get(id),
+    put: entry => void entries.set(entry.id, entry),
+    remove: entry => void entries.delete(entry.id),
     show() {
-      $deposits.set([...acts.values()])
+      $deposits.set([...entries.values()])
       sumSoon()
     },
     sum,
     beginBatch() {
-      for (const act of acts.values()) earlier.add(act)
+      for (const entry of entries.values()) earlier.add(entry)
     },
     change,
-    progress(act, state) {
-      if (now() - act.toldAt < progressMs) return
-      act.toldAt = now()
-      change(act, state)
+    progress(entry, state) {
+      if (now() - entry.toldAt < progressMs) return
+      entry.toldAt = now()
+      change(entry, state)
     },
-    fail(act, error) {
+    fail(entry, error) {
       // what may be decided still goes on with its key after a reload
-      if (!isPassing(error)) forget(act.id)
-      change(act, { status: 'failed', error, retryable: !isLasting(error) })
+      if (!isPassing(error)) forget(entry.id)
+      change(entry, { status: 'failed', error, retryable: !isPermanent(error) })
     }
   }
 }

@@ -4,22 +4,22 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
 import { createRetrying, isPassing } from '../retrying.ts'
 import { createDepositDelivery, type DeliveryParts } from './deposit-delivery.ts'
-import { createDepositTwins } from './deposit-duplicates.ts'
-import { createDepositLimits } from './deposit-limits.ts'
-import { createDepositList } from './deposit-list.ts'
+import { createDepositDuplicates } from './deposit-duplicates.ts'
 import {
-  type Act,
-  createAct,
+  createEntry,
   type DepositCategory,
+  type DepositEntry,
+  findRefusal,
   isLimit,
-  isOutdating,
+  isPreparationStale,
   isUndecided,
   keepAsItIs,
   type PictureChoice,
   type QueuedDeposit,
-  refusalOf,
-  startAnew
-} from './deposit-mutations.ts'
+  resetAttempt
+} from './deposit-entry.ts'
+import { createDepositLimits } from './deposit-limits.ts'
+import { createDepositList } from './deposit-list.ts'
 import { createDepositRecords } from './deposit-records.ts'
 import {
   type DepositState,
@@ -29,7 +29,7 @@ import {
   maxQueued,
   openOf
 } from './deposit-states.ts'
-import { createDepositRecall, type RecallParts } from './resume-uploads.ts'
+import { createResumableUploads, type ResumeParts } from './resume-uploads.ts'
 
 const maxPreparing = 2
 const maxSending = 2
@@ -37,7 +37,7 @@ const maxSending = 2
 const sliceFiles = 20
 
 /** All that the queue needs of the world. */
-export interface DepositParts extends DeliveryParts, RecallParts {
+export interface DepositParts extends DeliveryParts, ResumeParts {
   random: () => number
   after: (ms: number, run: () => void) => () => void
 }
@@ -86,20 +86,20 @@ export interface DepositQueue {
 export function createDepositQueue(parts: DepositParts): DepositQueue {
   const list = createDepositList(parts)
   const limits = createDepositLimits()
-  const twins = createDepositTwins()
+  const duplicates = createDepositDuplicates()
   const retrying = createRetrying(parts)
   const records = createDepositRecords({
     ...parts,
     list,
     isSuspended: () => suspended,
     onSignedOut: suspend,
-    onSettled: letTwinsGo
+    onSettled: releaseDuplicates
   })
   const delivery = createDepositDelivery(parts, { list, limits, records, retrying })
-  const recall = createDepositRecall(parts, { list, records, retrying, goOn: enqueue })
+  const resumable = createResumableUploads(parts, { list, records, retrying, goOn: enqueue })
   const toAdd: { file: File; category: DepositCategory }[] = []
-  const toPrepare = new Set<Act>()
-  const toSend = new Set<Act>()
+  const toPrepare = new Set<DepositEntry>()
+  const toSend = new Set<DepositEntry>()
   let adding = false
   let preparing = 0
   let sending = 0
@@ -113,8 +113,8 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     let places = Math.max(0, maxQueued - open - toAdd.length)
     let turnedAway = 0
     for (const file of files) {
-      const waiting = recall.find(file)
-      if (waiting) recall.attach(waiting, file, false)
+      const waiting = resumable.find(file)
+      if (waiting) resumable.attach(waiting, file, false)
       else if (places === 0) turnedAway += 1
       else {
         places -= 1
@@ -140,68 +140,68 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
 
   function add(file: File, category: DepositCategory): void {
     const given = { name: parts.nameOf(file), handle: parts.handleOf(file) }
-    const act = createAct(file, category, given)
-    list.put(act)
-    const refusal = refusalOf(act)
+    const entry = createEntry(file, category, given)
+    list.put(entry)
+    const refusal = findRefusal(entry)
     const limit = limits.against(category, 0)
-    if (refusal) list.fail(act, refusal)
-    else if (limit) list.change(act, { status: 'paused', by: 'limit', ratio: 0, error: limit })
-    else toPrepare.add(act)
+    if (refusal) list.fail(entry, refusal)
+    else if (limit) list.change(entry, { status: 'paused', by: 'limit', ratio: 0, error: limit })
+    else toPrepare.add(entry)
   }
 
   function pump(): void {
     while (!suspended && preparing < maxPreparing) {
-      const act = shift(toPrepare)
-      if (!act) break
+      const entry = shift(toPrepare)
+      if (!entry) break
       preparing += 1
-      void work(act, prepare).finally(() => {
+      void work(entry, prepare).finally(() => {
         preparing -= 1
         pump()
       })
     }
     while (!suspended && sending < maxSending) {
-      const act = shift(toSend, twins.mayGo)
-      if (!act) break
+      const entry = shift(toSend, duplicates.mayGo)
+      if (!entry) break
       sending += 1
-      twins.hold(act)
-      if (twins.isOvertaken(act)) {
-        delivery.release(act)
-        startAnew(act)
+      duplicates.hold(entry)
+      if (duplicates.isOvertaken(entry)) {
+        delivery.release(entry)
+        resetAttempt(entry)
       }
-      void work(act, delivery.deliver).finally(() => {
+      void work(entry, delivery.deliver).finally(() => {
         sending -= 1
-        if (act.$state.get().status === 'recording') pump()
-        else letTwinsGo(act)
+        if (entry.$state.get().status === 'recording') pump()
+        else releaseDuplicates(entry)
       })
     }
   }
 
-  function letTwinsGo(act: Act): void {
-    twins.letGo(act, act.$state.get().status === 'done')
+  function releaseDuplicates(entry: DepositEntry): void {
+    duplicates.letGo(entry, entry.$state.get().status === 'done')
     pump()
   }
 
   async function work(
-    act: Act,
-    step: (act: Act, signal: AbortSignal) => Promise<void>
+    entry: DepositEntry,
+    step: (entry: DepositEntry, signal: AbortSignal) => Promise<void>
   ): Promise<void> {
-    act.stop = new AbortController()
-    const { signal } = act.stop
+    entry.stop = new AbortController()
+    const { signal } = entry.stop
     try {
-      await step(act, signal)
+      await step(entry, signal)
     } catch (thrown) {
       if (signal.aborted) return // whoever aborted has set the state that follows
       const error = asAppError(thrown, 'A deposit failed in the browser')
       if (error.code === 'unauthenticated') suspend()
-      else if (isLimit(error)) limit(act, error)
-      else list.fail(act, error)
+      else if (isLimit(error)) limit(entry, error)
+      else list.fail(entry, error)
     }
   }
 
-  async function prepare(act: Act, signal: AbortSignal): Promise<void> {
-    const { file, category, isAssigned } = act
-    if (await delivery.prepare(act, signal)) return goOn(act)
-    recall.detach(act)
+  async function prepare(entry: DepositEntry, signal: AbortSignal): Promise<void> {
+    const { file, category, isAssigned } = entry
+    if (await delivery.prepare(entry, signal)) return goOn(entry)
+    resumable.detach(entry)
     if (!file || isAssigned) return
     // a deposit of its own, because nobody meant it for this row
     add(file, category)
@@ -209,117 +209,117 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     pump()
   }
 
-  function goOn(act: Act): void {
-    if (act.choice === 'original') keepAsItIs(act)
-    if (isUndecided(act)) list.change(act, { status: 'choosing' })
-    else enqueue(act)
+  function goOn(entry: DepositEntry): void {
+    if (entry.choice === 'original') keepAsItIs(entry)
+    if (isUndecided(entry)) list.change(entry, { status: 'choosing' })
+    else enqueue(entry)
   }
 
-  function choosePicture(act: Act, choice: PictureChoice): void {
-    if (act.$state.get().status !== 'choosing') return
-    act.choice = choice
-    goOn(act)
+  function choosePicture(entry: DepositEntry, choice: PictureChoice): void {
+    if (entry.$state.get().status !== 'choosing') return
+    entry.choice = choice
+    goOn(entry)
   }
 
-  function limit(act: Act, error: AppError): void {
-    const isFull = limits.meet(act, error)
+  function limit(entry: DepositEntry, error: AppError): void {
+    const isFull = limits.meet(entry, error)
     // what has arrived of it stays, and the upload goes on when there is room
-    if (!act.reserved) {
-      parts.forget(act.id)
-      startAnew(act)
+    if (!entry.reserved) {
+      parts.forget(entry.id)
+      resetAttempt(entry)
     }
     const paused: DepositState = { status: 'paused', by: 'limit', ratio: 0, error }
-    list.change(act, paused)
+    list.change(entry, paused)
     if (!isFull) return
     for (const other of list) {
       const isOpen = isInterruptible(other.$state.get()) && !other.reserved
-      if (isOpen && other.category.id === act.category.id) interrupt(other, paused)
+      if (isOpen && other.category.id === entry.category.id) interrupt(other, paused)
     }
   }
 
-  function enqueue(act: Act): void {
-    list.change(act, { status: 'waiting' })
-    if (act.prepared) toSend.add(act)
-    else toPrepare.add(act)
+  function enqueue(entry: DepositEntry): void {
+    list.change(entry, { status: 'waiting' })
+    if (entry.prepared) toSend.add(entry)
+    else toPrepare.add(entry)
     pump()
   }
 
-  function interrupt(act: Act, next: DepositState): void {
-    act.stop.abort()
-    toPrepare.delete(act)
-    toSend.delete(act)
-    list.change(act, next)
+  function interrupt(entry: DepositEntry, next: DepositState): void {
+    entry.stop.abort()
+    toPrepare.delete(entry)
+    toSend.delete(entry)
+    list.change(entry, next)
   }
 
-  function pause(act: Act, by: 'person' | 'session'): void {
-    const state = act.$state.get()
+  function pause(entry: DepositEntry, by: 'person' | 'session'): void {
+    const state = entry.$state.get()
     if (!isInterruptible(state)) return
     const ratio = state.status === 'uploading' ? state.ratio : 0
-    interrupt(act, { status: 'paused', by, ratio })
+    interrupt(entry, { status: 'paused', by, ratio })
   }
 
-  function resume(act: Act): void {
-    const state = act.$state.get()
+  function resume(entry: DepositEntry): void {
+    const state = entry.$state.get()
     if (state.status !== 'paused') return
-    limits.lift(act.category)
-    if (suspended) list.change(act, { status: 'paused', by: 'session', ratio: state.ratio })
-    else enqueue(act)
+    limits.lift(entry.category)
+    if (suspended) list.change(entry, { status: 'paused', by: 'session', ratio: state.ratio })
+    else enqueue(entry)
   }
 
-  function cancel(act: Act): void {
-    const state = act.$state.get()
+  function cancel(entry: DepositEntry): void {
+    const state = entry.$state.get()
     const isWaiting = ['paused', 'choosing', 'missing'].includes(state.status)
     if (!isInterruptible(state) && !isWaiting) return
-    interrupt(act, { status: 'cancelled' })
-    parts.forget(act.id)
-    delivery.release(act)
+    interrupt(entry, { status: 'cancelled' })
+    parts.forget(entry.id)
+    delivery.release(entry)
   }
 
-  function retry(act: Act): void {
-    const state = act.$state.get()
+  function retry(entry: DepositEntry): void {
+    const state = entry.$state.get()
     if (state.status !== 'failed' || !state.retryable) return
-    if (!isPassing(state.error)) startAnew(act)
-    if (isOutdating(state.error)) act.prepared = undefined
+    if (!isPassing(state.error)) resetAttempt(entry)
+    if (isPreparationStale(state.error)) entry.prepared = undefined
     if (state.error.code === 'transform_not_allowed') {
-      act.choice = 'original'
-      act.reduction = undefined
+      entry.choice = 'original'
+      entry.reduction = undefined
     }
-    enqueue(act)
+    enqueue(entry)
   }
 
-  function depositAgain(act: Act): void {
-    if (act.$state.get().status !== 'duplicate') return
-    startAnew(act)
-    act.again = true
-    enqueue(act)
+  function depositAgain(entry: DepositEntry): void {
+    if (entry.$state.get().status !== 'duplicate') return
+    resetAttempt(entry)
+    entry.again = true
+    enqueue(entry)
   }
 
   function suspend(): void {
     suspended = true
-    for (const act of list) pause(act, 'session')
+    for (const entry of list) pause(entry, 'session')
   }
 
   function endSuspension(): void {
     suspended = false
-    for (const act of list) {
-      const state = act.$state.get()
-      if (state.status === 'paused' && state.by === 'session') enqueue(act)
+    for (const entry of list) {
+      const state = entry.$state.get()
+      if (state.status === 'paused' && state.by === 'session') enqueue(entry)
     }
     pump()
     records.look()
   }
 
-  function remove(act: Act): void {
-    list.remove(act)
-    records.drop(act)
+  function remove(entry: DepositEntry): void {
+    list.remove(entry)
+    records.drop(entry)
   }
 
-  const one = (verb: (act: Act) => void) => (id: string) => {
-    const act = list.get(id)
-    if (act) verb(act)
+  const one = (verb: (entry: DepositEntry) => void) => (id: string) => {
+    const entry = list.get(id)
+    if (entry) verb(entry)
   }
-  const every = (verb: (act: Act) => void) => () => {
-    for (const act of list) verb(act)
+  const every = (verb: (entry: DepositEntry) => void) => () => {
+    for (const entry of list) verb(entry)
   }
 
   return {
@@ -327,26 +327,26 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     $summary: list.$summary,
     sum: list.sum,
     addFiles,
-    pause: one(act => pause(act, 'person')),
+    pause: one(entry => pause(entry, 'person')),
     resume: one(resume),
     cancel: one(cancel),
     retry: one(retry),
-    choosePicture: (id, choice) => one(act => choosePicture(act, choice))(id),
+    choosePicture: (id, choice) => one(entry => choosePicture(entry, choice))(id),
     chooseAllPictures(choice) {
-      for (const act of list) {
-        if (act.$state.get().status === 'choosing') choosePicture(act, choice)
-        else if (!act.prepared) act.choice ??= choice
+      for (const entry of list) {
+        if (entry.$state.get().status === 'choosing') choosePicture(entry, choice)
+        else if (!entry.prepared) entry.choice ??= choice
       }
     },
-    pauseAll: every(act => pause(act, 'person')),
+    pauseAll: every(entry => pause(entry, 'person')),
     resumeAll: every(resume),
     cancelAll: every(cancel),
     retryAll: every(retry),
-    restore: recall.restore,
-    choose: (id, file) => one(act => recall.attach(act, file, true))(id),
+    restore: resumable.restore,
+    choose: (id, file) => one(entry => resumable.attach(entry, file, true))(id),
     async reopen(id) {
-      const act = list.get(id)
-      if (act) await recall.reopen(act)
+      const entry = list.get(id)
+      if (entry) await resumable.reopen(entry)
     },
     depositAgain: one(depositAgain),
     idOf(requestId) {
@@ -354,31 +354,31 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
       return undefined
     },
     dismiss() {
-      for (const act of list) if (hasEnded(act.$state.get())) remove(act)
+      for (const entry of list) if (hasEnded(entry.$state.get())) remove(entry)
       list.show()
       list.sum()
     },
     hear: records.hear,
     networkIsBack() {
       retrying.hurry()
-      for (const act of list) {
-        const state = act.$state.get()
-        if (state.status === 'failed' && state.error.code === 'offline') retry(act)
+      for (const entry of list) {
+        const state = entry.$state.get()
+        if (state.status === 'failed' && state.error.code === 'offline') retry(entry)
       }
     },
     suspend,
     endSuspension,
     clear() {
-      for (const act of list) {
-        act.stop.abort()
-        parts.forget(act.id)
-        remove(act)
+      for (const entry of list) {
+        entry.stop.abort()
+        parts.forget(entry.id)
+        remove(entry)
       }
       limits.clear()
       toAdd.length = 0
       toPrepare.clear()
       toSend.clear()
-      twins.clear()
+      duplicates.clear()
       suspended = false
       list.show()
       list.sum()
@@ -386,11 +386,14 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   }
 }
 
-function shift(acts: Set<Act>, isReady: (act: Act) => boolean = () => true): Act | undefined {
-  for (const act of acts) {
-    if (!isReady(act)) continue
-    acts.delete(act)
-    return act
+function shift(
+  entries: Set<DepositEntry>,
+  isReady: (entry: DepositEntry) => boolean = () => true
+): DepositEntry | undefined {
+  for (const entry of entries) {
+    if (!isReady(entry)) continue
+    entries.delete(entry)
+    return entry
   }
   return undefined
 }

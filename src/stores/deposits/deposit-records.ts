@@ -1,7 +1,7 @@
 import { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
+import { type DepositEntry, errorCodeOf, resetAttempt } from './deposit-entry.ts'
 import type { DepositList } from './deposit-list.ts'
-import { type Act, codeOf, startAnew } from './deposit-mutations.ts'
 
 const lookMs = 2000
 const maxLooks = 4
@@ -16,46 +16,46 @@ interface RecordParts {
   /** The service does not know the person any more. */
   onSignedOut: () => void
   /** The service has said what became of the deposit. */
-  onSettled: (act: Act) => void
+  onSettled: (entry: DepositEntry) => void
 }
 
 /** The records that the service owes, and what it says of them. */
 export interface DepositRecords {
-  /** What is told of the act's request concerns it from now on. */
-  follow: (act: Act) => void
+  /** What is told of the entry's request concerns it from now on. */
+  follow: (entry: DepositEntry) => void
   /** The service owes the deposit from here on: waits for its record. */
-  expect: (act: Act) => void
+  expect: (entry: DepositEntry) => void
   /** A change told by the history stream. */
   hear: (request: ProcessedRequest) => void
   /** Asks for itself in case the stream is silent; the stream usually answers first. */
   look: () => void
-  drop: (act: Act) => void
+  drop: (entry: DepositEntry) => void
 }
 
 export function createDepositRecords(parts: RecordParts): DepositRecords {
   const { list } = parts
-  const byRequest = new Map<string, Act>()
-  const expected = new Set<Act>()
+  const byRequest = new Map<string, DepositEntry>()
+  const expected = new Set<DepositEntry>()
   let looking = false
 
   function hear(request: ProcessedRequest): void {
-    const act = byRequest.get(request.id)
-    if (!act?.reserved || request.seq < act.reserved.request.seq) return
-    act.reserved.request = request
-    if (act.$state.get().status === 'recording') settle(act)
+    const entry = byRequest.get(request.id)
+    if (!entry?.reserved || request.seq < entry.reserved.request.seq) return
+    entry.reserved.request = request
+    if (entry.$state.get().status === 'recording') settle(entry)
   }
 
-  function settle(act: Act): void {
-    const request = act.reserved?.request
+  function settle(entry: DepositEntry): void {
+    const request = entry.reserved?.request
     if (!request || ['uploading', 'queued', 'processing'].includes(request.state)) return
-    expected.delete(act)
+    expected.delete(entry)
     if (request.state === 'done') {
-      list.change(act, { status: 'done', request })
+      list.change(entry, { status: 'done', request })
     } else {
-      startAnew(act)
-      list.fail(act, new AppError(codeOf(request), `The deposit ended as ${request.state}`))
+      resetAttempt(entry)
+      list.fail(entry, new AppError(errorCodeOf(request), `The deposit ended as ${request.state}`))
     }
-    parts.onSettled(act)
+    parts.onSettled(entry)
   }
 
   function look(): void {
@@ -69,12 +69,12 @@ export function createDepositRecords(parts: RecordParts): DepositRecords {
     })
   }
 
-  async function lookAt(act: Act): Promise<void> {
-    if (!act.reserved) return
-    expected.delete(act)
-    expected.add(act) // to the end, so that each gets its turn
+  async function lookAt(entry: DepositEntry): Promise<void> {
+    if (!entry.reserved) return
+    expected.delete(entry)
+    expected.add(entry) // to the end, so that each gets its turn
     try {
-      hear(await parts.look(act.reserved.request.id))
+      hear(await parts.look(entry.reserved.request.id))
     } catch (error) {
       if (error instanceof AppError && error.code === 'unauthenticated') parts.onSignedOut()
       // anything else: the next look, or the stream, will tell
@@ -82,21 +82,21 @@ export function createDepositRecords(parts: RecordParts): DepositRecords {
   }
 
   return {
-    follow(act) {
-      if (act.reserved) byRequest.set(act.reserved.request.id, act)
+    follow(entry) {
+      if (entry.reserved) byRequest.set(entry.reserved.request.id, entry)
     },
-    expect(act) {
-      parts.forget(act.id)
-      list.change(act, { status: 'recording' })
-      expected.add(act)
-      settle(act)
+    expect(entry) {
+      parts.forget(entry.id)
+      list.change(entry, { status: 'recording' })
+      expected.add(entry)
+      settle(entry)
       look()
     },
     hear,
     look,
-    drop(act) {
-      expected.delete(act)
-      if (act.reserved) byRequest.delete(act.reserved.request.id)
+    drop(entry) {
+      expected.delete(entry)
+      if (entry.reserved) byRequest.delete(entry.reserved.request.id)
     }
   }
 }

@@ -5,31 +5,32 @@ import { reducePicture } from '../../workers/image-client.ts'
 import { environment } from '../environment.ts'
 import { fileName, handleOf, keepHandle } from '../file-handoff.ts'
 import { loadRequests, onRequest } from '../history/requests.ts'
-import { uploadMemory } from '../remembered-uploads.ts'
-import { api, apiOrigin, heed, onSignIn, onSignOut, sessionToken } from '../sessions.ts'
+import { rememberedUploads } from '../remembered-uploads.ts'
+import { api, apiOrigin, handleAuthError, onSignIn, onSignOut, sessionToken } from '../sessions.ts'
 import { refresh } from '../users.ts'
-import type { DepositCategory, QueuedDeposit } from './deposit-mutations.ts'
+import type { DepositCategory, QueuedDeposit } from './deposit-entry.ts'
 import { createDepositQueue } from './deposit-queue.ts'
 import { httpUpload } from './http-upload.ts'
-import { createUploads } from './tus-client.ts'
+import { createTusClient } from './tus-client.ts'
 
 export type { DepositCategory, QueuedDeposit }
 
-const uploads = createUploads({ http: httpUpload, token: sessionToken })
+const uploads = createTusClient({ http: httpUpload, token: sessionToken })
 
 const queue = createDepositQueue({
   hash: hashFile,
   reduce: reducePicture,
   reserve: (input, idempotencyKey) => renewable(api('createDeposit', input, { idempotencyKey })),
   look: id => renewable(api('getRequest', { id })),
-  send: (address, bytes, options) => heeding(uploads.send(urlOf(address), bytes, options)),
-  held: address => heeding(uploads.held(urlOf(address))),
-  release: address => heeding(uploads.release(urlOf(address))),
+  send: (address, bytes, options) =>
+    handlingAuthErrors(uploads.send(urlOf(address), bytes, options)),
+  held: address => handlingAuthErrors(uploads.held(urlOf(address))),
+  release: address => handlingAuthErrors(uploads.release(urlOf(address))),
   remember(upload) {
     const whose = person()
-    if (typeof whose === 'string') void uploadMemory.save(upload, whose)
+    if (typeof whose === 'string') void rememberedUploads.save(upload, whose)
   },
-  forget: id => void uploadMemory.forget(id),
+  forget: id => void rememberedUploads.forget(id),
   handleOf,
   nameOf: fileName,
   reopen: reopenFile,
@@ -62,7 +63,7 @@ export async function restoreDeposits(): Promise<void> {
   const whose = person()
   if (typeof whose !== 'string' || restoredFor === whose) return
   restoredFor = whose
-  const remembered = await uploadMemory.claim(whose)
+  const remembered = await rememberedUploads.claim(whose)
   if (remembered.length === 0 || person() !== whose) return
   listen()
   owner = whose
@@ -141,11 +142,11 @@ function listen(): void {
 }
 
 /** Uploads do not pass through `api()`, yet what every call may answer holds for them too. */
-async function heeding<Result>(sent: Promise<Result>): Promise<Result> {
+async function handlingAuthErrors<Result>(sent: Promise<Result>): Promise<Result> {
   try {
     return await sent
   } catch (error) {
-    if (error instanceof AppError) heed(error, sessionToken())
+    if (error instanceof AppError) handleAuthError(error, sessionToken())
     throw error
   }
 }

@@ -9,7 +9,7 @@ export interface SendOptions {
   signal?: AbortSignal
 }
 
-export interface Uploads {
+export interface TusClient {
   /** One try, from where the server stands; the answer of the last byte is the server's promise. */
   send: (url: string, bytes: Blob, options?: SendOptions) => Promise<void>
   /** How many bytes the server holds. */
@@ -19,10 +19,10 @@ export interface Uploads {
 }
 
 /** `token` is read anew for every request, so that a renewed one is used within an upload. */
-export function createUploads(given: {
+export function createTusClient(given: {
   http: typeof httpUpload
   token: () => string | undefined
-}): Uploads {
+}): TusClient {
   return {
     async send(url, bytes, options = {}) {
       const lastMethod = await transfer(given, url, bytes, options)
@@ -41,7 +41,7 @@ export function createUploads(given: {
   }
 }
 
-type Given = Parameters<typeof createUploads>[0]
+type Given = Parameters<typeof createTusClient>[0]
 
 async function transfer(
   given: Given,

@@ -2,7 +2,7 @@ import { problemOf } from '../../contract/call.ts'
 import { AppError } from '../../contract/errors.ts'
 import { exportRequests } from '../../contract/requests.ts'
 import { environment, pageLocale } from '../environment.ts'
-import { apiOrigin, heed, sessionToken } from '../sessions.ts'
+import { apiOrigin, handleAuthError, sessionToken } from '../sessions.ts'
 import type { RequestFilter } from './request-filter.ts'
 
 /** What the filter leaves of the history, as CSV. */
@@ -20,7 +20,7 @@ export async function fetchExport(filter: RequestFilter): Promise<Blob> {
   } catch (cause) {
     const error =
       cause instanceof AppError ? cause : new AppError('offline', 'The export broke off', { cause })
-    heed(error, token)
+    handleAuthError(error, token)
     throw error
   }
 }

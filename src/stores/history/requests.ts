@@ -3,8 +3,16 @@ import type { Deposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { environment } from '../environment.ts'
-import { $session, api, apiOrigin, heed, onSignOut, sessionToken, sharedName } from '../sessions.ts'
-import { joinTeam, type Team } from '../tab-leader.ts'
+import {
+  $session,
+  api,
+  apiOrigin,
+  handleAuthError,
+  onSignOut,
+  sessionToken,
+  sharedName
+} from '../sessions.ts'
+import { joinTabGroup, type TabGroup } from '../tab-leader.ts'
 import type { StreamState } from './event-stream.ts'
 import { isFiltered, isSameFilter, matcherOf, type RequestFilter } from './request-filter.ts'
 import { createRequestList, holdStill, placeOf, type RequestList } from './request-list.ts'
@@ -43,7 +51,7 @@ interface Paging {
 }
 let paging: Paging = { ids: new Set() }
 /** The tabs of this person, of which one has the stream. */
-let team: Team | undefined
+let team: TabGroup | undefined
 /** Sequence up to which everything has been seen, by the own stream or by that of the leader. */
 let seen: string | undefined
 /** Counts the teams, so that an answer for an earlier one is dropped. */
@@ -83,14 +91,14 @@ async function join(): Promise<void> {
     $historyStatus.set({ status: 'failed', error: stream })
     return
   }
-  team = joinTeam({
+  team = joinTabGroup({
     name: sharedName('stream'),
     environment: environment(),
     lead: () => lead(stream),
     follow: () => {
       if ($historyStatus.get().status === 'loading') void reload()
     },
-    hear(message) {
+    onNews(message) {
       const news = stream.readNews(message)
       if (news) hear(news)
     },
@@ -123,7 +131,7 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
       void reload()
     },
     onError(error, token) {
-      heed(error, token)
+      handleAuthError(error, token)
       // A list without its stream is still worth showing.
       if ($historyStatus.get().status === 'loading') void reload()
     }

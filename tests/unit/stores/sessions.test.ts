@@ -248,7 +248,7 @@ test('stays signed in when the 401 answers a token that has been replaced', asyn
   sessions.startSession()
   const old = sessions.sessionToken()
   sessions.renewToken(makeToken({ sub: 'ada', exp: exp + 1800 }))
-  sessions.heed(new AppError('unauthenticated', 'late'), old)
+  sessions.handleAuthError(new AppError('unauthenticated', 'late'), old)
   expect(sessions.$session.get().status).toBe('in')
 })
 
@@ -256,12 +256,12 @@ test('leads a disabled person to the notice, with the details, but not from ther
   const disabled = { scope: 'user', reason: 'left', since: '2026-05-01T00:00:00Z' } as const
   const error = new AppError('account_disabled', 'off', { disabled })
   const elsewhere = await open({ url: 'https://docs.example/fr/history' })
-  elsewhere.sessions.heed(error, undefined)
+  elsewhere.sessions.handleAuthError(error, undefined)
   const target = new URL(elsewhere.tab.replaced[0] ?? '', 'https://docs.example')
   expect(target.pathname).toBe('/fr/disabled')
   expect(JSON.parse(target.searchParams.get('disabled') ?? '')).toEqual(disabled)
   const there = await open({ url: 'https://docs.example/fr/disabled?disabled=%7B%7D' })
-  there.sessions.heed(error, undefined)
+  there.sessions.handleAuthError(error, undefined)
   expect(there.tab.replaced).toEqual([])
 })
 
@@ -431,28 +431,28 @@ test.for([
   [redirect('//evil.example'), '/en'],
   ['?redirect=nonsense', '/en']
 ] as const)('leads back after signing in: %s → %s', async ([search, target]) => {
-  const { afterSignIn } = await open({ url: `https://docs.example/en/sign-in${search}` })
-  expect(afterSignIn()).toBe(`https://docs.example${target}`)
+  const { addressAfterSignIn } = await open({ url: `https://docs.example/en/sign-in${search}` })
+  expect(addressAfterSignIn()).toBe(`https://docs.example${target}`)
 })
 
 test('leads back in the language of the person, without another change of page', async () => {
-  const { tab, accounts, afterSignIn } = await open({
+  const { tab, accounts, addressAfterSignIn } = await open({
     url: `https://docs.example/en/sign-in${redirect('/en/history')}`,
     answers: { 'GET /user': () => Response.json({ ...ada, locale: 'fr' }) }
   })
   await accounts.signIn({ email: 'ada@example.com', password: 'secret' })
-  expect(afterSignIn()).toBe('https://docs.example/fr/history')
+  expect(addressAfterSignIn()).toBe('https://docs.example/fr/history')
   expect(tab.replaced).toEqual([])
 })
 
 test('leads a sign-up to where its mail is waited for, and from there on', async () => {
   const there = redirect('/en/history', '?a=1')
-  const { accounts, afterSignIn } = await open({
+  const { accounts, addressAfterSignIn } = await open({
     url: `https://docs.example/en/sign-up${there}`,
     answers: { 'GET /user': () => Response.json({ ...ada, pending: true }) }
   })
   await accounts.signIn({ email: 'ada@example.com', password: 'secret' })
-  const { origin, pathname, searchParams } = new URL(afterSignIn())
+  const { origin, pathname, searchParams } = new URL(addressAfterSignIn())
   expect([origin, pathname]).toEqual(['https://docs.example', '/en/verify-account'])
   expect(searchParams.get('redirect')).toBe(new URLSearchParams(there).get('redirect'))
 })
@@ -573,8 +573,8 @@ async function open(opening: Opening) {
   const accounts = await import('../../../src/stores/accounts/accounts.ts')
   const changes = await import('../../../src/stores/accounts/account-changes.ts')
   const users = await import('../../../src/stores/users.ts')
-  const { afterSignIn } = await import('../../../src/stores/accounts/after-sign-in.ts')
-  return { browser, tab, accounts, afterSignIn, changes, sessions, users }
+  const { addressAfterSignIn } = await import('../../../src/stores/accounts/after-sign-in.ts')
+  return { browser, tab, accounts, addressAfterSignIn, changes, sessions, users }
 }
 
 function redirect(path: string, query = '', hash = ''): string {

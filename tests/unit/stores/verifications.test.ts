@@ -214,7 +214,7 @@ test('keeps names of checked files in this browser, for their owner and until si
   expect([...browser.storage.values()].join()).toContain('one.pdf')
 
   // the session ends by itself: the same person finds them again, another one does not
-  sessions.heed(new AppError('unauthenticated', 'test'), sessions.sessionToken())
+  sessions.handleAuthError(new AppError('unauthenticated', 'test'), sessions.sessionToken())
   expect($checkedNames.get().size).toBe(0)
   signInAs('ada')
   tab.wake()
@@ -255,7 +255,7 @@ test.for([
 ] as const)('after a session ended, shows the checks of ada to %s: %i', async ([sub, left]) => {
   const { store, sessions, tab, signInAs } = await open({ isSignedIn: true })
   await store.checkFiles([fileOf('of ada')])
-  sessions.heed(new AppError('unauthenticated', 'test'), sessions.sessionToken())
+  sessions.handleAuthError(new AppError('unauthenticated', 'test'), sessions.sessionToken())
   signInAs(sub)
   tab.wake()
   expect(sessions.$session.get().status).toBe('in')

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { AppError } from '../../../../src/contract/errors.ts'
 import type { ProcessedRequest, RequestState } from '../../../../src/contract/requests.ts'
-import type { DepositCategory } from '../../../../src/stores/deposits/deposit-mutations.ts'
+import type { DepositCategory } from '../../../../src/stores/deposits/deposit-entry.ts'
 import {
   createDepositQueue,
   type DepositParts

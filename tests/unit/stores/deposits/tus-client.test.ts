@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { HttpAnswer, HttpUpload } from '../../../../src/stores/deposits/http-upload.ts'
-import { createUploads } from '../../../../src/stores/deposits/tus-client.ts'
+import { createTusClient } from '../../../../src/stores/deposits/tus-client.ts'
 
 const url = 'http://api.acme.test/uploads/1'
 const chunk = 8 * 1024 * 1024
@@ -112,7 +112,7 @@ function makeServer(size: number) {
     closed: false,
     refusal: undefined as { method: string; status: number; body: string } | undefined,
     isWhole: async () => server.held.equals(await bytesOf(server.file)),
-    uploads: createUploads({ http: answer, token: () => `${++token}` })
+    uploads: createTusClient({ http: answer, token: () => `${++token}` })
   }
 
   async function answer({ method, headers, body, onProgress }: HttpUpload): Promise<HttpAnswer> {

@@ -27,7 +27,7 @@ export interface QueuedDeposit {
 }
 
 /** A deposit on its way, with what has been reached so far: a retry goes on from there. */
-export interface Act extends QueuedDeposit {
+export interface DepositEntry extends QueuedDeposit {
   $state: WritableAtom<DepositState>
   /** Nothing after a reload, until it is chosen again. */
   file: File | undefined
@@ -35,7 +35,7 @@ export interface Act extends QueuedDeposit {
   category: DepositCategory
   /** What is kept of a picture, once that is decided. */
   choice: PictureChoice | undefined
-  /** One per act of the person, kept over retries. */
+  /** One per action of the person, kept over retries. */
   key: string
   /** The person knows that they have deposited the file before. */
   again: boolean
@@ -59,11 +59,11 @@ export interface Prepared {
   reduction: Reduction | undefined
 }
 
-export function createAct(
+export function createEntry(
   file: File,
   category: DepositCategory,
   given: { name: string; handle: FileSystemFileHandle | undefined }
-): Act {
+): DepositEntry {
   const { size, type } = file
   const { name, handle } = given
   return {
@@ -87,8 +87,8 @@ export function createAct(
   }
 }
 
-/** An act as it was before the page was loaded anew. */
-export function recallAct(remembered: RememberedUpload): Act {
+/** An entry as it was before the page was loaded anew. */
+export function restoreEntry(remembered: RememberedUpload): DepositEntry {
   const { id, name, size, type, category, key, again, original, stored, handle } = remembered
   return {
     id,
@@ -112,15 +112,17 @@ export function recallAct(remembered: RememberedUpload): Act {
   }
 }
 
-/** Another try is another act of the person, with a place of its own. */
-export function startAnew(act: Act): void {
-  act.key = crypto.randomUUID()
-  act.reserved = undefined
+/** Another try is another action of the person, with a place of its own. */
+export function resetAttempt(entry: DepositEntry): void {
+  entry.key = crypto.randomUUID()
+  entry.reserved = undefined
 }
 
-/** What is remembered of an act; nothing before its fingerprints are known. */
-export function memoryOf(act: Act): Omit<RememberedUpload, 'person' | 'owner'> | undefined {
-  const { id, prepared, reserved, name, size, type, category, key, again, handle } = act
+/** What is remembered of an entry; nothing before its fingerprints are known. */
+export function toRememberedUpload(
+  entry: DepositEntry
+): Omit<RememberedUpload, 'person' | 'owner'> | undefined {
+  const { id, prepared, reserved, name, size, type, category, key, again, handle } = entry
   if (!prepared) return undefined
   const { original, stored, bytes } = prepared
   return {
@@ -139,27 +141,27 @@ export function memoryOf(act: Act): Omit<RememberedUpload, 'person' | 'owner'> |
   }
 }
 
-export function mayReduce({ category, choice }: Act): boolean {
+export function mayReduce({ category, choice }: DepositEntry): boolean {
   return category.keep_originals !== 'yes' && category.store === 'file' && choice !== 'original'
 }
 
 /** Whether the person decides what is kept, and has not done so. */
-export function isUndecided({ category, choice, prepared }: Act): boolean {
+export function isUndecided({ category, choice, prepared }: DepositEntry): boolean {
   return category.keep_originals === 'person' && !choice && prepared?.reduction !== undefined
 }
 
 /** Prepares the picture to be kept as it is, in place of its reduced copy. */
-export function keepAsItIs(act: Act): void {
-  const { file, prepared } = act
-  act.choice = 'original'
-  act.reduction = undefined
+export function keepAsItIs(entry: DepositEntry): void {
+  const { file, prepared } = entry
+  entry.choice = 'original'
+  entry.reduction = undefined
   if (!file || !prepared?.reduction) return
   const { original } = prepared
-  act.prepared = { original, stored: original, bytes: file, reduction: undefined }
+  entry.prepared = { original, stored: original, bytes: file, reduction: undefined }
 }
 
 /** What the server would refuse is refused before a byte is read. */
-export function refusalOf({ size, name, type, category }: Act): AppError | undefined {
+export function findRefusal({ size, name, type, category }: DepositEntry): AppError | undefined {
   if (size === 0) return new AppError('file_empty', 'The file has no bytes')
   if (size > maxFileBytes) return new AppError('too_large', 'The file is over 5 GB')
   const { media_types } = category
@@ -180,11 +182,11 @@ export function mediaTypeOf(file: Pick<Blob, 'type'>): string {
   return MediaType.safeParse(type).success ? type : 'application/octet-stream'
 }
 
-export function codeOf({ code }: ProcessedRequest): ErrorCode {
+export function errorCodeOf({ code }: ProcessedRequest): ErrorCode {
   return code !== undefined && code in errorCodes ? (code as ErrorCode) : 'internal' // as: just checked
 }
 
-export function isLasting(error: AppError): boolean {
+export function isPermanent(error: AppError): boolean {
   return lasting.has(error.code)
 }
 
@@ -193,7 +195,7 @@ export function isLimit({ code }: AppError): boolean {
   return limits.has(code)
 }
 
-export function isOutdating(error: AppError): boolean {
+export function isPreparationStale(error: AppError): boolean {
   return outdating.has(error.code)
 }
 
