@@ -416,9 +416,9 @@ async function widthOf(page: Page): Promise<number> {
 
 /** Opens a page and waits for what it does not need at once. */
 async function visit(page: Page, path: string): Promise<void> {
-  const rest = page.waitForResponse(/\/_astro\/rest\.[^/]+\.js$/)
+  const deferred = page.waitForResponse(/\/_astro\/deferred\.[^/]+\.js$/)
   await page.goto(path)
-  await rest
+  await deferred
   await page.waitForLoadState('networkidle')
 }
 
