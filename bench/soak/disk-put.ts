@@ -86,9 +86,10 @@ interface Sent {
 export async function failPut(options: {
   seed: number
   rounds?: number
+  faults?: readonly PutFault[]
   onFault?: (text: string) => void
 }) {
-  const { seed, rounds = 1, onFault = () => undefined } = options
+  const { seed, rounds = 1, faults: tried = putFaults, onFault = () => undefined } = options
   const random = createRandom(seed)
   await using service = await makeServiceProcess(countable)
   await service.start()
@@ -97,15 +98,15 @@ export async function failPut(options: {
   const sent = [(await send(service, ada, random)).settled]
   const faults: string[] = []
   for (let round = 0; round < rounds; round++) {
-    for (const fault of putFaults) {
-      let tried: Awaited<ReturnType<typeof send>> | undefined
-      for (let tries = 0; !tried?.injected && tries < maxTries; tries++) {
-        tried = await send(service, ada, random, fault)
-        sent.push(tried.settled)
+    for (const fault of tried) {
+      let last: Awaited<ReturnType<typeof send>> | undefined
+      for (let tries = 0; !last?.injected && tries < maxTries; tries++) {
+        last = await send(service, ada, random, fault)
+        sent.push(last.settled)
         // one that is sent again would be taken for the next one
-        if (fault.isTold || fault.path === 'write-ahead log') await tried.settled
+        if (fault.isTold || fault.path === 'write-ahead log') await last.settled
       }
-      if (!tried?.injected) faults.push(`the call was never made: ${fault.title}`)
+      if (!last?.injected) faults.push(`the call was never made: ${fault.title}`)
       onFault(`PUT: ${fault.title} (${fault.error})`)
     }
   }

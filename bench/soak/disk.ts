@@ -175,9 +175,10 @@ export const tusFaults: Fault[] = [
 export async function fail(options: {
   seed: number
   rounds?: number
+  faults?: readonly Fault[]
   onFault?: (text: string) => void
 }) {
-  const { seed, rounds = 1, onFault = () => undefined } = options
+  const { seed, rounds = 1, faults: tried = tusFaults, onFault = () => undefined } = options
   const random = createRandom(seed)
   await using service = await makeServiceProcess(countable)
   await service.start()
@@ -186,14 +187,14 @@ export async function fail(options: {
   const settled = [(await deposit(service, ada, random)).settled]
   const missed: string[] = []
   for (let round = 0; round < rounds; round++) {
-    for (const fault of tusFaults) {
-      let tried: Awaited<ReturnType<typeof deposit>> | undefined
-      for (let tries = 0; !tried?.injected && tries < maxTries; tries++) {
-        tried = await deposit(service, ada, random, fault)
-        settled.push(tried.settled)
+    for (const fault of tried) {
+      let last: Awaited<ReturnType<typeof deposit>> | undefined
+      for (let tries = 0; !last?.injected && tries < maxTries; tries++) {
+        last = await deposit(service, ada, random, fault)
+        settled.push(last.settled)
       }
-      if (!tried?.injected) missed.push(fault.title)
-      onFault(`${fault.title} (${fault.error}): ${tried?.told}`)
+      if (!last?.injected) missed.push(fault.title)
+      onFault(`${fault.title} (${fault.error}): ${last?.told}`)
     }
   }
   const remembered = await Promise.all(settled)

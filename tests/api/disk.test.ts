@@ -4,6 +4,13 @@ import { failPut, putFaults } from '../../bench/soak/disk-put.ts'
 import { whyNotWatched } from '../../bench/soak/strace.ts'
 import { seed } from '../helpers/counts.ts'
 
+/** One of each kind; `npm run soak` makes every call fail. */
+const titles = [
+  'writing on a full disk',
+  'flushing the file',
+  'moving it',
+  'flushing the database’s log'
+]
 const missing = whyNotWatched()
 if (missing) process.stderr.write(`NOT TESTED, C-03 and C-04: ${missing}\n`)
 
@@ -22,12 +29,14 @@ test.skipIf(missing)(
   `keeps a document whole or not at all when the disk fails (SEED=${seed})`,
   { timeout: 240_000 },
   async () => {
-    const { faults, deposits, acknowledged, failed } = await fail({ seed })
+    const some = tusFaults.filter(({ title }) => titles.includes(title))
+    expect(some).toHaveLength(titles.length)
+    const { faults, deposits, acknowledged, failed } = await fail({ seed, faults: some })
     expect(faults).toEqual([])
-    expect(deposits).toBeGreaterThan(tusFaults.length)
+    expect(deposits).toBeGreaterThan(some.length)
     expect(acknowledged + failed).toBe(deposits)
-    // a flush that failed may have lost the bytes, so the three of them are never tried again
-    expect(failed).toBe(3)
+    // a flush that failed may have lost the bytes, so it is never tried again
+    expect(failed).toBe(1)
   }
 )
 
@@ -36,12 +45,14 @@ test.skipIf(missing)(
   `makes of each PUT one document, or a failure that keeps and charges nothing (SEED=${seed})`,
   { timeout: 240_000 },
   async () => {
-    const { faults, sent, acknowledged, failed } = await failPut({ seed })
+    const some = putFaults.filter(({ title }) => titles.includes(title))
+    expect(some).toHaveLength(titles.length)
+    const { faults, sent, acknowledged, failed } = await failPut({ seed, faults: some })
     expect(faults).toEqual([])
-    expect(sent).toBeGreaterThan(putFaults.length)
+    expect(sent).toBeGreaterThan(some.length)
     // whoever sends the file again has it on record in the end
     expect(acknowledged).toBe(sent)
     // the others fall after its last byte, and are made good while its sender waits for the record
-    expect(failed).toBeGreaterThanOrEqual(putFaults.filter(({ isTold }) => isTold).length)
+    expect(failed).toBeGreaterThanOrEqual(some.filter(({ isTold }) => isTold).length)
   }
 )

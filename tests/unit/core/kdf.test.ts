@@ -12,6 +12,7 @@ import {
   passwordBytes,
   scalarFromOkm
 } from '../../../src/core/kdf.ts'
+import { times } from '../../helpers/counts.ts'
 import { argon2id as node } from '../../helpers/keys.ts'
 
 const wasm: Argon2id = ({ password, salt, memoryKib, passes, lanes, bytes }) =>
@@ -51,11 +52,15 @@ describe('derivation a1', () => {
     expect(await derive(vector, wasm)).toEqual({ okm: vector.okm, ...key })
   })
 
-  test.each([0, 1, 2, 14].map(at => published.vectors[at]))('noble agrees: $name', async vector => {
-    if (!vector) throw new Error('a vector is missing')
-    const { okm, d, x, y } = vector
-    expect(await derive(vector, noble)).toEqual({ okm, d, x, y })
-  })
+  // the third one is slow: others of them by `npm run soak`
+  test.each([0, 1, 2, 14].slice(0, times(1, 4)).map(at => published.vectors[at]))(
+    'noble agrees: $name',
+    async vector => {
+      if (!vector) throw new Error('a vector is missing')
+      const { okm, d, x, y } = vector
+      expect(await derive(vector, noble)).toEqual({ okm, d, x, y })
+    }
+  )
 
   test.each(published.vectors)('the point is that of OpenSSL: $name', ({ d, x, y }) => {
     const curve = createECDH('prime256v1')
