@@ -3,6 +3,8 @@ import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runCommand } from '../../bin/commands.ts'
+import { startPostgres } from '../../src/server/db/postgres.ts'
 import { findPostmaster, isAlive } from '../../src/server/db/postmaster.ts'
 
 /** Each call is a process, and on a busy machine one takes seconds. */
@@ -21,10 +23,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('says what it can do, and of each command how it is called', { timeout: slow }, async () => {
-  const overview = await vidimus('--help')
+test('says what it can do, and of each command how it is called', async () => {
+  const overview = await runCommand(['--help'])
+  expect(overview).toEqual(await vidimus('--help'))
   expect(overview.status).toBe(0)
-  const { commands } = JSON.parse((await vidimus('--json')).out)
+  const { commands } = JSON.parse((await runCommand(['--json'])).out)
   const names: string[] = commands.map((each: { name: string }) => each.name)
   expect(names).toEqual([
     'init',
@@ -38,9 +41,9 @@ test('says what it can do, and of each command how it is called', { timeout: slo
   ])
   for (const name of names) {
     expect(overview.out).toContain(name)
-    const help = await vidimus(...name.split(' '), '--help')
+    const help = await runCommand([...name.split(' '), '--help'])
     expect(help).toMatchObject({ status: 0, out: expect.stringContaining(`vidimus ${name}`) })
-    const facts = JSON.parse((await vidimus(...name.split(' '), '--help', '--json')).out)
+    const facts = JSON.parse((await runCommand([...name.split(' '), '--help', '--json'])).out)
     expect(facts.options).toHaveProperty('json')
   }
   expect(await readdir(folder)).toEqual([])
@@ -56,7 +59,7 @@ test.for([
   [['init', '--domain', 'api.example.org', '--name', 'Orchard'], 'not a host name'],
   [['init', '--domain', 'docs.example.org', '--name', ''], '1 to 80 characters']
 ] as const)('does not understand %j', async ([words, says]) => {
-  const { status, err } = await vidimus(...words)
+  const { status, err } = await runCommand([...words])
   expect(status).toBe(2)
   expect(err).toContain(says)
 })
@@ -79,6 +82,8 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
     err: expect.stringContaining('already has an installation')
   })
 
+  // a running service has the database up; the commands between find it there
+  const service = await startPostgres({ dir: join(dataDir, 'pg') })
   const code = await vidimus('setup-code')
   expect(code.out).toMatch(/^https:\/\/docs\.example\.org\/en\/setup#[\w-]{22}$/m)
 
@@ -105,6 +110,7 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
   expect(await readdir(join(dataDir, 'documents/blobs'))).toEqual([])
   expect(await readdir(join(dataDir, 'documents/staging'))).toEqual([])
 
+  await service.stop()
   const before = await tokenKeys()
   const rotated = JSON.parse((await vidimus('keys', 'rotate', 'token', '--json')).out)
   expect(await tokenKeys()).toHaveLength(before.length + 1)
@@ -136,6 +142,10 @@ test('the commands read the settings from where the service does', async () => {
   for (const name of ['start', 'migrate', 'vidimus']) {
     expect(scripts[name]).toMatch(/^node --env-file-if-exists=\.env /)
   }
+})
+
+test('ends as the command did', async () => {
+  expect(await vidimus('fly')).toEqual(await runCommand(['fly']))
 })
 
 test('names a setting that is wrong', async () => {

@@ -25,7 +25,7 @@ import { domainOf, sessionOf } from '../helpers/matrix.ts'
 // B-03
 
 const hosts = ['acme.localhost', 'beta.localhost', 'gamma.localhost'] as const
-const runs = times(40, 10_000)
+const runs = times(60, 10_000)
 const length = times(30, 60)
 
 interface Company {

@@ -1,0 +1,293 @@
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { HostName } from '../src/contract/domains.ts'
+import { CompanyName } from '../src/contract/setup.ts'
+import { rotateTokenKey } from '../src/server/adapters/keys.ts'
+import { createLog } from '../src/server/adapters/log.ts'
+import { readConfig } from '../src/server/config.ts'
+import { listWaiting } from '../src/server/domain/accounts/signups.ts'
+import { listCompanies, removeCompany } from '../src/server/domain/companies/companies.ts'
+import { originOf } from '../src/server/domain/companies/domains.ts'
+import { createDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo/demo.ts'
+import { demoAccount } from '../src/server/domain/demo-account.ts'
+import { type HeldUpload, listHeld, retryHeld } from '../src/server/domain/deposits/held-uploads.ts'
+import type { Deps } from '../src/server/domain/deps.ts'
+import { seedInstallation } from '../src/server/domain/installation/installation.ts'
+import { createSetupCode } from '../src/server/domain/installation/setup.ts'
+import { openDeps } from '../src/server/open-deps.ts'
+
+interface Command {
+  /** What stands in the list of commands. */
+  summary: string
+  /** Its own options: name → what to write for the value and what it means. */
+  options?: Record<string, { value: string; means: string }>
+  /** What may stand behind the command without a name. */
+  argument?: { name: string; means: string }
+  /** Answers the sentence for people; `facts` is what `--json` prints. */
+  run(options: Record<string, string | undefined>): Promise<Answer>
+}
+
+interface Answer {
+  text: string
+  facts: Record<string, unknown>
+}
+
+/** The command cannot do what it is asked; the message says why and what to do. */
+class Refusal extends Error {}
+
+/** The command line was not understood. */
+class Misuse extends Error {}
+
+const commands: Record<string, Command> = {
+  init: {
+    summary: 'create an installation on a host of your own, without the demonstration',
+    options: {
+      domain: { value: '<host>', means: 'page host; the API answers on api.<host>' },
+      name: { value: '<name>', means: 'company name' }
+    },
+    run: init
+  },
+  'setup-code': {
+    summary: 'print a link that makes the first operator',
+    run: () => inDeps(setupCode)
+  },
+  waiting: {
+    summary: 'list people who signed up and wait to be let in, each with a new link',
+    run: () => inDeps(waiting)
+  },
+  'keys rotate token': {
+    summary: 'create a new key for signing sessions, used from ten minutes on',
+    run: () => inDeps(rotate)
+  },
+  'deposit held': {
+    summary: 'list deposits that arrived but could not be recorded',
+    run: () => inDeps(listHeldDeposits)
+  },
+  'deposit retry': {
+    summary: 'retry held deposits once the cause is fixed',
+    argument: { name: 'id', means: 'retry only this request; without it, all held deposits' },
+    run: options => inDeps(deps => retryHeldDeposits(deps, options['id']))
+  },
+  'seed-demo': { summary: 'create the demonstration company', run: () => inDeps(seedDemo) },
+  'remove-demo': {
+    summary: 'delete the demonstration company with all its data',
+    run: () => inDeps(removeDemo)
+  }
+}
+
+/** What a call of the command line writes, and its exit status: 0 done, 1 refused or failed, 2 not understood. */
+export interface Outcome {
+  status: 0 | 1 | 2
+  out: string
+  err: string
+}
+
+/** Runs a command, such as `['deposit', 'held', '--json']`. */
+export async function runCommand(words: string[]): Promise<Outcome> {
+  const asJson = words.includes('--json')
+  try {
+    const answer = await answerTo(words)
+    const out = `${asJson ? JSON.stringify(answer.facts) : answer.text}\n`
+    return { status: 0, out, err: '' }
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error)
+    const err = `${asJson ? JSON.stringify({ error: text }) : text}\n`
+    return { status: error instanceof Misuse ? 2 : 1, out: '', err }
+  }
+}
+
+async function answerTo(words: string[]): Promise<Answer> {
+  const name = Object.keys(commands).find(each =>
+    each.split(' ').every((word, at) => words[at] === word)
+  )
+  const command = name === undefined ? undefined : commands[name]
+  if (name === undefined || !command) {
+    const [first] = words
+    if (first === undefined || first === '--help' || first === '--json') return overview()
+    throw new Misuse(`There is no command ${first}. See vidimus --help.`)
+  }
+  const { help, options } = parse(words.slice(name.split(' ').length), command)
+  return help ? helpOf(name, command) : command.run(options)
+}
+
+function parse(
+  args: string[],
+  { options = {}, argument }: Command
+): { help: boolean; options: Record<string, string | undefined> } {
+  const own = Object.keys(options).map(each => [each, { type: 'string' as const }] as const)
+  const flags = { help: { type: 'boolean' as const }, json: { type: 'boolean' as const } }
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      options: { ...flags, ...Object.fromEntries(own) },
+      allowPositionals: argument !== undefined
+    })
+    const [first, ...others] = positionals
+    if (others.length > 0) throw new Error(`One ${argument?.name} at a time.`)
+    const given = Object.entries(values).flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value]] : []
+    )
+    if (argument && first !== undefined) given.push([argument.name, first])
+    return { help: 'help' in values, options: Object.fromEntries(given) }
+  } catch (cause) {
+    throw new Misuse(cause instanceof Error ? cause.message : String(cause), { cause })
+  }
+}
+
+function overview(): Answer {
+  const width = Math.max(...Object.keys(commands).map(name => name.length)) + 2
+  const lines = Object.entries(commands).map(
+    ([name, { summary }]) => `  ${name.padEnd(width)}${summary}`
+  )
+  const list = Object.entries(commands).map(([name, { summary }]) => ({ name, summary }))
+  return {
+    text: `vidimus <command> [--json] [--help]\n\n${lines.join('\n')}`,
+    facts: { commands: list }
+  }
+}
+
+function helpOf(name: string, { summary, options = {}, argument }: Command): Answer {
+  const all = {
+    ...options,
+    json: { value: '', means: 'print one JSON value' },
+    help: { value: '', means: 'print this help' }
+  }
+  const lines = Object.entries(all).map(
+    ([option, { value, means }]) => `  ${`--${option} ${value}`.padEnd(20)}${means}`
+  )
+  if (argument) lines.unshift(`  ${`[${argument.name}]`.padEnd(20)}${argument.means}`)
+  return {
+    text: `vidimus ${name}: ${summary}\n\n${lines.join('\n')}`,
+    facts: { command: name, summary, options: all, ...(argument && { argument }) }
+  }
+}
+
+/** Settings and database are those of the service; it may be running. */
+async function inDeps(run: (deps: Deps) => Promise<Answer>): Promise<Answer> {
+  const config = readConfig()
+  // what it says belongs to the answer; only what goes wrong is worth a line beside it
+  await using opened = await openDeps(config, createLog('silent'))
+  // awaited here, because all is closed when this returns
+  return await run(opened.deps)
+}
+
+async function init({ domain, name }: Record<string, string | undefined>): Promise<Answer> {
+  if (domain === undefined || name === undefined) {
+    throw new Misuse('vidimus init needs --domain and --name.')
+  }
+  const host = domain.toLowerCase()
+  const isAddress = /^[\d.]+$/.test(host)
+  if (!HostName.safeParse(host).success || host.startsWith('api.') || isAddress) {
+    throw new Misuse(`${domain} is not a host name that can serve pages.`)
+  }
+  const company = CompanyName.safeParse(name)
+  if (!company.success) throw new Misuse('The name must have 1 to 80 characters on one line.')
+  const names = { name: company.data, title: company.data, company: company.data }
+  return inDeps(async deps => {
+    if (!(await seedInstallation(deps, { host, ...names, isPublic: false }))) {
+      throw new Refusal('This database already has an installation: init needs an empty one.')
+    }
+    const { facts, text } = await setupCode(deps)
+    return {
+      facts: { domain: host, name: company.data, ...facts },
+      text: `${host} is ready.\n${text}`
+    }
+  })
+}
+
+async function setupCode(deps: Deps): Promise<Answer> {
+  const made = await createSetupCode(deps)
+  if (made)
+    return {
+      facts: { ...made },
+      text: `Open this link within 24 hours to become the operator:\n${made.link}`
+    }
+  const companies = await listCompanies(deps)
+  throw new Refusal(
+    companies.length === 0
+      ? 'There is no installation yet: run npm start, or vidimus init.'
+      : 'The installation already has an operator, so setup is done.'
+  )
+}
+
+async function waiting(deps: Deps): Promise<Answer> {
+  const people = await listWaiting(deps)
+  const lines = people.map(
+    ({ email, username, company, since, link }) =>
+      `${email} (${username}, ${company}), since ${since.toISOString()}\n  ${link}`
+  )
+  const text =
+    people.length === 0
+      ? 'Nobody is waiting.'
+      : `${lines.join('\n')}\nSend each person their link. It works once, for 24 hours: in the browser they signed up in, or with a new password.`
+  return { facts: { waiting: people }, text }
+}
+
+async function rotate(deps: Deps): Promise<Answer> {
+  const directory = join(readConfig().dataDir, 'keys')
+  const { kid, validFrom } = await rotateTokenKey({ directory, clock: deps.clock })
+  return {
+    facts: { kid, valid_from: validFrom.toISOString() },
+    text: `Token key ${kid} signs sessions from ${validFrom.toISOString()} on. The keys it replaces are removed a day later.`
+  }
+}
+
+async function listHeldDeposits(deps: Deps): Promise<Answer> {
+  const held = await allHeld(deps)
+  const lines = held.map(
+    ({ request_id, company_id, held_at, size, failure }) =>
+      `${request_id}  company ${company_id}  ${size} bytes  since ${held_at.toISOString()}\n  ${failure}`
+  )
+  return {
+    facts: { held },
+    text: lines.length === 0 ? 'No deposit is held.' : lines.join('\n')
+  }
+}
+
+async function retryHeldDeposits(deps: Deps, id: string | undefined): Promise<Answer> {
+  const held = await allHeld(deps)
+  const chosen = id === undefined ? held : held.filter(each => each.request_id === id)
+  if (chosen.length === 0) {
+    throw new Refusal(
+      id === undefined ? 'No deposit is held.' : `No held deposit has the id ${id}.`
+    )
+  }
+  const retried: string[] = []
+  for (const each of chosen) if (await retryHeld(deps, each)) retried.push(each.request_id)
+  return {
+    facts: { retried },
+    text: `The service retries ${retried.length === 1 ? 'the deposit' : `${retried.length} deposits`} within seconds.`
+  }
+}
+
+async function allHeld(deps: Deps): Promise<HeldUpload[]> {
+  const held: HeldUpload[] = []
+  for (const company of await listCompanies(deps)) held.push(...(await listHeld(deps, company)))
+  return held
+}
+
+async function seedDemo(deps: Deps): Promise<Answer> {
+  if ((await listCompanies(deps)).length === 0) {
+    throw new Refusal('There is no installation yet: run npm start, or vidimus init.')
+  }
+  const found = await findDemo(deps)
+  if (found?.state === 'ready') throw new Refusal('The demonstration already exists.')
+  if (!found) await createDemo(deps)
+  if (!(await fillDemo(deps, () => false))) {
+    throw new Refusal('Another process is creating the demonstration.')
+  }
+  const address = originOf(deps, demoHost)
+  const { email, password } = demoAccount
+  return {
+    facts: { address, account: demoAccount },
+    text: `The demonstration is at ${address}\nOn a developer's machine, sign in as ${email}, password: ${password}`
+  }
+}
+
+async function removeDemo(deps: Deps): Promise<Answer> {
+  const demo = await findDemo(deps)
+  if (!demo || !(await removeCompany(deps, demo.company_id))) {
+    throw new Refusal('There is no demonstration.')
+  }
+  return { facts: { removed: demo.company_id }, text: 'The demonstration has been removed.' }
+}
