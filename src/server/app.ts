@@ -8,6 +8,12 @@ import { mountDeposits } from './api/deposits.ts'
 import { mountDocs } from './api/docs.ts'
 import { mountDomains } from './api/domains.ts'
 import { mountExports } from './api/exports.ts'
+import {
+  createInFlightCalls,
+  type InFlightCall,
+  type InFlightCalls,
+  type InFlightLimits
+} from './api/in-flight-calls.ts'
 import { mountMembers } from './api/members.ts'
 import { mountReports } from './api/reports.ts'
 import { mountRequests } from './api/requests.ts'
@@ -17,7 +23,6 @@ import { mountSessions } from './api/sessions.ts'
 import { mountSetup } from './api/setup.ts'
 import { mountUsers } from './api/users.ts'
 import { mountVerifications } from './api/verifications.ts'
-import { createVisits, type Visit, type VisitLimits, type Visits } from './api/visits.ts'
 import { CallerGone } from './db/shares.ts'
 import type { Tenants } from './domain/companies/domains.ts'
 import type { Deps } from './domain/deps.ts'
@@ -31,11 +36,14 @@ const allowedHeaders =
 export function createApp(
   deps: Deps,
   tenants: Tenants,
-  { lagMs = () => 0, visits: limits }: { lagMs?: () => number; visits?: VisitLimits } = {}
+  {
+    lagMs = () => 0,
+    inFlightLimits
+  }: { lagMs?: () => number; inFlightLimits?: InFlightLimits } = {}
 ): Api {
   const app: Api = new Hono<ApiEnv>({ strict: true })
   const headers = apiHeadersFor(deps.settings)
-  const visits = createVisits(limits)
+  const inFlightCalls = createInFlightCalls(inFlightLimits)
   // refused in a hurry, so that the log does not add to it
   const noteRefused = createLogThrottle((refused, reason: string) => {
     deps.log.warn({ reason, refused }, 'calls were refused for want of time')
@@ -70,9 +78,9 @@ export function createApp(
     c.set('tenant', tenant)
     const cors = corsHeaders(deps, tenant.host, c.req.header('origin'))
     if (c.req.method === 'OPTIONS') return preflight(cors)
-    const visit = visitOf(c, visits)
-    c.set('visit', visit)
-    const { read } = await withLimitReadings(next).finally(() => visit?.end())
+    const inFlight = beginInFlightCall(c, inFlightCalls)
+    c.set('inFlight', inFlight)
+    const { read } = await withLimitReadings(next).finally(() => inFlight?.end())
     const limits = rateLimitHeaders(read)
     for (const [header, value] of Object.entries({ ...limits, ...cors, ...headers })) {
       if (!c.res.headers.has(header)) c.res.headers.set(header, value)
@@ -128,11 +136,11 @@ export function createApp(
 }
 
 /** Counts a call from outside; those within the process make pages and are few. */
-function visitOf(c: ApiContext, visits: Visits): Visit | undefined {
+function beginInFlightCall(c: ApiContext, inFlightCalls: InFlightCalls): InFlightCall | undefined {
   const { remoteAddress, caller } = c.env ?? {}
   if (remoteAddress === undefined) return undefined
   const isStranger = c.req.header('authorization') === undefined
-  return visits.begin({
+  return inFlightCalls.begin({
     company: c.get('tenant').company_id,
     address: isStranger ? remoteAddress : undefined,
     caller

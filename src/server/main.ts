@@ -77,7 +77,7 @@ async function start(): Promise<void> {
   // Passable, because as root the database runs as another user; what lies inside is private.
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const build = await readBuild(join(import.meta.dirname, '../../dist'))
-  const refusals = await findStartupProblems({
+  const problems = await findStartupProblems({
     scheme: config.scheme,
     trustedProxies: config.trustedProxies,
     host: config.host,
@@ -86,7 +86,7 @@ async function start(): Promise<void> {
     now: new Date(),
     built: build.built
   })
-  if (refusals.length > 0) throw new Error(refusals.join('\n'))
+  if (problems.length > 0) throw new Error(problems.join('\n'))
   output.starting()
   const opened = owned.use(
     await openDeps(config, log, stopping.signal, error => {

@@ -11,11 +11,11 @@ import { lockFirstStart, migrate } from './db/migrate.ts'
 import { openNotifications } from './db/notifications.ts'
 import { openDatabase } from './db/open.ts'
 import { supervisePostgres } from './db/postgres-supervisor.ts'
-import { databaseFaults } from './db/security-checks.ts'
+import { findDatabaseFaults } from './db/security-checks.ts'
 import type { Deps, Keys, Log } from './domain/deps.ts'
 import { recordedKekId, recordKekId } from './domain/installation/installation.ts'
 
-export interface Opened extends AsyncDisposable {
+export interface OpenedDeps extends AsyncDisposable {
   deps: Deps
 }
 
@@ -30,7 +30,7 @@ export async function openDeps(
   stopping: AbortSignal = new AbortController().signal,
   /** Told when the embedded database is gone for good. */
   onGivenUp: (error: Error) => void = () => undefined
-): Promise<Opened> {
+): Promise<OpenedDeps> {
   await using owned = new AsyncDisposableStack()
   // Passable, because as root the database runs as another user; what lies inside is private.
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
@@ -38,7 +38,7 @@ export async function openDeps(
   await migrate(place)
   const onError = (error: Error) => log.warn({ err: error }, 'database connection lost')
   const db = owned.use(await openDatabase({ ...place, onError }))
-  const faults = await databaseFaults(db)
+  const faults = await findDatabaseFaults(db)
   if (faults.length > 0) throw new Error(faults.join('\n'))
   if (sharesLogin(place)) {
     log.warn(

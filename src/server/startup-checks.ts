@@ -24,17 +24,17 @@ interface Circumstances {
 export async function findStartupProblems(circumstances: Circumstances): Promise<string[]> {
   const { scheme, trustedProxies, host, ports, documents, now, built } = circumstances
   return [
-    ...undeclaredProxyRefusals(scheme, trustedProxies),
-    ...proxyRefusals(trustedProxies),
-    ...(await portRefusals('PORT', host, ports.PORT)),
-    ...(await portRefusals('MANAGEMENT_PORT', '127.0.0.1', ports.MANAGEMENT_PORT)),
-    ...(await folderRefusals(documents)),
-    ...clockRefusals(now, built)
+    ...undeclaredProxyProblems(scheme, trustedProxies),
+    ...proxyProblems(trustedProxies),
+    ...(await portProblems('PORT', host, ports.PORT)),
+    ...(await portProblems('MANAGEMENT_PORT', '127.0.0.1', ports.MANAGEMENT_PORT)),
+    ...(await folderProblems(documents)),
+    ...clockProblems(now, built)
   ]
 }
 
 /** The process speaks no TLS itself. Limits by address are useless where every address is the proxy's. */
-function undeclaredProxyRefusals(scheme: 'http' | 'https', trustedProxies: string[]): string[] {
+function undeclaredProxyProblems(scheme: 'http' | 'https', trustedProxies: string[]): string[] {
   if (scheme === 'http' || trustedProxies.length > 0) return []
   return [
     'PUBLIC_URL is https, so a proxy must be in front, but TRUSTED_PROXIES is empty: everyone would count as one visitor. Set it to the proxy’s network, such as TRUSTED_PROXIES=127.0.0.1 for a proxy on this machine.'
@@ -44,7 +44,7 @@ function undeclaredProxyRefusals(scheme: 'http' | 'https', trustedProxies: strin
 const purposes = { PORT: 'pages and API', MANAGEMENT_PORT: 'health checks' }
 
 /** Tried before anything is made, so that a start in vain leaves nothing behind. */
-async function portRefusals(
+async function portProblems(
   setting: keyof typeof purposes,
   host: string,
   port: number | undefined
@@ -69,14 +69,14 @@ async function portRefusals(
 }
 
 /** Trusting everybody lets every caller choose the address by which they are counted. */
-function proxyRefusals(trustedProxies: string[]): string[] {
+function proxyProblems(trustedProxies: string[]): string[] {
   const ranges: AddressRange[] = []
-  const refusals: string[] = []
+  const problems: string[] = []
   for (const text of trustedProxies) {
     try {
       ranges.push(parseTrustedNetwork(text))
     } catch (error) {
-      refusals.push(error instanceof Error ? error.message : String(error))
+      problems.push(error instanceof Error ? error.message : String(error))
     }
   }
   // of IPv6 the part from which callers can come
@@ -85,11 +85,11 @@ function proxyRefusals(trustedProxies: string[]): string[] {
     ['IPv6', '2000::/3']
   ] as const) {
     if (!covers(ranges, parseNetwork(network))) continue
-    refusals.push(
+    problems.push(
       `TRUSTED_PROXIES covers every ${name} address, so callers could claim any address: list only your own proxies.`
     )
   }
-  return refusals
+  return problems
 }
 
 function covers(ranges: AddressRange[], whole: AddressRange | undefined): boolean {
@@ -104,10 +104,10 @@ function covers(ranges: AddressRange[], whole: AddressRange | undefined): boolea
 }
 
 /** A document is kept by one rename, which is whole or not at all only within one file system. */
-async function folderRefusals(documents: string): Promise<string[]> {
+async function folderProblems(documents: string): Promise<string[]> {
   const staging = join(documents, 'staging')
   const blobs = join(documents, 'blobs')
-  const refusals: string[] = []
+  const problems: string[] = []
   for (const folder of [staging, blobs]) {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -115,17 +115,17 @@ async function folderRefusals(documents: string): Promise<string[]> {
       await writeFile(probe, 'probe', { flag: 'wx', mode: 0o600 })
       await rm(probe)
     } catch (error) {
-      refusals.push(
+      problems.push(
         `${folder} is not writable (${codeOf(error)}): make the service’s user its owner.`
       )
     }
   }
-  if (refusals.length === 0 && !(await shareFileSystem(staging, blobs))) {
-    refusals.push(
+  if (problems.length === 0 && !(await shareFileSystem(staging, blobs))) {
+    problems.push(
       `${staging} and ${blobs} are on different file systems: put both on the same one.`
     )
   }
-  return refusals
+  return problems
 }
 
 /** Tried and not only compared, because two mounts of one file system refuse a rename as well. */
@@ -146,7 +146,7 @@ async function shareFileSystem(from: string, to: string): Promise<boolean> {
 }
 
 /** Sessions, quotas and evidence go by the clock; one that fell back would reopen what is over. */
-function clockRefusals(now: Date, built: Date): string[] {
+function clockProblems(now: Date, built: Date): string[] {
   if (now >= built) return []
   return [
     `The clock says ${now.toISOString()}, but this version was built on ${built.toISOString()}: set the clock.`

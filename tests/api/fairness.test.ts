@@ -44,7 +44,9 @@ const ask = (app: TestApp, person?: TestPerson) =>
   })
 
 test('refuses what a person asks beyond a number of calls under way, and nobody else', async () => {
-  await using app = await makeApp({ visits: { perPerson: 2, perAddress: 10, perCompany: 100 } })
+  await using app = await makeApp({
+    inFlightLimits: { perPerson: 2, perAddress: 10, perCompany: 100 }
+  })
   const [ada, bob] = [await app.signUp(), await app.signUp()]
   const held = [await hold(app, ada.token), await hold(app, ada.token)]
   await expect.poll(async () => (await ask(app, ada)).status).toBe(429)
@@ -58,7 +60,9 @@ test('refuses what a person asks beyond a number of calls under way, and nobody 
 })
 
 test('strangers of one address, and all of them, leave room for those who are signed in', async () => {
-  await using app = await makeApp({ visits: { perPerson: 10, perAddress: 1, perCompany: 4 } })
+  await using app = await makeApp({
+    inFlightLimits: { perPerson: 10, perAddress: 1, perCompany: 4 }
+  })
   const ada = await app.signUp()
   const held = await hold(app)
   const stranger = () => app.request(`api.${acme}`, { path: `/${acme}` })
@@ -69,7 +73,9 @@ test('strangers of one address, and all of them, leave room for those who are si
 })
 
 test('a company with too many calls under way is asked to wait, and the other is served', async () => {
-  await using app = await makeApp({ visits: { perPerson: 10, perAddress: 10, perCompany: 2 } })
+  await using app = await makeApp({
+    inFlightLimits: { perPerson: 10, perAddress: 10, perCompany: 2 }
+  })
   const ada = await app.signUp()
   const other = await app.signUp('beta.localhost')
   const held = [await hold(app, ada.token), await hold(app, ada.token)]

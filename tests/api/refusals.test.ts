@@ -8,7 +8,7 @@ import { migrate } from '../../src/server/db/migrate.ts'
 import { openDatabase } from '../../src/server/db/open.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
 import { companyId, inCompany, inPlatform } from '../../src/server/db/scope.ts'
-import { databaseFaults } from '../../src/server/db/security-checks.ts'
+import { findDatabaseFaults } from '../../src/server/db/security-checks.ts'
 import { patience, times } from '../helpers/counts.ts'
 import { makeDb } from '../helpers/database.ts'
 
@@ -22,7 +22,8 @@ beforeEach(async () => {
 })
 afterEach(() => database[Symbol.asyncDispose]())
 
-const faults = async () => (await databaseFaults(database.db)).filter(each => !ofTests.test(each))
+const faults = async () =>
+  (await findDatabaseFaults(database.db)).filter(each => !ofTests.test(each))
 
 describe('a start on a database', () => {
   test('is not refused for what the migrations made', async () => {
@@ -30,7 +31,7 @@ describe('a start on a database', () => {
   })
 
   test('is refused where settings may lose what was acknowledged', async () => {
-    expect((await databaseFaults(database.db)).sort()).toEqual([
+    expect((await findDatabaseFaults(database.db)).sort()).toEqual([
       'The database setting fsync is off.',
       'The database setting full_page_writes is off.',
       'The database setting synchronous_commit is off.'
@@ -76,7 +77,7 @@ describe('a start on a database', () => {
     const found = async (user: string) => {
       const url = `postgres:///${name}?host=${socketDir}&user=${user}`
       await using db = await openDatabase({ url, ownerUrl: url })
-      return await databaseFaults(db)
+      return await findDatabaseFaults(db)
     }
     expect(await found('postgres')).toEqual(
       expect.arrayContaining([
@@ -105,7 +106,7 @@ describe('an operator’s database', () => {
     expect(await migrate(external.place)).toContain('0001-init.sql')
     expect(await migrate(external.place)).toEqual([])
     await using db = await openDatabase(external.place)
-    expect((await databaseFaults(db)).filter(each => !ofTests.test(each))).toEqual([])
+    expect((await findDatabaseFaults(db)).filter(each => !ofTests.test(each))).toEqual([])
     await inPlatform(db, async tx => {
       const rows = await tx.raw({ name: 'who', text: 'select current_user as who', values: [] })
       expect(rows).toEqual([{ who: 'vidimus_app' }])
@@ -120,7 +121,7 @@ describe('an operator’s database', () => {
     expect(sharesLogin(both)).toBe(false)
     await migrate(both)
     await using db = await openDatabase(both)
-    expect((await databaseFaults(db)).filter(each => !ofTests.test(each))).toEqual([])
+    expect((await findDatabaseFaults(db)).filter(each => !ofTests.test(each))).toEqual([])
   })
 
   test('that does not answer is refused with a sentence and without its password', async () => {

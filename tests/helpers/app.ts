@@ -14,7 +14,7 @@ import { createUser } from '../../src/contract/users.ts'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
 import { openKeys } from '../../src/server/adapters/keys.ts'
 import { createSignals } from '../../src/server/adapters/signals.ts'
-import type { VisitLimits } from '../../src/server/api/visits.ts'
+import type { InFlightLimits } from '../../src/server/api/in-flight-calls.ts'
 import { createApp } from '../../src/server/app.ts'
 import { createCompany, type NewCompany } from '../../src/server/domain/companies/companies.ts'
 import { openTenants } from '../../src/server/domain/companies/domains.ts'
@@ -95,7 +95,7 @@ export async function makeApp(
     slowest?: ListenerOptions['slowest']
     headMs?: ListenerOptions['headMs']
     /** How many calls may be under way; without it the usual bounds. */
-    visits?: VisitLimits
+    inFlightLimits?: InFlightLimits
   } = {}
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-app-'))
@@ -139,8 +139,11 @@ export async function makeApp(
     'beta.localhost': await addCompany('Beta', 'beta.localhost')
   }
   const tenants = openTenants(deps)
-  const { lagMs, visits } = options
-  const app = createApp(deps, tenants, { ...(lagMs && { lagMs }), ...(visits && { visits }) })
+  const { lagMs, inFlightLimits } = options
+  const app = createApp(deps, tenants, {
+    ...(lagMs && { lagMs }),
+    ...(inFlightLimits && { inFlightLimits })
+  })
   const sending = options.sendsMails === false ? [] : [sendMails(deps)]
   const jobs = runJobs([settleUploads(deps), ...sending], deps.log)
   const server = createListener({

@@ -4,8 +4,8 @@ import type { Endpoint } from '../../contract/endpoint.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
 import { authenticate, type Person } from '../domain/sessions/sessions.ts'
+import type { InFlightCall } from './in-flight-calls.ts'
 import { refusedField, refusedInput } from './refused-fields.ts'
-import type { Visit } from './visits.ts'
 
 // What every call meets before it is run, whether Hono serves it or we serve Node's own request.
 
@@ -18,13 +18,13 @@ export async function admitPerson(
   tenant: Tenant,
   route: Admission,
   token: string | undefined,
-  visit?: Visit
+  inFlight?: InFlightCall
 ): Promise<Person> {
   if (token === undefined) {
     throw new AppError('unauthenticated', 'This call needs a bearer token')
   }
   refuseSuspended(tenant, route)
-  const person = await authenticate(deps, tenant, token, visit)
+  const person = await authenticate(deps, tenant, token, inFlight)
   if (person.pending && !route.pending) {
     throw new AppError('forbidden', 'The session is pending: the e-mail is not confirmed')
   }

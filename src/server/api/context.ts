@@ -3,7 +3,7 @@ import type { CompanyId, Deps, Leaver, Tenant } from '../domain/deps.ts'
 import { isDeveloperMachine } from '../domain/developer-machine.ts'
 import type { EventStream } from '../domain/history/event-streams.ts'
 import type { Person } from '../domain/sessions/sessions.ts'
-import type { Visit } from './visits.ts'
+import type { InFlightCall } from './in-flight-calls.ts'
 
 /** What the middlewares of `app.ts` leave for the endpoints. */
 export interface Variables {
@@ -17,7 +17,7 @@ export interface Variables {
   /** By how many milliseconds the event loop is late; 0 for a call within the process. */
   lagMs: () => number
   /** The call as one of those under way; `undefined` within the process. */
-  visit: Visit | undefined
+  inFlight: InFlightCall | undefined
   person: Person | undefined
   /** Status of a success that is not the endpoint's usual one. */
   status: 200 | undefined

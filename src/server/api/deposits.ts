@@ -21,7 +21,7 @@ export function mountDeposits(app: Api): void {
     const { body, replayed } = await deposits.createDeposit(c.get('deps'), {
       company_id: companyOf(c),
       user_id: caller.id,
-      caller: c.get('visit')?.caller,
+      caller: c.get('inFlight')?.caller,
       act: { actor: caller.id, route: 'POST /deposit', key: requireKey(c), input },
       deposit: input
     })

@@ -99,7 +99,7 @@ async function admit(
       await consume(c.get('deps'), 'public_address', ['public', { address: c.get('address') }])
     }
   } else {
-    c.set('person', await admitPerson(c.get('deps'), tenant, route, token, c.get('visit')))
+    c.set('person', await admitPerson(c.get('deps'), tenant, route, token, c.get('inFlight')))
   }
 }
 

@@ -21,7 +21,7 @@ export function mountRequests(app: Api): void {
       ...input,
       company_id: companyOf(c),
       user_id: isWhole ? 'everybody' : person(c).id,
-      caller: c.get('visit')?.caller
+      caller: c.get('inFlight')?.caller
     })
     if (next !== undefined) linkNext(c, next)
     return page
@@ -30,7 +30,7 @@ export function mountRequests(app: Api): void {
   // these two before /process/{id}, which would take 'export' and 'sse' for ids
   onStream(app, exportRequests, async ({ locale, ...filter }, c) => {
     const deps = c.get('deps')
-    const { caller } = c.get('visit') ?? {}
+    const { caller } = c.get('inFlight') ?? {}
     const owner = { company_id: companyOf(c), user_id: person(c).id, caller }
     const texts = requests.exportRequests(deps, { locale: locale ?? 'en', ...filter, ...owner })
     const first = await texts.next() // a refusal is still an answer with a status

@@ -16,7 +16,7 @@ const ownCompany = "=NULLIFcurrent_setting'app.company_id',true,''"
  * What makes this database unfit to keep companies apart or to keep what it has acknowledged, one
  * sentence each. The process does not start while there are any.
  */
-export async function databaseFaults(db: Db): Promise<string[]> {
+export async function findDatabaseFaults(db: Db): Promise<string[]> {
   const { rows } = await poolOf(db).query<{ fault: string }>(
     `select format('The request role %s is a superuser or bypasses row-level security.', rolname) as fault
        from pg_roles where rolname = current_user and (rolsuper or rolbypassrls)

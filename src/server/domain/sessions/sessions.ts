@@ -30,7 +30,7 @@ const sessionHours = 12
 const renewMinutes = 40
 
 /** The call that a person makes. */
-interface Visit {
+interface InFlight {
   caller: Leaver | undefined
   /** Throws where the person makes too many at the same time. */
   countPerson(id: string): void
@@ -44,12 +44,12 @@ export async function authenticate(
   deps: Pick<Deps, 'db' | 'keys' | 'clock'>,
   tenant: Tenant,
   token: string,
-  visit?: Visit
+  inFlight?: InFlight
 ): Promise<Person> {
   const claims = await readToken(deps, tenant, token)
-  visit?.countPerson(claims.user_id)
+  inFlight?.countPerson(claims.user_id)
   const { company_id } = tenant
-  const found = await findSession(deps, { company_id, ...claims }, visit?.caller)
+  const found = await findSession(deps, { company_id, ...claims }, inFlight?.caller)
   if (!found) throw new AppError('unauthenticated', 'The session has ended')
   refuseDisabled('company', found.company_disabled)
   refuseDisabled('user', found.user_disabled)

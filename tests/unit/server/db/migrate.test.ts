@@ -6,7 +6,7 @@ import pg from 'pg'
 import { afterEach, beforeEach, expect, inject, test } from 'vitest'
 import { migrate } from '../../../../src/server/db/migrate.ts'
 import { connectionTo, startPostgres } from '../../../../src/server/db/postgres.ts'
-import { databaseFaults } from '../../../../src/server/db/security-checks.ts'
+import { findDatabaseFaults } from '../../../../src/server/db/security-checks.ts'
 import { makeDb } from '../../../helpers/database.ts'
 
 const { socketDir } = inject('database')
@@ -195,7 +195,7 @@ test('finds no fault in the real schema, and names those that are planted', asyn
   const off = ['fsync', 'full_page_writes', 'synchronous_commit'].map(
     name => `The database setting ${name} is off.`
   )
-  expect((await databaseFaults(made.db)).sort()).toEqual(off)
+  expect((await findDatabaseFaults(made.db)).sort()).toEqual(off)
   await made.owner.query(
     `create table loose (company_id uuid);
      create table half (company_id uuid); alter table half enable row level security;
@@ -211,7 +211,7 @@ test('finds no fault in the real schema, and names those that are planted', asyn
      create schema attic;
      create function attic.remove_demo(uuid) returns int language sql security definer as 'select 1'`
   )
-  expect((await databaseFaults(made.db)).filter(fault => !off.includes(fault)).sort()).toEqual([
+  expect((await findDatabaseFaults(made.db)).filter(fault => !off.includes(fault)).sort()).toEqual([
     "Function attic.remove_demo(uuid) runs with its owner's rights.",
     "Function list_companies(integer) runs with its owner's rights.",
     "Function peek() runs with its owner's rights.",

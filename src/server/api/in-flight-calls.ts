@@ -3,18 +3,18 @@ import type { CompanyId, Leaver } from '../domain/deps.ts'
 import { countedNetworks } from '../domain/ip-addresses.ts'
 
 /** Calls under way at the same time; streams and uploads have limits of their own. */
-export interface VisitLimits {
+export interface InFlightLimits {
   perPerson: number
   /** Of people who are not signed in, from one network. */
   perAddress: number
   perCompany: number
 }
 
-const usual: VisitLimits = { perPerson: 250, perAddress: 100, perCompany: 1000 }
+const usual: InFlightLimits = { perPerson: 250, perAddress: 100, perCompany: 1000 }
 const retrySeconds = 1
 
 /** One call under way, from before its caller is known until it is answered. */
-export interface Visit {
+export interface InFlightCall {
   /** Whoever waits for the answer; with them the call leaves the line for the database. */
   readonly caller: Leaver | undefined
   /** Counts the call to a person; throws `rate_limited` where too many of theirs are under way. */
@@ -22,7 +22,7 @@ export interface Visit {
   end(): void
 }
 
-export interface Visits {
+export interface InFlightCalls {
   /**
    * Counts a call of a company; throws `unavailable` where too many are under way. Strangers take no
    * more than half of that, so that they never keep its people out.
@@ -32,11 +32,15 @@ export interface Visits {
     /** Of somebody who shows no token. */
     address: string | undefined
     caller: Leaver | undefined
-  }): Visit
+  }): InFlightCall
 }
 
 /** Bounds how many calls are under way, however fast they come: what is beyond is refused and waits nowhere. */
-export function createVisits({ perPerson, perAddress, perCompany }: VisitLimits = usual): Visits {
+export function createInFlightCalls({
+  perPerson,
+  perAddress,
+  perCompany
+}: InFlightLimits = usual): InFlightCalls {
   const counts = new Map<string, number>()
   const hasRoom = (key: string, most: number) => (counts.get(key) ?? 0) < most
   const add = (key: string, more: 1 | -1) => {
