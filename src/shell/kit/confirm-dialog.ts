@@ -20,12 +20,12 @@ export function confirmInDialog({
   persistent = false
 }: ConfirmOptions): Promise<boolean> {
   const dialog = document.createElement('dialog')
-  dialog.className = 'ask'
+  dialog.className = 'confirm-dialog'
   dialog.setAttribute('aria-label', text)
   const words = document.createElement('p')
   words.textContent = text
   const answers = document.createElement('div')
-  answers.className = 'ask-answers'
+  answers.className = 'confirm-dialog-buttons'
   answers.append(answer(dialog, stay, 'stay', 'btn'), answer(dialog, go, 'go', 'btn btn-outline'))
   dialog.append(words, answers)
   document.body.append(dialog)

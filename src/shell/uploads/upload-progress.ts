@@ -22,26 +22,26 @@ export function showUploadProgress(
 }
 
 function draw(): void {
-  const dock = document.getElementById('dock')
-  if (!dock) return
+  const box = document.getElementById('upload-progress')
+  if (!box) return
   const isShown = summary !== undefined && summary.total > 0 && !isDepositPage()
-  dock.hidden = !isShown
+  box.hidden = !isShown
   if (!summary || !isShown) return
   const t = pageWords()
-  dock.setAttribute('aria-label', t('shell.dock.label'))
-  const words = dockWords(summary)
+  box.setAttribute('aria-label', t('shell.uploadProgress.label'))
+  const words = progressText(summary)
   const hasEnded = openOf(summary) === 0
-  if (!dock.firstElementChild) dock.append(...parts())
-  const [text, bar, link, close] = dock.children
+  if (!box.firstElementChild) box.append(...parts())
+  const [text, bar, link, close] = box.children
   if (text && text.textContent !== words) text.textContent = words
   if (bar instanceof HTMLProgressElement) {
     bar.value = summary.percent
     bar.hidden = hasEnded
-    bar.setAttribute('aria-label', t('shell.dock.label'))
+    bar.setAttribute('aria-label', t('shell.uploadProgress.label'))
   }
   if (link instanceof HTMLAnchorElement) {
     link.href = localizedPath(pageLocale(), '/deposit')
-    link.textContent = t('shell.dock.show')
+    link.textContent = t('shell.uploadProgress.show')
   }
   if (close instanceof HTMLButtonElement) {
     close.hidden = !hasEnded
@@ -58,25 +58,26 @@ function parts(): HTMLElement[] {
   link.className = 'link'
   const close = document.createElement('button')
   close.type = 'button'
-  close.className = 'dock-close'
+  close.className = 'upload-progress-close'
   close.addEventListener('click', () => dismiss())
   return [text, bar, link, close]
 }
 
-function dockWords(summary: DepositSummary): string {
+function progressText(summary: DepositSummary): string {
   const { batch, active, choosing, done, failed, percent, secondsLeft } = summary
   const t = pageWords()
   const share = formatPercent(percent / 100, pageLocale())
   const { total, ended } = batch
   if (openOf(summary) === 0) {
     return failed > 0
-      ? t('shell.dock.mixed', { done, failed })
-      : t('shell.dock.finished', { count: done })
+      ? t('shell.uploadProgress.mixed', { done, failed })
+      : t('shell.uploadProgress.finished', { count: done })
   }
-  if (active === 0 && choosing > 0) return t('shell.dock.choosing', { count: choosing })
-  if (active === 0) return t('shell.dock.paused', { done: ended, total, share })
-  if (secondsLeft === undefined) return t('shell.dock.progress', { done: ended, total, share })
+  if (active === 0 && choosing > 0) return t('shell.uploadProgress.choosing', { count: choosing })
+  if (active === 0) return t('shell.uploadProgress.paused', { done: ended, total, share })
+  if (secondsLeft === undefined)
+    return t('shell.uploadProgress.progress', { done: ended, total, share })
   const { unit, value } = timeLeft(secondsLeft)
-  const time = t(`shell.dock.${unit}`, { count: value })
-  return t('shell.dock.left', { done: ended, total, share, time })
+  const time = t(`shell.uploadProgress.${unit}`, { count: value })
+  return t('shell.uploadProgress.left', { done: ended, total, share, time })
 }

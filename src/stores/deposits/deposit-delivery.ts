@@ -16,7 +16,7 @@ import {
 } from './deposit-entry.ts'
 import type { DepositLimits } from './deposit-limits.ts'
 import type { DepositList } from './deposit-list.ts'
-import type { DepositRecords } from './deposit-records.ts'
+import type { PendingRecords } from './pending-records.ts'
 import type { TusClient } from './tus-client.ts'
 
 /** What a delivery needs of the world. */
@@ -36,7 +36,7 @@ export interface DeliveryParts extends Pick<TusClient, 'send' | 'release'> {
 interface DeliveryNeeds {
   list: DepositList
   limits: DepositLimits
-  records: DepositRecords
+  records: PendingRecords
   retrying: Retrying
 }
 

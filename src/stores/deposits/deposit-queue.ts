@@ -20,7 +20,6 @@ import {
 } from './deposit-entry.ts'
 import { createDepositLimits } from './deposit-limits.ts'
 import { createDepositList } from './deposit-list.ts'
-import { createDepositRecords } from './deposit-records.ts'
 import {
   type DepositState,
   type DepositSummary,
@@ -29,6 +28,7 @@ import {
   maxQueued,
   openOf
 } from './deposit-states.ts'
+import { createPendingRecords } from './pending-records.ts'
 import { createResumableUploads, type ResumeParts } from './resume-uploads.ts'
 
 const maxPreparing = 2
@@ -88,7 +88,7 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   const limits = createDepositLimits()
   const duplicates = createDepositDuplicates()
   const retrying = createRetrying(parts)
-  const records = createDepositRecords({
+  const records = createPendingRecords({
     ...parts,
     list,
     isSuspended: () => suspended,

@@ -3,7 +3,7 @@ import type { RememberedUpload } from '../remembered-uploads.ts'
 import type { Retrying } from '../retrying.ts'
 import { type DepositEntry, restoreEntry } from './deposit-entry.ts'
 import type { DepositList } from './deposit-list.ts'
-import type { DepositRecords } from './deposit-records.ts'
+import type { PendingRecords } from './pending-records.ts'
 import type { TusClient } from './tus-client.ts'
 
 /** What taking up earlier uploads needs of the world. */
@@ -20,7 +20,7 @@ export interface ResumeParts extends Pick<TusClient, 'held'> {
 
 interface ResumeNeeds {
   list: DepositList
-  records: DepositRecords
+  records: PendingRecords
   retrying: Retrying
   /** The entry has its file and goes on. */
   goOn: (entry: DepositEntry) => void

@@ -20,7 +20,7 @@ interface RecordParts {
 }
 
 /** The records that the service owes, and what it says of them. */
-export interface DepositRecords {
+export interface PendingRecords {
   /** What is told of the entry's request concerns it from now on. */
   follow: (entry: DepositEntry) => void
   /** The service owes the deposit from here on: waits for its record. */
@@ -32,7 +32,7 @@ export interface DepositRecords {
   drop: (entry: DepositEntry) => void
 }
 
-export function createDepositRecords(parts: RecordParts): DepositRecords {
+export function createPendingRecords(parts: RecordParts): PendingRecords {
   const { list } = parts
   const byRequest = new Map<string, DepositEntry>()
   const expected = new Set<DepositEntry>()
