@@ -4,8 +4,8 @@ import { type Locale, localizedPath, translator, type Words } from '../../i18n/i
 import { activate } from '../../stores/accounts/mail-links.ts'
 import { continueAfterSignIn } from '../forms/account-form.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
-import { closedLinkState, LinkOutcome, linkStateFromError } from './LinkOutcome.tsx'
-import { useMailLink } from './use-mail-link.ts'
+import { LinkOutcome } from './LinkOutcome.tsx'
+import { closedLinkState, linkStateFromError, useMailLink } from './use-mail-link.ts'
 
 interface ActivateAccountProps {
   locale: Locale

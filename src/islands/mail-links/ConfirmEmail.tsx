@@ -7,8 +7,8 @@ import { $session } from '../../stores/sessions.ts'
 import { useReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
-import { closedLinkState, LinkOutcome, linkStateFromError } from './LinkOutcome.tsx'
-import { useMailLink } from './use-mail-link.ts'
+import { LinkOutcome } from './LinkOutcome.tsx'
+import { closedLinkState, linkStateFromError, useMailLink } from './use-mail-link.ts'
 
 interface ConfirmEmailProps {
   locale: Locale

@@ -1,17 +1,4 @@
 import type { ReactNode } from 'react'
-import type { AppError } from '../../contract/errors.ts'
-import type { OpenedLink } from './use-mail-link.ts'
-
-/** What became of a link that opens nothing any more; `undefined` for every other failure. */
-export function linkStateFromError(error: AppError): 'used' | 'over' | undefined {
-  if (error.code === 'mail_token_used') return 'used'
-  return error.code === 'mail_token_invalid' ? 'over' : undefined
-}
-
-/** What has become of an opened link that opens nothing any more. */
-export function closedLinkState(link: OpenedLink | 'none'): 'used' | 'over' | undefined {
-  return link === 'none' || link.state === 'open' ? undefined : link.state
-}
 
 interface LinkOutcomeProps {
   text: string

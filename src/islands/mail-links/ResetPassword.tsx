@@ -14,8 +14,8 @@ import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
-import { closedLinkState, LinkOutcome, linkStateFromError } from './LinkOutcome.tsx'
-import { useMailLink } from './use-mail-link.ts'
+import { LinkOutcome } from './LinkOutcome.tsx'
+import { closedLinkState, linkStateFromError, useMailLink } from './use-mail-link.ts'
 
 interface ResetPasswordProps {
   locale: Locale

@@ -14,8 +14,13 @@ import { continueAfterSignIn, useReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
-import { closedLinkState, LinkOutcome, linkStateFromError } from './LinkOutcome.tsx'
-import { type OpenedLink, useMailLink } from './use-mail-link.ts'
+import { LinkOutcome } from './LinkOutcome.tsx'
+import {
+  closedLinkState,
+  linkStateFromError,
+  type OpenedLink,
+  useMailLink
+} from './use-mail-link.ts'
 
 interface VerifyAccountProps {
   locale: Locale

@@ -1,9 +1,8 @@
 import { useEffect, useState } from 'react'
 import type { LinkPurpose } from '../../contract/accounts.ts'
-import { asAppError } from '../../contract/errors.ts'
+import { type AppError, asAppError } from '../../contract/errors.ts'
 import { type MailLink, readLink, readMailLink } from '../../stores/accounts/mail-links.ts'
 import { keepDraft, takeDraft } from '../forms/page-drafts.ts'
-import { linkStateFromError } from './LinkOutcome.tsx'
 
 export interface OpenedLink extends MailLink {
   /** Whether it still opens something. */
@@ -41,6 +40,17 @@ export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loadin
     }
   }, [purpose])
   return link
+}
+
+/** What became of a link that opens nothing any more; `undefined` for every other failure. */
+export function linkStateFromError(error: AppError): 'used' | 'over' | undefined {
+  if (error.code === 'mail_token_used') return 'used'
+  return error.code === 'mail_token_invalid' ? 'over' : undefined
+}
+
+/** What has become of an opened link that opens nothing any more. */
+export function closedLinkState(link: OpenedLink | 'none'): 'used' | 'over' | undefined {
+  return link === 'none' || link.state === 'open' ? undefined : link.state
 }
 
 /** A link that cannot be asked about counts as open: using it says what is wrong. */

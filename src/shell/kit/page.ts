@@ -19,6 +19,11 @@ export function pageWords(): T {
   return translator(pageLocale(), JSON.parse(json) as Words) // as: written by the layout
 }
 
+/** Whether the page that is shown now is the deposit page, in any language. */
+export function isDepositPage(): boolean {
+  return location.pathname.replace(/\/$/, '').endsWith('/deposit')
+}
+
 /** Build id and version of the company's configuration, as the layout wrote them. */
 export function buildOf(page: Document): string | undefined {
   return page.querySelector<HTMLMetaElement>('meta[name=build]')?.content

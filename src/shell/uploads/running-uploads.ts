@@ -1,5 +1,5 @@
 import type { DepositSummary } from '../../stores/deposits/deposit-states.ts'
-import { onPage } from '../kit/page.ts'
+import { isDepositPage, onPage } from '../kit/page.ts'
 
 let summary: DepositSummary | undefined
 let watching = false
@@ -19,10 +19,6 @@ export function watchUploads(): void {
   onPage(() => {
     if (isDepositPage()) void watch()
   })
-}
-
-export function isDepositPage(): boolean {
-  return location.pathname.replace(/\/$/, '').endsWith('/deposit')
 }
 
 /** The queue weighs as much as its page, so it is loaded there only, where it is needed anyway. */

@@ -2,8 +2,7 @@ import type { ReadableAtom } from 'nanostores'
 import { formatPercent, timeLeft } from '../../core/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { type DepositSummary, openOf } from '../../stores/deposits/deposit-states.ts'
-import { onPage, pageLocale, pageWords } from '../kit/page.ts'
-import { isDepositPage } from './running-uploads.ts'
+import { isDepositPage, onPage, pageLocale, pageWords } from '../kit/page.ts'
 
 let summary: DepositSummary | undefined
 let dismiss: () => void = () => {}
