@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runCommand } from '../../bin/commands.ts'
-import { startPostgres } from '../../src/server/db/postgres.ts'
 import { findPostmaster, isAlive } from '../../src/server/db/postmaster.ts'
 
 /** Each call is a process, and on a busy machine one takes seconds. */
@@ -82,8 +81,6 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
     err: expect.stringContaining('already has an installation')
   })
 
-  // a running service has the database up; the commands between find it there
-  const service = await startPostgres({ dir: join(dataDir, 'pg') })
   const code = await vidimus('setup-code')
   expect(code.out).toMatch(/^https:\/\/docs\.example\.org\/en\/setup#[\w-]{22}$/m)
 
@@ -110,7 +107,6 @@ test('goes through an installation’s first hour', { timeout: slow }, async () 
   expect(await readdir(join(dataDir, 'documents/blobs'))).toEqual([])
   expect(await readdir(join(dataDir, 'documents/staging'))).toEqual([])
 
-  await service.stop()
   const before = await tokenKeys()
   const rotated = JSON.parse((await vidimus('keys', 'rotate', 'token', '--json')).out)
   expect(await tokenKeys()).toHaveLength(before.length + 1)
