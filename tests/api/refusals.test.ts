@@ -12,6 +12,8 @@ import { findDatabaseFaults } from '../../src/server/db/security-checks.ts'
 import { patience, times } from '../helpers/counts.ts'
 import { makeDb } from '../helpers/database.ts'
 
+// B-06
+
 const rounds = times(1000, 100_000)
 // The test server saves its syncs, which is a fault of its own.
 const ofTests = /^The database setting/

@@ -230,6 +230,8 @@ test.each([
 })
 
 const rounds = times(12, 10_000)
+
+// C-10
 test(
   `records no byte of ${rounds} documents that was not announced, while two processes write them`,
   async () => {

@@ -12,6 +12,8 @@ import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { seed, times } from '../helpers/counts.ts'
 import { createRandom } from '../helpers/random.ts'
 
+// D-01
+
 const rounds = times(3, 100)
 const racers = 64
 
