@@ -1,8 +1,8 @@
 import type { APIContext, MiddlewareHandler, MiddlewareNext } from 'astro'
 import { call } from './contract/call.ts'
 import { getDomainConfig } from './contract/domains.ts'
-import { themeCss } from './core/contrast.ts'
-import { pagePolicy, reportingEndpoints } from './core/csp.ts'
+import { pagePolicy, reportingEndpoints } from './core/http/csp.ts'
+import { themeCss } from './core/pages/theme-colors.ts'
 import { defaultLocale, isLocale } from './i18n/index.ts'
 // oxlint-disable-next-line boundaries/dependencies -- a text, which the rule cannot find
 import boot from './shell/boot.js?raw'

@@ -20,8 +20,8 @@ type Scenario = (options: Options) => Promise<{ faults: string[] }>
  * ends with 1 when anything was wrong or could not be tried.
  */
 const scenarios: Record<string, Scenario> = {
-  'A-02': runTests(['tests/unit/core/email.test.ts']),
-  'A-03': runTests(['tests/unit/core/challenge.test.ts']),
+  'A-02': runTests(['tests/unit/core/input/email.test.ts']),
+  'A-03': runTests(['tests/unit/core/keys/challenge.test.ts']),
   'B-03': runTests(['tests/api/histories.test.ts']),
   'B-05': runTests(['tests/api/shared-caches.test.ts']),
   'B-06': runTests(['tests/api/refusals.test.ts']),

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
-import { longest, pattern } from './text.ts'
+import { longest, pattern } from './text-checks.ts'
 import { Delivery, Email, Username } from './users.ts'
 
 /** What a mailed link carries in its fragment: 32 random bytes in base64url. */

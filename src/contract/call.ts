@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini'
 import { type Endpoint, pathParameters, takesBody } from './endpoint.ts'
 import { AppError } from './errors.ts'
+import { fieldErrors } from './field-errors.ts'
 import { fromProblem } from './problems.ts'
-import { fieldErrors } from './refusals.ts'
 
 export interface CallOptions {
   /** Origin of the API: `https://api.docs.acme.fr`. */

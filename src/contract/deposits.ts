@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
 import { ProcessedRequest } from './requests.ts'
-import { longest, pattern, rule } from './text.ts'
+import { longest, pattern, rule } from './text-checks.ts'
 
 const maxNameBytes = 255
 

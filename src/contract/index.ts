@@ -1,13 +1,13 @@
 import { calls } from './calls.ts'
+import { reportPolicy } from './csp-reports.ts'
 import { deleteUpload, getDepositContent, headUpload, patchUpload, putDeposit } from './deposits.ts'
 import { getDocs, getOpenApi } from './docs.ts'
 import { getDomainConfig, updateDomain } from './domains.ts'
 import type { Endpoint, Stream } from './endpoint.ts'
 import { getExport } from './exports.ts'
+import { getHealth } from './health.ts'
 import { disableUser, enableUser, resendInvitation } from './members.ts'
-import { reportPolicy } from './reports.ts'
 import { exportRequests, streamRequests } from './requests.ts'
-import { getHealth } from './service.ts'
 
 /** Everything the product can do over HTTP. Guard tests and the API documentation walk this list. */
 export const endpoints = {

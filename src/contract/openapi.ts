@@ -1,10 +1,10 @@
 import { DisabledReason } from './disabled.ts'
 import { type Endpoint, pathParameters, type Stream, takesBody } from './endpoint.ts'
 import { commonErrors, type ErrorCode, errorCodes } from './errors.ts'
-import { exampleOf } from './examples.ts'
 import { endpoints, streams } from './index.ts'
 import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
 import { maxListedCategories } from './limits.ts'
+import { exampleOf } from './schema-examples.ts'
 
 export type Route = Endpoint | Stream
 

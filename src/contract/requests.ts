@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
-import { longest, pattern } from './text.ts'
+import { longest, pattern } from './text-checks.ts'
 
 export const RequestState = z.enum([
   'uploading',

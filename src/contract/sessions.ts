@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
-import { challengePurposes } from '../core/challenge.ts'
+import { challengePurposes } from '../core/keys/challenge.ts'
 import { endpoint } from './endpoint.ts'
-import { longest } from './text.ts'
+import { longest } from './text-checks.ts'
 import { Email } from './users.ts'
 
 const ChallengePurpose = z.enum(challengePurposes)

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
-import { longest } from './text.ts'
+import { longest } from './text-checks.ts'
 import { Email, Username } from './users.ts'
 
 /** As a person's name: 1 to 80 characters of one visible line. */

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
-import { canonicalEmail } from '../core/email.ts'
-import { maxUsernameCharacters } from '../core/username.ts'
+import { canonicalEmail } from '../core/input/email.ts'
+import { maxUsernameCharacters } from '../core/input/username.ts'
 import { endpoint } from './endpoint.ts'
-import { line, longest, rule } from './text.ts'
+import { line, longest, rule } from './text-checks.ts'
 
 /** An e-mail as people type it; the server and the key derivation see its canonical form. */
 export const Email = z

@@ -4,10 +4,12 @@ import { endpoints, streams } from '../contract/index.ts'
 import { mountAccounts } from './api/accounts.ts'
 import { mountCategories } from './api/categories.ts'
 import type { Api, ApiContext, ApiEnv } from './api/context.ts'
+import { mountReports } from './api/csp-reports.ts'
 import { mountDeposits } from './api/deposits.ts'
 import { mountDocs } from './api/docs.ts'
 import { mountDomains } from './api/domains.ts'
 import { mountExports } from './api/exports.ts'
+import { mountService } from './api/health.ts'
 import {
   createInFlightCalls,
   type InFlightCall,
@@ -15,10 +17,8 @@ import {
   type InFlightLimits
 } from './api/in-flight-calls.ts'
 import { mountMembers } from './api/members.ts'
-import { mountReports } from './api/reports.ts'
 import { mountRequests } from './api/requests.ts'
 import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from './api/responses.ts'
-import { mountService } from './api/service.ts'
 import { mountSessions } from './api/sessions.ts'
 import { mountSetup } from './api/setup.ts'
 import { mountUsers } from './api/users.ts'

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import * as z from 'zod/mini'
 import { maxFileBytes } from '../contract/limits.ts'
-import { canonicalEmail } from '../core/email.ts'
+import { canonicalEmail } from '../core/input/email.ts'
 
 const count = (least: number) => z.coerce.number().check(z.int(), z.gte(least))
 const port = z.coerce.number().check(z.int(), z.gte(1), z.lte(65_535))

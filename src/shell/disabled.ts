@@ -1,5 +1,5 @@
 import { type Disabled, readDisabled } from '../contract/disabled.ts'
-import { formatDateTime } from '../core/format.ts'
+import { formatDateTime } from '../core/text/format.ts'
 import { localizedPath, translator, type Words } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
 import { $blocked, $user, refresh } from '../stores/users.ts'

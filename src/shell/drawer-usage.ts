@@ -1,5 +1,5 @@
 import type { UserInfo } from '../contract/users.ts'
-import { formatByteLimit, formatBytes } from '../core/format.ts'
+import { formatByteLimit, formatBytes } from '../core/text/format.ts'
 import { pageLocale, pageWords } from './kit/page.ts'
 
 /** In the drawer: what is used of requests and storage, a meter where there is a limit, and what is left. */

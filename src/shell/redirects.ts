@@ -1,5 +1,5 @@
-import type { answerOf } from '../core/guards.ts'
-import { parseRedirect, withRedirect } from '../core/redirect.ts'
+import type { answerOf } from '../core/pages/page-guards.ts'
+import { parseRedirect, withRedirect } from '../core/pages/redirect-parameter.ts'
 import { localizedPath } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
 import { isReturnable } from '../stores/routes.ts'

@@ -1,6 +1,6 @@
 import type { UserInfo } from '../contract/users.ts'
-import { answerOf, isGuardName } from '../core/guards.ts'
-import { shortInitials } from '../core/initials.ts'
+import { answerOf, isGuardName } from '../core/pages/page-guards.ts'
+import { shortInitials } from '../core/text/initials.ts'
 import { localizedPath } from '../i18n/index.ts'
 import { onClick, onPage, pageLocale, pageWords } from './kit/page.ts'
 import { isUploading, uploadsEnd } from './uploads/running-uploads.ts'

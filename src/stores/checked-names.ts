@@ -1,5 +1,5 @@
 import { atom } from 'nanostores'
-import { readPayload } from '../core/token.ts'
+import { readPayload } from '../core/keys/access-token.ts'
 import { environment } from './environment.ts'
 import { checkedNamesKey, onSignIn, onSignOut, sessionToken } from './sessions.ts'
 

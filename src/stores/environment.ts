@@ -1,4 +1,4 @@
-import type { Strength } from '../core/password.ts'
+import type { Strength } from '../core/input/password.ts'
 import { defaultLocale, isLocale, type Locale } from '../i18n/index.ts'
 import type { Keys } from '../workers/kdf-client.ts'
 import type { AskOptions } from '../workers/pool.ts'

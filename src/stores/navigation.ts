@@ -1,4 +1,4 @@
-import { wayTo } from '../core/navigation.ts'
+import { wayTo } from '../core/pages/navigation.ts'
 import { environment } from './environment.ts'
 
 interface NavigationOptions {

@@ -1,5 +1,5 @@
 import { AppError, type ErrorCode } from '../contract/errors.ts'
-import { retryDelay } from '../core/backoff.ts'
+import { retryDelay } from '../core/retry-delay.ts'
 
 /** Errors after which the same call may well succeed: nothing was decided. */
 const passing: ReadonlySet<ErrorCode> = new Set([

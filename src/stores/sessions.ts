@@ -4,7 +4,7 @@ import type { CallOptions } from '../contract/call.ts'
 import type { calls } from '../contract/calls.ts'
 import type { Endpoint } from '../contract/endpoint.ts'
 import { AppError } from '../contract/errors.ts'
-import { clockAhead, expiryOf, isUsable, readPayload } from '../core/token.ts'
+import { clockAhead, expiryOf, isUsable, readPayload } from '../core/keys/access-token.ts'
 import { environment, pageLocale } from './environment.ts'
 
 /** `exp` in seconds since the epoch, as the token says. */

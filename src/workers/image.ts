@@ -1,5 +1,5 @@
-import { fitInside, type Size } from '../core/fit.ts'
-import { isStillPicture } from '../core/still-picture.ts'
+import { fitInside, type Size } from '../core/files/image-size.ts'
+import { isStillPicture } from '../core/files/still-picture.ts'
 import type { WorkerAnswer } from './pool.ts'
 
 const box = { w: 600, h: 600 }

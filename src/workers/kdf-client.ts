@@ -1,6 +1,6 @@
 import { AppError } from '../contract/errors.ts'
-import { canonicalEmail } from '../core/email.ts'
-import { normalisePassword } from '../core/password.ts'
+import { canonicalEmail } from '../core/input/email.ts'
+import { normalisePassword } from '../core/input/password.ts'
 import type { KdfReply, KdfRequest } from './kdf.ts'
 import type { PoolWorker } from './pool.ts'
 import type { Signer } from './signer.ts'

@@ -1,7 +1,7 @@
-import { type ChallengePurpose, challengeResponse, checkChallenge } from '../core/challenge.ts'
 import type { Bytes } from '../core/evidence/bytes.ts'
 import { toBase64Url, toUtf8 } from '../core/evidence/bytes.ts'
-import type { DerivedKey, KdfId } from '../core/kdf.ts'
+import { type ChallengePurpose, challengeResponse, checkChallenge } from '../core/keys/challenge.ts'
+import type { DerivedKey, KdfId } from '../core/keys/kdf.ts'
 import {
   formatPublicKeyJwt,
   mailTokenHash,
@@ -9,7 +9,7 @@ import {
   type PublicKeyPurpose,
   publicJwk,
   publicKeyJwtInput
-} from '../core/public-key-proof.ts'
+} from '../core/keys/public-key-proof.ts'
 
 export interface SigningKey {
   x: Uint8Array

@@ -1,4 +1,4 @@
-import type { Strength } from '../core/password.ts'
+import type { Strength } from '../core/input/password.ts'
 import { createPool } from './pool.ts'
 import type { Question } from './strength.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import type { Strength } from '../core/password.ts'
+import type { Strength } from '../core/input/password.ts'
 import type { WorkerAnswer } from './pool.ts'
 import { rate } from './rating.ts'
 

@@ -4,7 +4,7 @@ import { listCategories } from '../../src/contract/categories.ts'
 import { createDeposit, getDeposit } from '../../src/contract/deposits.ts'
 import { getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
-import { parseCanonical } from '../../src/core/evidence/jcs.ts'
+import { parseCanonical } from '../../src/core/evidence/canonical-json.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { opened } from '../helpers/client.ts'
 

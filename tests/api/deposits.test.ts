@@ -5,7 +5,7 @@ import { getDomainConfig } from '../../src/contract/domains.ts'
 import { listRequests } from '../../src/contract/requests.ts'
 import { getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
-import { leafHash } from '../../src/core/evidence/leaf.ts'
+import { leafHash } from '../../src/core/evidence/deposit-leaf.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { opened } from '../helpers/client.ts'
 

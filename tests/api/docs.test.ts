@@ -155,7 +155,7 @@ test('has an example of each answer in JSON, which its own schema allows', () =>
   expect(inJson.length).toBeGreaterThan(25)
   for (const { name, status, media } of inJson) {
     const validate = ajv.compile({ $ref: `api#/${pointerTo(name, status, 'application/json')}` })
-    const place = `${name} ${status}: samples in src/contract/examples.ts`
+    const place = `${name} ${status}: samples in src/contract/schema-examples.ts`
     expect(validate(media?.example), `${place} ${JSON.stringify(validate.errors)}`).toBe(true)
   }
 })

@@ -8,7 +8,7 @@ import {
   logOut
 } from '../../src/contract/sessions.ts'
 import { createUser, getUser } from '../../src/contract/users.ts'
-import { expiryOf } from '../../src/core/token.ts'
+import { expiryOf } from '../../src/core/keys/access-token.ts'
 import { deleteExpiredChallenges } from '../../src/server/domain/key-proofs/challenges.ts'
 
 import { authenticate, getSessionStatus } from '../../src/server/domain/sessions/sessions.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { logIn } from '../../src/contract/sessions.ts'
 import { changeKey, getUser } from '../../src/contract/users.ts'
-import type { PublicKeyPayload } from '../../src/core/public-key-jwt.ts'
+import type { PublicKeyPayload } from '../../src/core/keys/public-key-jwt.ts'
 import { type Account, makeService, newAccount, type Service } from '../helpers/accounts.ts'
 import { makeKeys, type TestKeys } from '../helpers/keys.ts'
 

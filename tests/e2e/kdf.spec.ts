@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from '@playwright/test'
 import published from '../../public/kdf-a1.json' with { type: 'json' }
-import { emailHash, formatChallenge } from '../../src/core/challenge.ts'
 import { fromHex } from '../../src/core/evidence/bytes.ts'
-import { parsePublicKeyJwt } from '../../src/core/public-key-jwt.ts'
-import { publicJwk } from '../../src/core/public-key-proof.ts'
+import { emailHash, formatChallenge } from '../../src/core/keys/challenge.ts'
+import { parsePublicKeyJwt } from '../../src/core/keys/public-key-jwt.ts'
+import { publicJwk } from '../../src/core/keys/public-key-proof.ts'
 
 // security.md A-01: the built worker, with the policy it is served under
 test('the browser derives every published key', async ({ page }) => {

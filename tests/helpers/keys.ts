@@ -5,15 +5,15 @@ import {
   type KeyObject,
   sign
 } from 'node:crypto'
-import { challengeResponse } from '../../src/core/challenge.ts'
 import { toBase64Url } from '../../src/core/evidence/bytes.ts'
-import { type Argon2id, deriveKey } from '../../src/core/kdf.ts'
-import { PublicKeyJwk, type PublicKeyPayload } from '../../src/core/public-key-jwt.ts'
+import { challengeResponse } from '../../src/core/keys/challenge.ts'
+import { type Argon2id, deriveKey } from '../../src/core/keys/kdf.ts'
+import { PublicKeyJwk, type PublicKeyPayload } from '../../src/core/keys/public-key-jwt.ts'
 import {
   formatPublicKeyJwt,
   publicJwk,
   publicKeyJwtInput
-} from '../../src/core/public-key-proof.ts'
+} from '../../src/core/keys/public-key-proof.ts'
 
 export interface TestKeys {
   jwk: PublicKeyJwk

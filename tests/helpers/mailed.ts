@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { LinkPurpose } from '../../src/contract/accounts.ts'
 import { getChallenge } from '../../src/contract/sessions.ts'
-import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/public-key-proof.ts'
+import { mailTokenHash, type PublicKeyPurpose } from '../../src/core/keys/public-key-proof.ts'
 import { companyId, inCompany } from '../../src/server/db/scope.ts'
 import { addUser } from '../../src/server/domain/accounts/new-users.ts'
 import { insertSignUp } from '../../src/server/domain/accounts/signups.ts'

@@ -10,7 +10,7 @@ import {
 import { commonErrors, type ErrorCode, errorCodes } from '../../src/contract/errors.ts'
 import { endpoints, streams } from '../../src/contract/index.ts'
 import { getChallenge } from '../../src/contract/sessions.ts'
-import { readPayload } from '../../src/core/token.ts'
+import { readPayload } from '../../src/core/keys/access-token.ts'
 import { type Db, poolOf } from '../../src/server/db/open.ts'
 import { createSetupCode } from '../../src/server/domain/installation/setup.ts'
 import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'

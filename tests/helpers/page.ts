@@ -1,5 +1,5 @@
 import { expect, type Page, type Request } from '@playwright/test'
-import { expiryOf } from '../../src/core/token.ts'
+import { expiryOf } from '../../src/core/keys/access-token.ts'
 import { newEmail, signUpAt } from './client.ts'
 import { deriveKeys } from './keys.ts'
 

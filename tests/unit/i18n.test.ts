@@ -159,7 +159,7 @@ function rulesInSources(): string[] {
       const text = readFileSync(`src/${path}`, 'utf8')
       // `rule: 'min'`, `rule: isSame ? 'a' : 'b'`, `rule: 'a' | 'b'`
       const given = text.matchAll(/\brule: ([^,{}\n]+)/g)
-      const built = path === 'core/validators.ts' ? text.matchAll(/,\s+('[a-z_]+')[,)]/g) : []
+      const built = path === 'core/input/validators.ts' ? text.matchAll(/,\s+('[a-z_]+')[,)]/g) : []
       return [...given, ...built].flatMap(
         ([, names = '']) => names.match(/(?<=(?<!\[)')[a-z_]+(?=')/g) ?? []
       )

@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Category } from '../../contract/categories.ts'
 import { maxFileBytes } from '../../contract/limits.ts'
-import { formatByteLimit } from '../../core/format.ts'
+import { formatByteLimit } from '../../core/text/format.ts'
 import { type Locale, languageTag, type T, translator, type Words } from '../../i18n/index.ts'
 import {
   $categories,

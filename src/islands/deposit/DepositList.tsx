@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
 import type { AppError } from '../../contract/errors.ts'
-import { formatPercent, timeLeft } from '../../core/format.ts'
+import { formatPercent, timeLeft } from '../../core/text/format.ts'
 import { type Locale, languageTag, type T } from '../../i18n/index.ts'
 import { type DepositSummary, openOf, rankOf } from '../../stores/deposits/deposit-states.ts'
 import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
-import { formatPercent } from '../../core/format.ts'
+import { formatPercent } from '../../core/text/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { maxQueued } from '../../stores/deposits/deposit-states.ts'
 import type { DepositCategory } from '../../stores/deposits/deposits.ts'

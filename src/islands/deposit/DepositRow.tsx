@@ -2,6 +2,7 @@ import { useStore } from '@nanostores/react'
 import { memo } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
+import type { SealState } from '../../core/pages/seal-drawing.ts'
 import {
   formatByteLimit,
   formatBytes,
@@ -9,9 +10,8 @@ import {
   formatPercent,
   formatSpeed,
   timeLeft
-} from '../../core/format.ts'
-import type { SealState } from '../../core/seal.ts'
-import { shownName } from '../../core/text.ts'
+} from '../../core/text/format.ts'
+import { shownName } from '../../core/text/visible-text.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { type DepositState, isInterruptible } from '../../stores/deposits/deposit-states.ts'
 import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'

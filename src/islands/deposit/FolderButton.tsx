@@ -1,4 +1,4 @@
-import { isSystemFile, nameInFolder } from '../../core/folder-files.ts'
+import { isSystemFile, nameInFolder } from '../../core/files/folder-files.ts'
 import { keepName } from '../../stores/file-handoff.ts'
 
 interface FolderButtonProps {

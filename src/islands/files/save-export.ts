@@ -1,4 +1,4 @@
-import { withNames } from '../../core/history-csv.ts'
+import { withNames } from '../../core/text/history-csv.ts'
 import { type ExportOptions, getExport } from '../../stores/accounts/own-data-export.ts'
 import { $checkedNames } from '../../stores/checked-names.ts'
 import { fetchExport } from '../../stores/history/request-export.ts'

@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
-import { minStrength, type Strength } from '../../core/password.ts'
+import { minStrength, type Strength } from '../../core/input/password.ts'
 import type { T } from '../../i18n/index.ts'
 import { type Chooser, strengthOf } from '../../stores/accounts/password-strength.ts'
 import { PasswordField } from './PasswordField.tsx'

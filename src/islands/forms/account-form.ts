@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import type { FieldErrors } from '../../contract/errors.ts'
-import { usernameFault } from '../../core/username.ts'
-import { email, firstOf, required, type Validator } from '../../core/validators.ts'
+import { usernameFault } from '../../core/input/username.ts'
+import { email, firstOf, required, type Validator } from '../../core/input/validators.ts'
 import type { T } from '../../i18n/index.ts'
 
 /** Whether the script runs, and what keeps this browser from signing in. */

@@ -1,6 +1,6 @@
 import type { FieldErrors } from '../../contract/errors.ts'
-import { minStrength, newPasswordFault } from '../../core/password.ts'
-import { firstOf, required, sameAs, type Validator } from '../../core/validators.ts'
+import { minStrength, newPasswordFault } from '../../core/input/password.ts'
+import { firstOf, required, sameAs, type Validator } from '../../core/input/validators.ts'
 import { type Chooser, strengthOf } from '../../stores/accounts/password-strength.ts'
 
 /** What holds for a chosen password and its repetition; `label` is what its field is called. */

@@ -7,7 +7,7 @@ import {
   useState
 } from 'react'
 import type { FieldErrors } from '../../contract/errors.ts'
-import { faultsOf, type Validator } from '../../core/validators.ts'
+import { faultsOf, type Validator } from '../../core/input/validators.ts'
 import { keepDraft, takeDraft } from './page-drafts.ts'
 
 export type Values = Record<string, string>

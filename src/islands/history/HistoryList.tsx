@@ -11,7 +11,7 @@ import {
 } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { type Lines, measureLines, visibleLines } from '../../core/row-window.ts'
+import { type Lines, measureLines, visibleLines } from '../../core/pages/visible-lines.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { countNewer, heldRows } from '../../stores/history/requests.ts'
 import { downloadDocument } from '../files/download-document.ts'

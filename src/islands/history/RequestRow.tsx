@@ -1,6 +1,6 @@
 import { memo } from 'react'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { formatBytes, formatInstant } from '../../core/format.ts'
+import { formatBytes, formatInstant } from '../../core/text/format.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { Icon } from '../kit/Icon.tsx'

@@ -1,4 +1,4 @@
-import { withOrdinal } from '../../core/format.ts'
+import { withOrdinal } from '../../core/text/format.ts'
 import { type Locale, languageTag, type T } from '../../i18n/index.ts'
 
 const known = new Map<string, string>()

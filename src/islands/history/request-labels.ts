@@ -1,6 +1,6 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import type { SealState } from '../../core/seal.ts'
-import { shownName } from '../../core/text.ts'
+import type { SealState } from '../../core/pages/seal-drawing.ts'
+import { shownName } from '../../core/text/visible-text.ts'
 import type { T } from '../../i18n/index.ts'
 import { $checkedNames } from '../../stores/checked-names.ts'
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { type SealState, sealPath } from '../../core/seal.ts'
+import { type SealState, sealPath } from '../../core/pages/seal-drawing.ts'
 
 interface SealProps {
   state: SealState

@@ -1,6 +1,6 @@
 import { type ReactNode, useMemo } from 'react'
 import type { AppError } from '../../contract/errors.ts'
-import { formatByteLimit, formatBytes, formatDateTime } from '../../core/format.ts'
+import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { Icon } from './Icon.tsx'

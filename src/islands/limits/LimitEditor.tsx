@@ -1,13 +1,13 @@
 import { type KeyboardEvent, type SyntheticEvent, useEffect, useRef, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
-import { formatByteLimit } from '../../core/format.ts'
 import {
   readRequestLimit,
   readStorageLimit,
   writeRequestLimit,
   writeStorageLimit
-} from '../../core/limit-input.ts'
-import { type Interval, intervals } from '../../core/period.ts'
+} from '../../core/input/limit-input.ts'
+import { type Interval, intervals } from '../../core/limit-period.ts'
+import { formatByteLimit } from '../../core/text/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Field } from '../kit/Field.tsx'

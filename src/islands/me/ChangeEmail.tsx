@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { Delivery, UserInfo } from '../../contract/users.ts'
-import { required } from '../../core/validators.ts'
+import { required } from '../../core/input/validators.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { changeEmail } from '../../stores/accounts/account-changes.ts'
 import { emailRule, fieldSentence } from '../forms/account-form.ts'

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
-import { required, type Validator } from '../../core/validators.ts'
+import { required, type Validator } from '../../core/input/validators.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { changePassword } from '../../stores/accounts/account-changes.ts'
 import { loadSessions } from '../../stores/accounts/session-list.ts'

@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
-import { required } from '../../core/validators.ts'
+import { required } from '../../core/input/validators.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { deleteAccount } from '../../stores/accounts/account-changes.ts'
 import { fieldSentence } from '../forms/account-form.ts'

@@ -1,5 +1,5 @@
 import type { Usage } from '../../contract/users.ts'
-import { formatByteLimit, formatBytes, formatDateTime } from '../../core/format.ts'
+import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 
 interface UsageMetersProps {

@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { type FormEvent, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
-import { requiredIf } from '../../core/validators.ts'
+import { requiredIf } from '../../core/input/validators.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../../i18n/index.ts'
 import { $setup, type Demo, finishSetup, loadSetup } from '../../stores/accounts/setup.ts'
 import { EmailField, SignInObstacle, SubmitButton } from '../forms/AccountFields.tsx'

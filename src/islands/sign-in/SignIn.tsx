@@ -1,6 +1,6 @@
 import { type FormEvent, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
-import { required } from '../../core/validators.ts'
+import { required } from '../../core/input/validators.ts'
 import { type Locale, localizedPath, translator, type Words } from '../../i18n/index.ts'
 import { signIn } from '../../stores/accounts/accounts.ts'
 import { CarryingLink, EmailField, SignInObstacle, SubmitButton } from '../forms/AccountFields.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import { formatPercent } from '../../core/format.ts'
+import { formatPercent } from '../../core/text/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { type Check, mayRetry, retryChecks, stopChecks } from '../../stores/verifications.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'

@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import { formatCountdown } from '../../core/format.ts'
+import { formatCountdown } from '../../core/text/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { $pause, type Pause } from '../../stores/verifications.ts'
 import { useNow } from '../kit/time.ts'

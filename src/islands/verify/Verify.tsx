@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { type ClipboardEvent, type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
-import { parseFingerprints } from '../../core/fingerprint.ts'
-import { formatPercent } from '../../core/format.ts'
+import { parseFingerprints } from '../../core/input/pasted-fingerprints.ts'
+import { formatPercent } from '../../core/text/format.ts'
 import { type Locale, localizedPath, type T, translator, type Words } from '../../i18n/index.ts'
 import { $session } from '../../stores/sessions.ts'
 import {

@@ -1,4 +1,4 @@
-import { type ThemeToken, themeTokens } from '../../core/contrast.ts'
+import { type ThemeToken, themeTokens } from '../../core/pages/theme-colors.ts'
 import en from '../../i18n/en/mails.json' with { type: 'json' }
 import fr from '../../i18n/fr/mails.json' with { type: 'json' }
 import { languageTag, type T, translator } from '../../i18n/index.ts'

@@ -6,8 +6,8 @@ import {
   getOpenUpload
 } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
-import { attachment } from '../../core/file-name.ts'
-import { parseRange } from '../../core/range.ts'
+import { parseRange } from '../../core/http/byte-range.ts'
+import { attachment } from '../../core/http/content-disposition.ts'
 import * as deposits from '../domain/deposits/deposits.ts'
 import { createDownloadLink } from '../domain/sessions/download-links.ts'
 import { idempotencyKey } from './admission.ts'

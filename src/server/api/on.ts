@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini'
 import { type Endpoint, type Stream, takesBody } from '../../contract/endpoint.ts'
 import { AppError } from '../../contract/errors.ts'
-import { getHealth } from '../../contract/service.ts'
-import { attachment } from '../../core/file-name.ts'
+import { getHealth } from '../../contract/health.ts'
+import { attachment } from '../../core/http/content-disposition.ts'
 import { consume } from '../domain/rate-limits.ts'
 import { resolveDownloadLink } from '../domain/sessions/download-links.ts'
 import {

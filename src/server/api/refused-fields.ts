@@ -1,5 +1,5 @@
 import { AppError, type FieldError } from '../../contract/errors.ts'
-import { type IssueLike, refusalOf, shortName } from '../../contract/refusals.ts'
+import { type IssueLike, refusalOf, shortName } from '../../contract/field-errors.ts'
 
 /** Fields that the sentence of a refusal names; `fields` names more. */
 const maxSaid = 5

@@ -4,7 +4,7 @@ import {
   listRequests,
   streamRequests
 } from '../../contract/requests.ts'
-import { attachment } from '../../core/file-name.ts'
+import { attachment } from '../../core/http/content-disposition.ts'
 import { type EventStream, openEventStream } from '../domain/history/event-streams.ts'
 import * as requests from '../domain/history/requests.ts'
 import { isSignedIn } from '../domain/sessions/sessions.ts'

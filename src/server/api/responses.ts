@@ -1,6 +1,6 @@
 import { AppError } from '../../contract/errors.ts'
 import { toProblem } from '../../contract/problems.ts'
-import { apiPolicy, hsts } from '../../core/csp.ts'
+import { apiPolicy, hsts } from '../../core/http/csp.ts'
 import { originOf } from '../domain/companies/domains.ts'
 import type { Deps } from '../domain/deps.ts'
 

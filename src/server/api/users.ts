@@ -1,6 +1,6 @@
 import { AppError } from '../../contract/errors.ts'
 import { changeKey, createUser, getUser, updateUser } from '../../contract/users.ts'
-import { canonicalEmail } from '../../core/email.ts'
+import { canonicalEmail } from '../../core/input/email.ts'
 import * as members from '../domain/accounts/members.ts'
 import * as userKeys from '../domain/accounts/user-keys.ts'
 import * as users from '../domain/accounts/users.ts'

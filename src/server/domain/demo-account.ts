@@ -1,4 +1,4 @@
-import type { PublicKeyJwk } from '../../core/public-key-jwt.ts'
+import type { PublicKeyJwk } from '../../core/keys/public-key-jwt.ts'
 
 /**
  * Whose documents the demonstration shows. The password is published, so its key signs in on a

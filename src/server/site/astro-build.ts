@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import * as z from 'zod/mini'
-import { guardNames, isGuardName } from '../../core/guards.ts'
+import { guardNames, isGuardName } from '../../core/pages/page-guards.ts'
 
 export type Locale = 'en' | 'fr'
 

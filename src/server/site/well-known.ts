@@ -1,4 +1,4 @@
-import { contactAddress } from '../../core/contact.ts'
+import { contactAddress } from '../../core/pages/contact-link.ts'
 
 export interface SmallFile {
   status: 200 | 302

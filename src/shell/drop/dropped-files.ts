@@ -1,4 +1,4 @@
-import { isSystemFile, nameInFolder } from '../../core/folder-files.ts'
+import { isSystemFile, nameInFolder } from '../../core/files/folder-files.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { pageLocale } from '../kit/page.ts'
 import { isOn, type Target } from './drop-targets.ts'

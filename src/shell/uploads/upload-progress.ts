@@ -1,5 +1,5 @@
 import type { ReadableAtom } from 'nanostores'
-import { formatPercent, timeLeft } from '../../core/format.ts'
+import { formatPercent, timeLeft } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { type DepositSummary, openOf } from '../../stores/deposits/deposit-states.ts'
 import { isDepositPage, onPage, pageLocale, pageWords } from '../kit/page.ts'

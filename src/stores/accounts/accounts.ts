@@ -1,4 +1,4 @@
-import type { PublicKeyPurpose } from '../../core/public-key-proof.ts'
+import type { PublicKeyPurpose } from '../../core/keys/public-key-proof.ts'
 import type { Locale } from '../../i18n/index.ts'
 import type { Keys } from '../../workers/kdf-client.ts'
 import { environment } from '../environment.ts'

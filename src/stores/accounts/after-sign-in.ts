@@ -1,4 +1,4 @@
-import { parseRedirect } from '../../core/redirect.ts'
+import { parseRedirect } from '../../core/pages/redirect-parameter.ts'
 import { isLocale, localizedPath } from '../../i18n/index.ts'
 import { environment, pageLocale } from '../environment.ts'
 import { isReturnable } from '../routes.ts'

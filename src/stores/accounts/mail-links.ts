@@ -1,6 +1,6 @@
 import type { LinkPurpose } from '../../contract/accounts.ts'
 import type { Delivery } from '../../contract/users.ts'
-import { canonicalEmail } from '../../core/email.ts'
+import { canonicalEmail } from '../../core/input/email.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { api } from '../sessions.ts'
 import { refresh } from '../users.ts'

@@ -1,4 +1,4 @@
-import { guessableWords, type Strength } from '../../core/password.ts'
+import { guessableWords, type Strength } from '../../core/input/password.ts'
 import { environment } from '../environment.ts'
 
 /** Who chooses a password: their own words are the first that others try. */

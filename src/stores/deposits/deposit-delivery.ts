@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import type { createDeposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
-import { createPace } from '../../core/pace.ts'
+import { createPace } from '../../core/files/transfer-speed.ts'
 import type { Reduction } from '../../workers/image-client.ts'
 import type { AskOptions } from '../../workers/pool.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'

@@ -1,6 +1,6 @@
 import type { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import type { Pace } from '../../core/pace.ts'
+import type { Pace } from '../../core/files/transfer-speed.ts'
 
 /** As many files may be on their way at once. */
 export const maxQueued = 1000

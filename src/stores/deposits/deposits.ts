@@ -1,5 +1,5 @@
 import { AppError } from '../../contract/errors.ts'
-import { readPayload } from '../../core/token.ts'
+import { readPayload } from '../../core/keys/access-token.ts'
 import { hashFile } from '../../workers/hash-client.ts'
 import { reducePicture } from '../../workers/image-client.ts'
 import { environment } from '../environment.ts'

@@ -1,5 +1,5 @@
 import type { ProcessedRequest, RequestState } from '../../contract/requests.ts'
-import { fold, searchWords } from '../../core/search.ts'
+import { fold, searchWords } from '../../core/text/search-words.ts'
 
 /** What the list is reduced to, as `GET /process` takes it. */
 export interface RequestFilter {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { guessableWords, minStrength } from '../../../src/core/password.ts'
+import { guessableWords, minStrength } from '../../../src/core/input/password.ts'
 import { rate } from '../../../src/workers/rating.ts'
 
 const words = guessableWords({

@@ -1,10 +1,10 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import published from '../../../public/kdf-a1.json' with { type: 'json' }
-import { emailHash, formatChallenge, splitResponse } from '../../../src/core/challenge.ts'
 import { fromHex, toBase64Url } from '../../../src/core/evidence/bytes.ts'
-import { parsePublicKeyJwt } from '../../../src/core/public-key-jwt.ts'
-import { publicJwk } from '../../../src/core/public-key-proof.ts'
+import { emailHash, formatChallenge, splitResponse } from '../../../src/core/keys/challenge.ts'
+import { parsePublicKeyJwt } from '../../../src/core/keys/public-key-jwt.ts'
+import { publicJwk } from '../../../src/core/keys/public-key-proof.ts'
 import { createSigner, importSigningKey } from '../../../src/workers/signer.ts'
 
 describe('signer', () => {

@@ -1,6 +1,6 @@
 import type { DisabledReason } from '../../../contract/disabled.ts'
 import { AppError } from '../../../contract/errors.ts'
-import { mailTokenHash } from '../../../core/public-key-proof.ts'
+import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { originOf } from '../companies/domains.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'

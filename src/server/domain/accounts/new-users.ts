@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { PublicKeyPayload } from '../../../core/public-key-jwt.ts'
+import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { newId, newRecordId } from '../ids.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../../contract/errors.ts'
-import { mailTokenHash } from '../../../core/public-key-proof.ts'
+import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
 import { inCompany } from '../../db/scope.ts'
 import type { Deps, Tenant } from '../deps.ts'
 import { replaceKey, sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'

@@ -1,5 +1,5 @@
 import { AppError } from '../../../contract/errors.ts'
-import { splitResponse } from '../../../core/challenge.ts'
+import { splitResponse } from '../../../core/keys/challenge.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'

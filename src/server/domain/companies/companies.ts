@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Theme } from '../../../contract/domains.ts'
-import type { Interval } from '../../../core/period.ts'
+import type { Interval } from '../../../core/limit-period.ts'
 import { companyId, inCompany, inPlatform } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { createCompanyKeys } from '../evidence/company-keys.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { AppError, type LimitFigures } from '../../../contract/errors.ts'
 import type { Usage } from '../../../contract/users.ts'
-import { type Interval, intervals, periodOf } from '../../../core/period.ts'
+import { type Interval, intervals, periodOf } from '../../../core/limit-period.ts'
 import { type Builder, prepare } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'

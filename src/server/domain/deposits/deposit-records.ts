@@ -1,14 +1,14 @@
 import type { KeyObject } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import { formatDigest, formatTime, toBase64Url } from '../../../core/evidence/bytes.ts'
-import { linkSalts } from '../../../core/evidence/commit.ts'
-import { canonicalise, type Json } from '../../../core/evidence/jcs.ts'
+import { canonicalise, type Json } from '../../../core/evidence/canonical-json.ts'
+import { linkSalts } from '../../../core/evidence/commitments.ts'
 import {
   buildDepositLeaf,
   type DepositField,
   depositFields,
   formatActor
-} from '../../../core/evidence/leaf.ts'
+} from '../../../core/evidence/deposit-leaf.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'

@@ -10,7 +10,7 @@ import {
 import { AppError } from '../../../contract/errors.ts'
 import { type ProcessedRequest, Store } from '../../../contract/requests.ts'
 import { parseDigest, toHex } from '../../../core/evidence/bytes.ts'
-import { type DepositField, isFieldValue } from '../../../core/evidence/leaf.ts'
+import { type DepositField, isFieldValue } from '../../../core/evidence/deposit-leaf.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { tagged } from '../../../core/evidence/tag.ts'
+import { tagged } from '../../../core/evidence/lookup-tag.ts'
 import { inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Keys } from '../deps.ts'
 

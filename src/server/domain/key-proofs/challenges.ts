@@ -6,8 +6,8 @@ import {
   emailHash,
   formatChallenge,
   parseChallenge
-} from '../../../core/challenge.ts'
-import type { KdfId } from '../../../core/kdf.ts'
+} from '../../../core/keys/challenge.ts'
+import type { KdfId } from '../../../core/keys/kdf.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'

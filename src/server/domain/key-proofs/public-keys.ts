@@ -1,4 +1,4 @@
-import type { PublicKeyJwk } from '../../../core/public-key-jwt.ts'
+import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
 import type { Keys } from '../deps.ts'
 import { verifyEs256 } from '../es256.ts'
 

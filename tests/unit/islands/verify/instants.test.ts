@@ -1,7 +1,7 @@
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tell } from '../../../../src/core/verdict.ts'
+import { tell } from '../../../../src/core/pages/verdict-words.ts'
 import en from '../../../../src/i18n/en/verify.json' with { type: 'json' }
 import { translator } from '../../../../src/i18n/index.ts'
 import { Sentence } from '../../../../src/islands/verify/VerdictSheet.tsx'

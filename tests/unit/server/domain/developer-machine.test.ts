@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { deriveKey } from '../../../../src/core/kdf.ts'
-import { publicJwk } from '../../../../src/core/public-key-proof.ts'
+import { deriveKey } from '../../../../src/core/keys/kdf.ts'
+import { publicJwk } from '../../../../src/core/keys/public-key-proof.ts'
 import { demoAccount, demoKey } from '../../../../src/server/domain/demo-account.ts'
 import { isDeveloperMachine } from '../../../../src/server/domain/developer-machine.ts'
 import { argon2id } from '../../../helpers/keys.ts'

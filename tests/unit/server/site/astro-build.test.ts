@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { isGuardName } from '../../../../src/core/guards.ts'
+import { isGuardName } from '../../../../src/core/pages/page-guards.ts'
 import { readBuild } from '../../../../src/server/site/astro-build.ts'
 
 const folders: string[] = []

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { fromBase64Url } from '../../../../../src/core/evidence/bytes.ts'
-import { lookupTag } from '../../../../../src/core/evidence/tag.ts'
+import { lookupTag } from '../../../../../src/core/evidence/lookup-tag.ts'
 import { tagOf } from '../../../../../src/server/domain/evidence/company-keys.ts'
 import { counted, lookupKey } from '../../../core/evidence/vectors.ts'
 

@@ -1,0 +1,68 @@
+import type { FormatLocale } from '../text/format.ts'
+
+const bytesPerGigabyte = 1_000_000_000
+const signs = {
+  en: { decimal: '.', group: ',' },
+  // a no-break space, because the typeface has no narrow one
+  fr: { decimal: ',', group: '\u00a0' }
+} as const
+
+/**
+ * Reads a number of requests as people type it: `'1,000'` → 1000, `'-3'` → 0. Returns `null`
+ * (unlimited) for an empty text and for one that is not a number.
+ */
+export function readRequestLimit(text: string, locale: FormatLocale): number | null {
+  const digits = readDigits(text, locale)
+  return digits && safe(BigInt(digits.whole))
+}
+
+/** Reads gigabytes as bytes: `'1.5'` → 1500000000. Returns `null` as `readRequestLimit` does. */
+export function readStorageLimit(text: string, locale: FormatLocale): number | null {
+  const digits = readDigits(text, locale)
+  return digits && safe(BigInt(digits.whole + digits.fraction.padEnd(9, '0').slice(0, 9)))
+}
+
+/** Writes a number of requests so that `readRequestLimit` returns it: 1000 → `'1,000'`, `null` → `''` */
+export function writeRequestLimit(limit: number | null, locale: FormatLocale): string {
+  return limit === null ? '' : grouped(limit, locale)
+}
+
+/** Writes bytes as gigabytes so that `readStorageLimit` returns them: 10 → `'0.00000001'`, `null` → `''` */
+export function writeStorageLimit(bytes: number | null, locale: FormatLocale): string {
+  if (bytes === null) return ''
+  const whole = grouped(Math.floor(bytes / bytesPerGigabyte), locale)
+  const digits = String(bytes % bytesPerGigabyte).padStart(9, '0')
+  const fraction = digits.slice(0, digits.length - trailingZeros(digits))
+  return fraction === '' ? whole : `${whole}${signs[locale].decimal}${fraction}`
+}
+
+function trailingZeros(digits: string): number {
+  return digits.length - 1 - [...digits].findLastIndex(digit => digit !== '0')
+}
+
+function grouped(value: number, locale: FormatLocale): string {
+  const format = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 })
+  return format.format(value).replaceAll(',', signs[locale].group)
+}
+
+function safe(value: bigint): number {
+  return Number(value < Number.MAX_SAFE_INTEGER ? value : Number.MAX_SAFE_INTEGER)
+}
+
+/** A comma or point that is not the language's decimal sign groups thousands where it stands right for that. */
+function readDigits(
+  text: string,
+  locale: FormatLocale
+): { whole: string; fraction: string } | null {
+  const plain = text.replace(/[\s\u00a0\u202f'’]/g, '')
+  const ungrouped = plain.replace(groups[locale], head => head.replace(/[.,]/g, ''))
+  const match = /^([+-]?)(\d*)(?:[.,](\d*))?$/.exec(ungrouped)
+  const [, sign, whole = '', fraction = ''] = match ?? []
+  if (whole + fraction === '') return null
+  return sign === '-' ? { whole: '0', fraction: '' } : { whole: whole || '0', fraction }
+}
+
+const groups = {
+  en: /^[+-]?\d{1,3}(?:,\d{3})+(?=$|\.)/,
+  fr: /^[+-]?\d{1,3}(?:\.\d{3})+(?=$|,)/
+}

@@ -1,0 +1,57 @@
+import { fromBase64Url, toHex } from '../evidence/bytes.ts'
+
+/**
+ * The SHA-256 a person pastes, as 64 lower-case hex digits: hex in either case, whole or in groups,
+ * or base64 of 32 bytes in either alphabet, with or without `sha256:`. Nothing for anything else.
+ * `SHA256: E3B0 C442 …` → `e3b0c442…`
+ */
+export function parseFingerprint(text: string): string | undefined {
+  const body = text.replace(/\s+/g, '').replace(/^sha-?256[:-]/i, '')
+  if (/^[0-9a-f]{64}$/i.test(body)) return body.toLowerCase()
+  if (!/^[\w+/-]{43}=?$/.test(body)) return undefined
+  try {
+    const urlSafe = body.replace('=', '').replaceAll('+', '-').replaceAll('/', '_')
+    return toHex(fromBase64Url(urlSafe))
+  } catch {
+    return undefined // bits beyond the 32 bytes: a damaged copy
+  }
+}
+
+/** A fingerprint, and the name of the file that stood beside it. */
+export interface NamedFingerprint {
+  sha256: string
+  name: string | undefined
+}
+
+/**
+ * What a person pastes: one fingerprint, or the lines of a checksum list as `sha256sum`, its `--tag`
+ * form or OpenSSL print them. `undefined` where a line is neither.
+ * `e3b0… *a.pdf` and `SHA256 (a.pdf) = e3b0…` → `[{ sha256: 'e3b0…', name: 'a.pdf' }]`
+ */
+export function parseFingerprints(text: string): NamedFingerprint[] | undefined {
+  const whole = parseFingerprint(text)
+  if (whole) return [{ sha256: whole, name: undefined }]
+  const lines = text.split(/[\r\n]+/).filter(line => line.trim() !== '')
+  const found = lines.flatMap(line => parseLine(line) ?? [])
+  return found.length > 0 && found.length === lines.length ? found : undefined
+}
+
+const listed = /^(?<escaped>\\?)(?<hex>[0-9a-f]{64})(?: [ *]|\s+)(?<name>.+)$/i
+const tagged = /^(?<escaped>\\?)SHA(?:2-)?256 ?\((?<name>.+)\) ?= ?(?<hex>[0-9a-f]{64})$/i
+
+function parseLine(line: string): NamedFingerprint | undefined {
+  const text = line.trim()
+  const parts = (listed.exec(text) ?? tagged.exec(text))?.groups
+  if (!parts) {
+    const sha256 = parseFingerprint(text)
+    return sha256 ? { sha256, name: undefined } : undefined
+  }
+  const { escaped, hex = '', name = '' } = parts
+  return { sha256: hex.toLowerCase(), name: escaped ? unescapeName(name) : name }
+}
+
+/** A leading backslash says that line ends and backslashes of the name are escaped. */
+function unescapeName(name: string): string {
+  const meant: Record<string, string> = { n: '\n', r: '\r', '\\': '\\' }
+  return name.replace(/\\([nr\\])/g, (whole, sign: string) => meant[sign] ?? whole)
+}

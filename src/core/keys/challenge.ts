@@ -1,0 +1,143 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { type Bytes, fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from '../evidence/bytes.ts'
+import { isActiveKdf, type KdfId, kdfs } from './kdf.ts'
+
+export const challengePurposes = ['login', 'signup', 'rekey'] as const
+export type ChallengePurpose = (typeof challengePurposes)[number]
+
+export const challengeSeconds = 120
+
+export interface ChallengePayload {
+  /** Host name the challenge is for, without port. */
+  aud: string
+  /** `emailHash` of the e-mail it was asked for. */
+  eh: string
+  /** 16 random bytes; the server accepts each once. */
+  n: string
+  iat: number
+  exp: number
+  kdf: string
+  /** Id of the root secret whose key made the MAC. */
+  mk: string
+}
+
+/** By hand, because the key worker reads it and a parser would be a quarter of that worker. */
+const forms: Record<keyof ChallengePayload, RegExp | 'time'> = {
+  aud: /^[a-z0-9.-]{1,253}$/,
+  eh: /^[\w-]{42}[AEIMQUYcgkosw048]$/,
+  n: /^[\w-]{21}[AQgw]$/,
+  iat: 'time',
+  exp: 'time',
+  kdf: /^[a-z0-9]{1,16}$/,
+  mk: /^[\w-]{1,32}$/
+}
+
+export interface Challenge {
+  payload: ChallengePayload
+  /** What the MAC covers: everything before the last dot. */
+  signed: Bytes
+  mac: Bytes
+}
+
+/** Why a browser does not sign a challenge. */
+export class ChallengeError extends Error {
+  readonly reason: 'form' | 'host' | 'email' | 'lifetime' | 'kdf'
+
+  constructor(reason: ChallengeError['reason']) {
+    super(`challenge: wrong ${reason}`)
+    this.name = 'ChallengeError'
+    this.reason = reason
+  }
+}
+
+/** Server side: `login.v1.<payload>.<mac>` */
+export function formatChallenge(
+  purpose: ChallengePurpose,
+  payload: ChallengePayload,
+  mac: (signed: Bytes) => Uint8Array
+): string {
+  const signed = `${purpose}.v1.${toBase64Url(toUtf8(JSON.stringify(payload)))}`
+  const challenge = `${signed}.${toBase64Url(mac(toUtf8(signed)))}`
+  if (!parseChallenge(challenge, purpose)) throw new Error('challenge: payload or MAC out of form')
+  return challenge
+}
+
+/** Form only: neither MAC nor contents are checked. `undefined` for any other purpose or form. */
+export function parseChallenge(text: string, purpose: ChallengePurpose): Challenge | undefined {
+  const match = /^(login|signup|rekey)\.v1\.([\w-]{1,600})\.([\w-]{43})$/.exec(text)
+  if (!match || match[1] !== purpose) return undefined
+  try {
+    const payload: unknown = JSON.parse(fromUtf8(fromBase64Url(match[2] ?? '')))
+    if (!isPayload(payload)) return undefined
+    const mac = fromBase64Url(match[3] ?? '')
+    return { payload, signed: toUtf8(text.slice(0, text.lastIndexOf('.'))), mac }
+  } catch {
+    return undefined
+  }
+}
+
+/** Exactly these members, each in its form. */
+function isPayload(value: unknown): value is ChallengePayload {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const members = Object.entries(value)
+  return (
+    members.length === Object.keys(forms).length &&
+    members.every(([name, member]) => Object.hasOwn(forms, name) && hasForm(name, member))
+  )
+}
+
+function hasForm(name: string, member: unknown): boolean {
+  const form = forms[name as keyof ChallengePayload] // as: the caller has looked it up
+  if (form === 'time') return Number.isSafeInteger(member) && Number(member) >= 0
+  return typeof member === 'string' && form.test(member)
+}
+
+export interface ChallengeExpectation {
+  challenge: string
+  purpose: ChallengePurpose
+  /** `location.hostname`: the same key works on every host, so a challenge of another one is not signed. */
+  host: string
+  /** In canonical form. */
+  email: string
+}
+
+/**
+ * All that a browser checks before it signs; the answer is what to sign and with which derivation's
+ * key. The prefix keeps a server from getting a JWT signing input (`eyJ…`) signed. The browser's
+ * clock is not asked, because it may be wrong.
+ */
+export function checkChallenge(
+  { challenge, purpose, host, email }: ChallengeExpectation,
+  table: Parameters<typeof isActiveKdf>[1] = kdfs
+): { bytes: Bytes; kdf: KdfId } {
+  const payload = parseChallenge(challenge, purpose)?.payload
+  if (!payload) throw new ChallengeError('form')
+  if (payload.aud !== host) throw new ChallengeError('host')
+  if (payload.eh !== emailHash(email)) throw new ChallengeError('email')
+  if (payload.exp - payload.iat !== challengeSeconds) throw new ChallengeError('lifetime')
+  if (!isActiveKdf(payload.kdf, table)) throw new ChallengeError('kdf')
+  return { bytes: toUtf8(challenge), kdf: payload.kdf }
+}
+
+/** base64url SHA-256 of a canonical e-mail. */
+export function emailHash(email: string): string {
+  return toBase64Url(sha256(toUtf8(email)))
+}
+
+/** `challenge "." base64url(signature)`, the signature being r and s of ES256 over the challenge. */
+export function challengeResponse(challenge: string, signature: Uint8Array): string {
+  if (signature.length !== 64) throw new Error('challenge: signature is not 64 bytes')
+  return `${challenge}.${toBase64Url(signature)}`
+}
+
+/** The parts of a response, or `undefined` where the signature is not 64 bytes in their one spelling. */
+export function splitResponse(text: string): { challenge: string; signature: Bytes } | undefined {
+  const dot = text.lastIndexOf('.')
+  const signature = text.slice(dot + 1)
+  if (dot < 1 || signature.length !== 86) return undefined
+  try {
+    return { challenge: text.slice(0, dot), signature: fromBase64Url(signature) }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,111 @@
+import { mapHashToField } from '@noble/curves/abstract/modular.js'
+import { weierstrass } from '@noble/curves/abstract/weierstrass.js'
+import { type Bytes, concat, fromHex, toUtf8 } from '../evidence/bytes.ts'
+import { canonicalEmail } from '../input/email.ts'
+import { normalisePassword } from '../input/password.ts'
+
+interface Kdf {
+  /** A retired derivation still has accounts, but no browser signs with it any more. */
+  status: 'active' | 'retired'
+  salt: string
+  memoryKib: number
+  passes: number
+  lanes: number
+  bytes: number
+}
+
+/**
+ * How a password becomes a key, by id. Numbers live here and never come from a server, which could
+ * ask for cheap ones. Changing a byte of a published entry locks its accounts out: add an id.
+ */
+export const kdfs = {
+  a1: {
+    status: 'active',
+    // first 16 bytes of SHA-256("vidimus/kdf/a1")
+    salt: '13ca674f1a9b8e823a9227de1fd26ae7',
+    memoryKib: 65_536,
+    passes: 3,
+    lanes: 1,
+    // 48 and not 32, so that the reduction to a scalar keeps its bias under 2^-128
+    bytes: 48
+  }
+} as const satisfies Record<string, Kdf>
+
+export type KdfId = keyof typeof kdfs
+
+export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes' | 'bytes'> {
+  password: Bytes
+  salt: Bytes
+}
+
+/** Argon2id version 0x13 without secret or associated data; hash-wasm, noble and Node all provide one. */
+export type Argon2id = (input: Argon2idInput) => Uint8Array | Promise<Uint8Array>
+
+/** P-256 as FIPS 186-5 gives it. The library's own object signs and verifies too, which no worker needs. */
+const p256 = {
+  p: 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn,
+  n: 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n,
+  h: 1n,
+  a: 0xffffffff00000001000000000000000000000000fffffffffffffffffffffffcn,
+  b: 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn,
+  Gx: 0x6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296n,
+  Gy: 0x4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5n
+}
+const Point = weierstrass(p256)
+
+/** A P-256 key: scalar and affine point, 32 bytes each. Whoever gets it overwrites `d` after use. */
+export interface DerivedKey {
+  d: Uint8Array
+  x: Uint8Array
+  y: Uint8Array
+}
+
+export function isActiveKdf(
+  id: string,
+  table: Record<string, Pick<Kdf, 'status'>> = kdfs
+): id is KdfId {
+  return Object.hasOwn(table, id) && table[id]?.status === 'active'
+}
+
+/** The key of one e-mail and password, the same in every browser and on every host. */
+export async function deriveKey(
+  id: KdfId,
+  email: string,
+  password: string,
+  argon2id: Argon2id
+): Promise<DerivedKey> {
+  const { salt, memoryKib, passes, lanes, bytes } = kdfs[id]
+  const secret = passwordBytes(email, password)
+  try {
+    const okm = await argon2id({
+      password: secret,
+      salt: fromHex(salt),
+      memoryKib,
+      passes,
+      lanes,
+      bytes
+    })
+    const d = scalarFromOkm(okm)
+    okm.fill(0)
+    // uncompressed point: 0x04, x, y
+    const point = Point.BASE.multiply(Point.Fn.fromBytes(d)).toBytes(false)
+    return { d, x: point.slice(1, 33), y: point.slice(33) }
+  } finally {
+    secret.fill(0)
+  }
+}
+
+/** `email_c ":" NFKC(password)`; injective, because a canonical e-mail holds no colon. */
+export function passwordBytes(email: string, password: string): Bytes {
+  const canonical = canonicalEmail(email)
+  if (canonical === undefined) throw new Error('kdf: e-mail without a canonical form')
+  const normalised = normalisePassword(password)
+  if (normalised === undefined) throw new Error('kdf: password without a canonical form')
+  return concat(toUtf8(`${canonical}:`), toUtf8(normalised))
+}
+
+/** `(okm mod (n - 1)) + 1`, big-endian, so never zero and never n. */
+export function scalarFromOkm(okm: Uint8Array): Uint8Array {
+  if (okm.length !== 48) throw new Error('kdf: okm is not 48 bytes')
+  return mapHashToField(okm, p256.n)
+}

@@ -1,0 +1,61 @@
+import * as z from 'zod/mini'
+import { type Bytes, fromBase64Url, fromUtf8, toUtf8 } from '../evidence/bytes.ts'
+import { publicKeyPurposes } from './public-key-proof.ts'
+
+/** 32 bytes in their one spelling. */
+const Bytes32 = z.string().check(z.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/))
+
+/** Exactly four members: libraries import a key with `d` without complaint. */
+export const PublicKeyJwk = z.strictObject({
+  kty: z.literal('EC'),
+  crv: z.literal('P-256'),
+  x: Bytes32,
+  y: Bytes32
+})
+export type PublicKeyJwk = z.infer<typeof PublicKeyJwk>
+
+const Header = z.strictObject({ alg: z.literal('ES256'), typ: z.literal('pk+jwt') })
+
+export const PublicKeyPayload = z.strictObject({
+  /** Host name of the site, without port. */
+  aud: z.string(),
+  /** In canonical form. */
+  email: z.string(),
+  purpose: z.enum(publicKeyPurposes),
+  kdf: z.string(),
+  /** A whole challenge: the server's own freshness, so that no clock of a browser matters. */
+  nonce: z.string(),
+  /** base64url SHA-256 of the mail token, where one is used. */
+  th: z.optional(Bytes32),
+  jwk: PublicKeyJwk
+})
+export type PublicKeyPayload = z.infer<typeof PublicKeyPayload>
+
+export interface PublicKeyJwt {
+  payload: PublicKeyPayload
+  /** What the signature covers. */
+  signed: Bytes
+  /** r and s, 64 bytes. */
+  signature: Bytes
+}
+
+/** Form only: header, members and spelling. Signature, nonce, host and e-mail are the server's to check. */
+export function parsePublicKeyJwt(text: string): PublicKeyJwt | undefined {
+  const match = /^([\w-]+)\.([\w-]+)\.([\w-]{86})$/.exec(text)
+  if (!match || text.length > 4096) return undefined
+  const [, header = '', payload = '', signature = ''] = match
+  try {
+    Header.parse(readJson(header))
+    return {
+      payload: PublicKeyPayload.parse(readJson(payload)),
+      signed: toUtf8(`${header}.${payload}`),
+      signature: fromBase64Url(signature)
+    }
+  } catch {
+    return undefined
+  }
+}
+
+function readJson(segment: string): unknown {
+  return JSON.parse(fromUtf8(fromBase64Url(segment)))
+}

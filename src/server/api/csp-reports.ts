@@ -1,0 +1,23 @@
+import { reportPolicy } from '../../contract/csp-reports.ts'
+import { readPolicyReports } from '../../core/http/csp-reports.ts'
+import { consume } from '../domain/rate-limits.ts'
+import { type Api, companyOf } from './context.ts'
+import { jsonOf, onStream } from './on.ts'
+import { refusedField } from './refused-fields.ts'
+
+const types = ['application/reports+json', 'application/csp-report', 'application/json']
+
+export function mountReports(app: Api): void {
+  onStream(app, reportPolicy, async (_input, c) => {
+    const company = companyOf(c)
+    await consume(c.get('deps'), 'csp_report_address', [company, { address: c.get('address') }])
+    const reports = readPolicyReports(await jsonOf(c, types))
+    if (!reports) {
+      throw refusedField('(body)', { rule: 'format', detail: 'a report of a policy' })
+    }
+    for (const report of reports) {
+      c.get('deps').log.warn({ company, csp: report }, 'a page met its policy')
+    }
+    return c.body(null, 204)
+  })
+}

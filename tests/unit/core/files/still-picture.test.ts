@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { isStillPicture } from '../../../../src/core/files/still-picture.ts'
+
+const text = (letters: string) => Buffer.from(letters, 'latin1')
+const frame = Buffer.from([0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x4c, 1, 0])
+const delay = Buffer.from([0x21, 0xf9, 4, 0, 0, 0, 0, 0])
+const gif = (...blocks: Buffer[]) =>
+  Buffer.concat([
+    text('GIF89a'),
+    Buffer.from([1, 0, 1, 0, 0x80, 0, 0, ...new Array(6).fill(0)]),
+    ...blocks
+  ])
+const chunk = (name: string, length = 0) =>
+  Buffer.concat([Buffer.from([0, 0, 0, length]), text(name), Buffer.alloc(length + 4)])
+const png = (...chunks: Buffer[]) => Buffer.concat([text('\x89PNG\r\n\x1a\n'), ...chunks])
+const webp = (flags: number) =>
+  Buffer.concat([text('RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0'), Buffer.from([flags, 0, 0, 0])])
+const tiff = (next: number) =>
+  Buffer.concat([
+    text('II*\0'),
+    Buffer.from([8, 0, 0, 0, 1, 0]),
+    Buffer.alloc(12),
+    Buffer.from([next, 0, 0, 0])
+  ])
+
+test.each([
+  ['a GIF of one frame', gif(delay, frame, Buffer.from([0x3b])), true],
+  ['a GIF of two frames', gif(delay, frame, delay, frame, Buffer.from([0x3b])), false],
+  ['a PNG', png(chunk('IHDR', 13), chunk('IDAT', 9)), true],
+  ['an animated PNG', png(chunk('IHDR', 13), chunk('acTL', 8), chunk('IDAT', 9)), false],
+  ['a WebP', webp(0x10), true],
+  ['an animated WebP', webp(0x12), false],
+  ['an AVIF', text('\0\0\0\x1cftypavif'), true],
+  ['a sequence of AVIF', text('\0\0\0\x1cftypavis'), false],
+  ['a TIFF of one page', tiff(0), true],
+  ['a TIFF of two pages', tiff(90), false],
+  ['a JPEG', text('\xff\xd8\xff\xe0'), true],
+  ['nothing', new Uint8Array(), true]
+])('%s: one picture and no more: %s', (_name, bytes, expected) => {
+  expect(isStillPicture(bytes)).toBe(expected)
+})
+
+test('ends on whatever stands behind a first word that it knows', () => {
+  for (const start of ['GIF89a', '\x89PNG\r\n\x1a\n', 'RIFF', '\0\0\0\0ftyp', 'II*\0', 'MM\0*']) {
+    for (const byte of [0, 0x21, 0x2c, 0xff]) {
+      const bytes = Buffer.concat([text(start), Buffer.alloc(500, byte)])
+      expect(isStillPicture(bytes)).toBeTypeOf('boolean')
+    }
+  }
+})

@@ -1,0 +1,115 @@
+import { createECDH, createHash } from 'node:crypto'
+import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js'
+import { argon2id as wasmArgon2id } from 'hash-wasm'
+import { describe, expect, test } from 'vitest'
+import published from '../../../../public/kdf-a1.json' with { type: 'json' }
+import { toHex } from '../../../../src/core/evidence/bytes.ts'
+import {
+  type Argon2id,
+  deriveKey,
+  isActiveKdf,
+  kdfs,
+  passwordBytes,
+  scalarFromOkm
+} from '../../../../src/core/keys/kdf.ts'
+import { times } from '../../../helpers/counts.ts'
+import { argon2id as node } from '../../../helpers/keys.ts'
+
+const wasm: Argon2id = ({ password, salt, memoryKib, passes, lanes, bytes }) =>
+  wasmArgon2id({
+    password,
+    salt,
+    memorySize: memoryKib,
+    iterations: passes,
+    parallelism: lanes,
+    hashLength: bytes,
+    outputType: 'binary'
+  })
+
+const noble: Argon2id = ({ password, salt, memoryKib, passes, lanes, bytes }) =>
+  nobleArgon2id(password, salt, { m: memoryKib, t: passes, p: lanes, dkLen: bytes })
+
+// security.md A-01
+describe('derivation a1', () => {
+  test('publishes enough vectors, each name once', () => {
+    expect(published.kdf).toBe('a1')
+    expect(published.vectors.length).toBeGreaterThanOrEqual(20)
+    expect(published.refused_emails.length).toBeGreaterThanOrEqual(15)
+    expect(new Set(published.vectors.map(vector => vector.name)).size).toBe(
+      published.vectors.length
+    )
+  })
+
+  test('its salt is the start of a hash of its name', () => {
+    const hash = createHash('sha256').update('vidimus/kdf/a1').digest('hex')
+    expect(kdfs.a1.salt).toBe(hash.slice(0, 32))
+  })
+
+  test.each(published.vectors)('Node and hash-wasm agree: $name', async vector => {
+    const key = { d: vector.d, x: vector.x, y: vector.y }
+    expect(toHex(passwordBytes(vector.email, vector.password))).toBe(vector.p)
+    expect(await derive(vector, node)).toEqual({ okm: vector.okm, ...key })
+    expect(await derive(vector, wasm)).toEqual({ okm: vector.okm, ...key })
+  })
+
+  // the third one is slow: others of them by `npm run soak`
+  test.each([0, 1, 2, 14].slice(0, times(1, 4)).map(at => published.vectors[at]))(
+    'noble agrees: $name',
+    async vector => {
+      if (!vector) throw new Error('a vector is missing')
+      const { okm, d, x, y } = vector
+      expect(await derive(vector, noble)).toEqual({ okm, d, x, y })
+    }
+  )
+
+  test.each(published.vectors)('the point is that of OpenSSL: $name', ({ d, x, y }) => {
+    const curve = createECDH('prime256v1')
+    curve.setPrivateKey(d, 'hex')
+    expect(curve.getPublicKey('hex')).toBe(`04${x}${y}`)
+  })
+
+  test.each(published.scalars)('scalar edge: $name', ({ okm, d }) => {
+    expect(toHex(scalarFromOkm(Buffer.from(okm, 'hex')))).toBe(d)
+  })
+
+  test('takes 48 bytes of key material and no other length', () => {
+    expect(() => scalarFromOkm(new Uint8Array(47))).toThrow('48 bytes')
+    expect(() => scalarFromOkm(new Uint8Array(64))).toThrow('48 bytes')
+  })
+
+  test('overwrites password bytes and key material', async () => {
+    const seen: Uint8Array[] = []
+    await deriveKey('a1', 'alice@example.com', 'a password', ({ password, bytes }) => {
+      const okm = new Uint8Array(bytes).fill(7)
+      seen.push(password, okm)
+      return okm
+    })
+    expect(seen.map(bytes => bytes.some(byte => byte !== 0))).toEqual([false, false])
+  })
+
+  test('refuses an e-mail or password without a canonical form', async () => {
+    const refused = { message: expect.stringContaining('canonical form') }
+    await expect(deriveKey('a1', 'alice', 'a password', node)).rejects.toMatchObject(refused)
+    const lone = deriveKey('a1', 'alice@example.com', 'lone \ud800', node)
+    await expect(lone).rejects.toMatchObject(refused)
+  })
+
+  test('knows its ids and no inherited name', () => {
+    expect(isActiveKdf('a1')).toBe(true)
+    for (const id of ['a2', '', 'constructor', '__proto__']) expect(isActiveKdf(id)).toBe(false)
+    expect(isActiveKdf('a1', { a1: { status: 'retired' } })).toBe(false)
+  })
+})
+
+async function derive(
+  { email, password }: { email: string; password: string },
+  argon2id: Argon2id
+) {
+  let okm = ''
+  const { d, x, y } = await deriveKey('a1', email, password, async input => {
+    const bytes = await argon2id(input)
+    okm = toHex(bytes)
+    return bytes
+  })
+  return { okm, d: toHex(d), x: toHex(x), y: toHex(y) }
+}
