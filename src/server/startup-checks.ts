@@ -20,7 +20,7 @@ interface Circumstances {
   built: Date
 }
 
-/** What makes it wrong to start here at all, one sentence each; `databaseFaults` asks the database. */
+/** What makes it wrong to start here at all, one sentence each; `findDatabaseFaults` asks the database. */
 export async function findStartupProblems(circumstances: Circumstances): Promise<string[]> {
   const { scheme, trustedProxies, host, ports, documents, now, built } = circumstances
   return [
