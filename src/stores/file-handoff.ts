@@ -34,15 +34,15 @@ export function fileName(file: File): string {
   return (names.get(file) ?? file.name).normalize('NFC')
 }
 
-export function handOffFiles(offer: FileHandoff): void {
-  if (offer.files.length + offer.unreadable.length + (offer.leftOut ?? 0) > 0)
-    $fileHandoff.set(offer)
+export function handOffFiles(handoff: FileHandoff): void {
+  if (handoff.files.length + handoff.unreadable.length + (handoff.leftOut ?? 0) > 0)
+    $fileHandoff.set(handoff)
 }
 
 /** What waits for this page, once. */
 export function takeHandoff(to: FileHandoff['to']): FileHandoff | undefined {
-  const offer = $fileHandoff.get()
-  if (offer?.to !== to) return undefined
+  const handoff = $fileHandoff.get()
+  if (handoff?.to !== to) return undefined
   $fileHandoff.set(undefined)
-  return offer
+  return handoff
 }

@@ -7,7 +7,7 @@ export function useFileHandoff(
   to: FileHandoff['to'],
   onFiles: (files: File[], leftOut: number) => void
 ): readonly string[] {
-  const offer = useStore($fileHandoff, { ssr: 'initial' })
+  const handoff = useStore($fileHandoff, { ssr: 'initial' })
   const take = useRef(onFiles)
   const [unreadable, setUnreadable] = useState<readonly string[]>([])
 
@@ -16,13 +16,13 @@ export function useFileHandoff(
   })
 
   useEffect(() => {
-    if (offer?.to !== to) return
+    if (handoff?.to !== to) return
     const taken = takeHandoff(to)
     if (!taken) return
     setUnreadable(taken.unreadable)
     const { files, leftOut = 0 } = taken
     if (files.length + leftOut > 0) take.current([...files], leftOut)
-  }, [offer, to])
+  }, [handoff, to])
 
   return unreadable
 }

@@ -24,14 +24,14 @@ export interface DroppedItem {
 
 /** Offers the files, those of folders included, to the page that takes them, and goes there. */
 export async function handOffItems(to: Target, items: readonly DroppedItem[]): Promise<void> {
-  const [{ files, unreadable, leftOut, names, handles }, offers] = await Promise.all([
+  const [{ files, unreadable, leftOut, names, handles }, handoff] = await Promise.all([
     filesOf(items),
     import('../../stores/file-handoff.ts')
   ])
-  for (const [file, handle] of handles) offers.keepHandle(file, handle)
-  for (const [file, name] of names) offers.keepName(file, name)
+  for (const [file, handle] of handles) handoff.keepHandle(file, handle)
+  for (const [file, name] of names) handoff.keepName(file, name)
   if (files.length + unreadable.length + leftOut === 0) return
-  offers.handOffFiles({ to, files, unreadable, leftOut })
+  handoff.handOffFiles({ to, files, unreadable, leftOut })
   if (isOn(to)) return
   const { navigate } = await import('../../stores/navigation.ts')
   await navigate(localizedPath(pageLocale(), `/${to}`))
