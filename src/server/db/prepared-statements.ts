@@ -1,66 +1,63 @@
-import { type CompiledQuery, Kysely } from 'kysely'
-import { dialect } from './dialect.ts'
-import type { Database } from './schema.ts'
+import type { CompiledQuery } from 'kysely'
+import { type StatementBuilder, statementBuilder } from './query-executor.ts'
 import { statementName } from './statement-names.ts'
 
-/** A statement that is built once and run with other values each time: `tx.run(prepared, values)`. */
+/** A statement that is built once and then run with other values each time: `tx.run(prepared, values)`. */
 export interface Prepared<Values extends object, Row> {
   bind(values: Values): { name: string | undefined; text: string; values: unknown[] }
-  /** Says what a row is; never there. */
+  /** Carries the type of a row; never set. */
   readonly row?: Row
 }
 
-/** What stands for a value while the statement is built. */
-class Slot {
+/** A query of Kysely or an `sql` text. */
+interface Buildable<Row> {
+  compile(builder: StatementBuilder): CompiledQuery<Row>
+}
+
+/**
+ * Returns a statement that `build` builds once, at its first use. Building takes about as long as
+ * PostgreSQL takes to run the statement, so frequent calls prepare theirs. `build` gets a placeholder for
+ * each value: it may pass it on as a parameter and throws where it reads it.
+ */
+export function prepare<Values extends object, Row>(
+  build: (db: StatementBuilder, values: Values) => Buildable<Row>
+): Prepared<Values, Row> {
+  let built: { name: string | undefined; text: string; parameters: readonly unknown[] } | undefined
+  const buildOnce = () => {
+    const placeholders = new Proxy({}, { get: (_target, name) => new Placeholder(String(name)) })
+    // as: a builder passes its values on and never looks at them
+    const query = build(statementBuilder, placeholders as Values).compile(statementBuilder)
+    built = { name: statementName(query.sql), text: query.sql, parameters: query.parameters }
+    return built
+  }
+  return {
+    bind(values) {
+      const { name, text, parameters } = built ?? buildOnce()
+      const bound = parameters.map(each =>
+        each instanceof Placeholder ? each.valueIn(values) : each
+      )
+      return { name, text, values: bound }
+    }
+  }
+}
+
+/** Stands for a value while a statement is built. */
+class Placeholder {
   readonly #name: string
 
   constructor(name: string) {
     this.#name = name
   }
 
-  of(values: object): unknown {
+  valueIn(values: object): unknown {
     return Reflect.get(values, this.#name)
   }
 
   [Symbol.toPrimitive](): never {
-    throw new Error(`a prepared statement cannot look at ${this.#name}`)
+    throw new Error(`a prepared statement cannot read the value of ${this.#name}`)
   }
 
   toJSON(): never {
     return this[Symbol.toPrimitive]()
   }
 }
-
-/** What builds statements; it runs none. */
-export type Builder = Kysely<Database>
-
-/** A query of Kysely, or an `sql` text. */
-interface Built<Row> {
-  compile(builder: Builder): CompiledQuery<Row>
-}
-
-/**
- * For calls that are made often: building a statement takes as long as PostgreSQL takes to run it.
- * `build` may put each value where a value stands, and must not look at it.
- */
-export function prepare<Values extends object, Row>(
-  build: (db: Builder, values: Values) => Built<Row>
-): Prepared<Values, Row> {
-  let made: { name: string | undefined; text: string; parameters: readonly unknown[] } | undefined
-  const make = () => {
-    const slots = new Proxy({}, { get: (_none, name) => new Slot(String(name)) })
-    // as: what a slot is not, no builder asks
-    const { sql, parameters } = build(builder, slots as Values).compile(builder)
-    made = { name: statementName(sql), text: sql, parameters }
-    return made
-  }
-  return {
-    bind(values) {
-      const { name, text, parameters } = made ?? make()
-      const bound = parameters.map(each => (each instanceof Slot ? each.of(values) : each))
-      return { name, text, values: bound }
-    }
-  }
-}
-
-const builder: Builder = new Kysely<Database>({ dialect })

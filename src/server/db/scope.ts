@@ -1,45 +1,43 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  DefaultQueryExecutor,
-  type KyselyProps,
-  type QueryResult,
-  Transaction
-} from 'kysely'
-import type pg from 'pg'
-import { adapter, compiler, dialect, driver } from './dialect.ts'
+import { Transaction } from 'kysely'
 import { type Db, poolOf, sharesOf } from './open.ts'
+import {
+  errorState,
+  NotBegun,
+  type PipelinedTransaction,
+  runTransaction
+} from './pipelined-transaction.ts'
 import type { Prepared } from './prepared-statements.ts'
+import { executorProps } from './query-executor.ts'
 import type { Database } from './schema.ts'
 import type { Sharer, Wish } from './shares.ts'
-import { statementName } from './statement-names.ts'
 
 export type { Leaver, Wish } from './shares.ts'
 
 declare const brand: unique symbol
-/** Id of a tenant. A request's only one comes from the resolver. */
+/** The id of a tenant. A request has exactly one, which its host name decides. */
 export type CompanyId = string & { readonly [brand]: 'CompanyId' }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
+/** Parses a company id. Throws where `text` is not a UUID. */
 export function companyId(text: string): CompanyId {
   const id = parseCompanyId(text)
   if (id === undefined) throw new Error('a company id is a UUID')
   return id
 }
 
-/** As `companyId`, for a text that may well be none. */
+/** Parses a company id. Returns undefined where `text` is not a UUID. */
 export function parseCompanyId(text: string): CompanyId | undefined {
   const lower = text.toLowerCase()
   return uuid.test(lower) ? (lower as CompanyId) : undefined // checked by the pattern
 }
 
 /**
- * Runs `run` in one transaction that sees the rows of `company` alone. A serialization failure, a
- * deadlock or a connection found dead starts it again, up to three times, so it must do nothing
- * outside the database; what has to follow goes to `tx.afterCommit`. `wish` says what is read for long,
- * and whose going ends the wait for a connection.
+ * Runs `run` in one transaction that sees only the rows of `company`. A serialization failure, a
+ * deadlock or a dead connection starts it again, up to three times. So `run` must have no effect
+ * outside the database; effects go to `tx.afterCommit`. `wish` marks long reads, and names the caller
+ * whose disconnect ends the wait for a connection.
  */
 export function inCompany<T>(
   db: Db,
@@ -48,20 +46,20 @@ export function inCompany<T>(
   wish?: Wish
 ): Promise<T> {
   const id = companyId(company)
-  return inTransaction(db, id, beginIn(id), unit => new Tx(unit, id), run, wish)
+  return inTransaction(db, id, beginIn(id), sent => new Tx(sent, id), run, wish)
 }
 
 /**
- * One query without parameters is one message, and the policies see the setting from the next statement
- * on; set within a statement it would come too late for that statement's own tables.
+ * Returns the statement that begins a transaction within a company. Both commands are one message. The
+ * policies read the setting when a statement starts, so it cannot be set within that statement itself.
  */
 function beginIn(id: CompanyId): string {
   return `begin; set local app.company_id = '${id}'`
 }
 
 /**
- * As `inCompany` for one statement: begin, statement and commit are sent together and cost one round
- * trip. A second statement is refused.
+ * Runs one statement as `inCompany` does. Begin, statement and commit are sent together and cost one
+ * round trip. A second statement throws.
  */
 export function inCompanyOnce<T>(
   db: Db,
@@ -70,19 +68,19 @@ export function inCompanyOnce<T>(
   wish?: Wish
 ): Promise<T> {
   const id = companyId(company)
-  const wrap = (unit: Unit) => new Tx(unit, id)
-  return inTransaction(db, id, beginIn(id), wrap, run, { ...wish, isSingle: true })
+  const open = (sent: PipelinedTransaction) => new Tx(sent, id)
+  return inTransaction(db, id, beginIn(id), open, run, { ...wish, isSingle: true })
 }
 
-/** As `inCompany` with no company: the platform's own tables and the two functions across tenants. */
+/** Runs `run` without a company: it sees the platform's own tables and the functions across tenants. */
 export function inPlatform<T>(db: Db, run: (tx: PlatformTx) => Promise<T>): Promise<T> {
-  return inTransaction(db, platform, 'begin', unit => new PlatformTx(unit), run)
+  return inTransaction(db, platform, 'begin', sent => new PlatformTx(sent), run)
 }
 
-/** The platform shares the connections with the companies as one of them. */
+/** The platform competes for connections like a company. */
 const platform: Sharer = 'platform'
 
-/** A statement written by hand. Its name is kept per connection: one name, one text, everywhere. */
+/** A statement written by hand. PostgreSQL prepares it under its name, so one name stands for one text. */
 export interface Statement {
   name: string
   text: string
@@ -90,57 +88,56 @@ export interface Statement {
 }
 
 /**
- * Builds queries as Kysely does, and runs statements by `raw` and `run`. These two send at the moment
- * of the call, so statements that are sent side by side run in the order of the calls; when a query of
- * Kysely is sent is Kysely's own affair, so where the order matters it is awaited, or goes by `run`.
+ * A Kysely transaction that can also run hand-written (`raw`) and prepared (`run`) statements. All three
+ * send at the moment of the call, so statements run in the order of the calls, awaited or not.
  */
-class UnitTx extends Transaction<Database> {
-  readonly #unit: Unit
+class BaseTx extends Transaction<Database> {
+  readonly #sent: PipelinedTransaction
 
-  constructor(unit: Unit) {
-    super(propsOf(unit))
-    this.#unit = unit
+  constructor(sent: PipelinedTransaction) {
+    super(executorProps(sent))
+    this.#sent = sent
   }
 
-  /** Runs a hand-written statement and answers its rows. */
+  /** Runs a hand-written statement and returns its rows. */
   async raw<Row extends object>(statement: Statement): Promise<Row[]> {
-    return (await this.#unit.send<Row>(statement)).rows
+    return (await this.#sent.send<Row>(statement)).rows
   }
 
-  /** Runs a statement that is built already and answers its rows. */
+  /** Runs a prepared statement and returns its rows. */
   async run<Values extends object, Row extends object>(
     prepared: Prepared<Values, Row>,
     values: Values
   ): Promise<Row[]> {
-    return (await this.#unit.send<Row>(prepared.bind(values))).rows
+    return (await this.#sent.send<Row>(prepared.bind(values))).rows
   }
 
   /**
-   * Leaves the answer of a last statement to the commit, which goes out right behind it and does not
-   * happen where it fails.
+   * Lets the commit follow the last statement without waiting for its answer. If the statement fails,
+   * the transaction is rolled back and throws its error.
    */
   sendWithCommit(statement: Promise<unknown>): void {
-    this.#unit.sendWithCommit(statement)
+    this.#sent.sendWithCommit(statement)
   }
 
-  /** Calls `act` once, when and only when this transaction has committed. */
+  /** Calls `act` once, after this transaction has committed. */
   afterCommit(act: () => void) {
-    this.#unit.afterCommit.push(act)
+    this.#sent.afterCommit.push(act)
   }
 }
 
 /** A transaction within one company. */
-export class Tx extends UnitTx {
+export class Tx extends BaseTx {
   readonly companyId: CompanyId
 
-  constructor(unit: Unit, company: CompanyId) {
-    super(unit)
+  constructor(sent: PipelinedTransaction, company: CompanyId) {
+    super(sent)
     this.companyId = company
   }
 }
 
-/** A transaction without a company: tenant tables are empty in it. */
-export class PlatformTx extends UnitTx {
+/** A transaction without a company. Row-level security hides every row of a company from it. */
+export class PlatformTx extends BaseTx {
   readonly companyId = undefined
 }
 
@@ -148,17 +145,12 @@ const maxRetries = 3
 const retryMillis = 20
 // serialization_failure, deadlock_detected
 const retryable = ['40001', '40P01']
-/** in_failed_sql_transaction */
-const abortedState = '25P02'
-
-/** The server went away while the connection lay idle; nothing has been said to it yet. */
-class NotBegun extends Error {}
 
 async function inTransaction<X, T>(
   db: Db,
   sharer: Sharer,
   begin: string,
-  wrap: (unit: Unit) => X,
+  open: (sent: PipelinedTransaction) => X,
   run: (tx: X) => Promise<T>,
   how: Wish & { isSingle?: boolean } = {}
 ): Promise<T> {
@@ -166,169 +158,20 @@ async function inTransaction<X, T>(
   for (let retries = 0; ; retries++) {
     try {
       const taken = shares.take(sharer, how)
-      // what is free is not waited for, not even for one turn
+      // a free connection is used in this turn of the event loop
       const share = taken instanceof Promise ? await taken : taken
       try {
-        return await tryOnce(poolOf(db), begin, wrap, run, how)
+        return await runTransaction(poolOf(db), { begin, isSingle: how.isSingle }, sent =>
+          run(open(sent))
+        )
       } finally {
         share.giveBack()
       }
     } catch (error) {
       const cause = error instanceof NotBegun ? error.cause : error
       if (retries === maxRetries) throw cause
-      if (!(error instanceof NotBegun) && !retryable.includes(sqlState(error))) throw error
+      if (!(error instanceof NotBegun) && !retryable.includes(errorState(error))) throw error
     }
     await sleep(retryMillis * 2 ** retries * (0.5 + Math.random()))
   }
-}
-
-async function tryOnce<X, T>(
-  pool: pg.Pool,
-  begin: string,
-  wrap: (unit: Unit) => X,
-  run: (tx: X) => Promise<T>,
-  { isSingle = false }: { isSingle?: boolean }
-): Promise<T> {
-  const client = await pool.connect()
-  const unit = new Unit(client, begin, isSingle)
-  // A connection goes back to the pool only with its transaction surely over.
-  let reusable = false
-  let result: T
-  try {
-    try {
-      result = await run(wrap(unit))
-      await unit.begun()
-    } catch (thrown) {
-      const error = unit.causeOf(thrown)
-      await unit.begun()
-      reusable = await unit.finish('rollback').then(
-        () => true,
-        () => false
-      )
-      await unit.sentWithCommit // may have failed first, and is then the reason
-      throw error
-    }
-    const command = await unit.finish('commit')
-    reusable = true
-    await unit.sentWithCommit
-    // A statement had failed and the caller went on; PostgreSQL then answers commit by rolling back.
-    if (command !== 'COMMIT') throw new Error('a failed statement has undone this transaction')
-  } finally {
-    client.release(!reusable)
-  }
-  for (const act of unit.afterCommit) act()
-  return result
-}
-
-/**
- * One transaction on one connection. Its statements run in the order they are given and are sent at once,
- * whether or not those before are answered; none is sent once it has ended.
- */
-class Unit implements DatabaseConnection {
-  readonly afterCommit: (() => void)[] = []
-  sentWithCommit: Promise<unknown> | undefined
-  readonly #client: pg.PoolClient
-  readonly #begin: string
-  readonly #isSingle: boolean
-  #begun: Promise<pg.QueryResult> | undefined
-  #failed: { error: unknown } | undefined
-  #ended = false
-  #committed: Promise<pg.QueryResult> | undefined
-
-  constructor(client: pg.PoolClient, begin: string, isSingle: boolean) {
-    this.#client = client
-    this.#begin = begin
-    this.#isSingle = isSingle
-  }
-
-  /** Throws where the transaction could not begin, whatever its statements say of that. */
-  async begun(): Promise<void> {
-    await this.#begun?.catch(cause => {
-      throw new NotBegun('a connection of the pool was lost before it was used', { cause })
-    })
-  }
-
-  async send<Row extends object>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
-    // A query that its caller forgot to await must not run in the connection's next transaction,
-    // which may be another company's.
-    if (this.#ended) throw new Error('this transaction has ended')
-    this.#gather()
-    if (!this.#begun) {
-      // `begin` is not waited for: what follows fails if it does
-      this.#begun = this.#client.query(this.#begin)
-      this.#begun.catch(() => undefined) // told by begun()
-    }
-    const result = this.#client.query<Row>(statement)
-    result.catch((error: unknown) => {
-      this.#failed ??= { error }
-    })
-    if (this.#isSingle) {
-      this.#committed = this.#end('commit')
-      this.#committed.catch(() => undefined) // told by finish()
-    }
-    return result
-  }
-
-  /** Of statements sent together the first that fails says why; those behind it, that it has. */
-  causeOf(thrown: unknown): unknown {
-    return sqlState(thrown) === abortedState && this.#failed ? this.#failed.error : thrown
-  }
-
-  sendWithCommit(statement: Promise<unknown>): void {
-    this.sentWithCommit = statement
-    statement.catch(() => undefined) // told after the commit, which it undoes
-  }
-
-  /** Answers what the server did, which after a failed statement is a rollback. */
-  async finish(how: 'commit' | 'rollback'): Promise<string> {
-    if (!this.#begun) {
-      this.#ended = true
-      return how.toUpperCase()
-    }
-    this.#committed ??= this.#end(how)
-    return (await this.#committed).command
-  }
-
-  #end(how: 'commit' | 'rollback'): Promise<pg.QueryResult> {
-    this.#ended = true
-    this.#gather()
-    return this.#client.query(how)
-  }
-
-  /** What is said before the event loop turns leaves in one packet. */
-  #gather(): void {
-    const { stream } = this.#client.connection
-    stream.cork()
-    process.nextTick(() => stream.uncork())
-  }
-
-  async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const name = parameters.length > 0 ? statementName(sql) : undefined
-    const result = await this.send<Row & object>({ name, text: sql, values: [...parameters] })
-    const { command, rowCount, rows } = result
-    return writes.includes(command) ? { numAffectedRows: BigInt(rowCount ?? 0), rows } : { rows }
-  }
-
-  streamQuery(): never {
-    throw new Error('read in pages: a stream would hold its transaction open')
-  }
-}
-
-const writes = ['INSERT', 'UPDATE', 'DELETE', 'MERGE']
-
-/** Kysely for one transaction: it builds the statements, `Unit` runs them. */
-function propsOf(unit: Unit): KyselyProps {
-  const provider = {
-    provideConnection: <T>(use: (c: DatabaseConnection) => Promise<T>) => use(unit)
-  }
-  return {
-    config: { dialect },
-    dialect,
-    driver,
-    executor: new DefaultQueryExecutor(compiler, adapter, provider)
-  }
-}
-
-function sqlState(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -1,9 +1,10 @@
+/** Each connection keeps every statement that it has prepared, so their number is bounded. */
 const maxNames = 500
 const names = new Map<string, string>()
 
 /**
- * A statement name for a SQL text, so that the server parses and plans it once per connection. Beyond
- * 500 texts there is none: every connection keeps what it has named.
+ * Returns the name under which PostgreSQL prepares a SQL text, so that it parses and plans it once per
+ * connection. Returns undefined after 500 texts; further ones are parsed with each call.
  */
 export function statementName(text: string): string | undefined {
   let name = names.get(text)

@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { AppError, type LimitFigures } from '../../../contract/errors.ts'
 import type { Usage } from '../../../contract/users.ts'
 import { type Interval, intervals, periodOf } from '../../../core/limit-period.ts'
-import { type Builder, prepare } from '../../db/prepared-statements.ts'
+import { prepare } from '../../db/prepared-statements.ts'
+import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
 
@@ -140,7 +141,7 @@ const groupsFor = prepare((db, asked: Asked & { category_id: string }) =>
     .where('group_category.category_id', '=', asked.category_id)
 )
 
-function groupsFrom(db: Builder, asked: Asked) {
+function groupsFrom(db: StatementBuilder, asked: Asked) {
   return db
     .selectFrom('group_user')
     .innerJoin('group', join =>

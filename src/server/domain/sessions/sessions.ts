@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { disabledBy } from '../../../contract/disabled.ts'
 import { AppError } from '../../../contract/errors.ts'
 import type { Session } from '../../../contract/sessions.ts'
-import { type Builder, prepare } from '../../db/prepared-statements.ts'
+import { prepare } from '../../db/prepared-statements.ts'
+import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import { inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Leaver, Tenant } from '../deps.ts'
@@ -374,7 +375,7 @@ const manySessions = prepare((db, { company_id, ids }: { company_id: CompanyId; 
 )
 
 /** Sessions of the company, with what their holders may do; the holder of a pending one is no person yet. */
-function sessionsOf(db: Builder, company_id: CompanyId) {
+function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
   return db
     .selectFrom('session')
     .leftJoin('user', join =>

@@ -48,11 +48,11 @@ test('takes a value wherever one stands, more than once too, and null', async ()
 test.each([
   ['writes it into a text', ({ name }: Company) => `%${name}%`],
   ['writes it as JSON', ({ name }: Company) => JSON.stringify({ name })]
-])('refuses a builder that looks at a value: %s', (_how, spoil) => {
+])('refuses a builder that reads a value: %s', (_how, spoil) => {
   const spoilt = prepare((db, values: Company) =>
     db.selectFrom('company').select('id').where('name', '=', spoil(values))
   )
   expect(() => spoilt.bind({ id: companyId(randomUUID()), name: 'Acme' })).toThrow(
-    'a prepared statement cannot look at name'
+    'a prepared statement cannot read the value of name'
   )
 })

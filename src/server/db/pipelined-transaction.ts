@@ -1,0 +1,160 @@
+import type pg from 'pg'
+
+/**
+ * One transaction on one connection. It does not wait for the answer to one statement before it sends
+ * the next.
+ *
+ * **What is sent when.** The pool opens its connections with the option `pipeline` of pg, so
+ * `client.query` writes a statement to the socket before it returns.
+ * - `send` writes one statement. Before the first one it writes `begin`, without waiting for the answer.
+ * - `finish` writes `commit` or `rollback`, after the callback of the transaction has ended. Where the
+ *   transaction is for a single statement, `send` writes `commit` right behind that statement.
+ * - Everything written in one turn of the event loop leaves in one packet.
+ *
+ * **Why the order holds.** PostgreSQL runs the statements of a connection in the order in which they
+ * arrive, and `send` writes synchronously. `Tx.raw`, `Tx.run` and Kysely (through `query-executor.ts`)
+ * call `send` before they return their promise. `tests/unit/server/db/statement-order.test.ts` reads the
+ * order from the socket.
+ *
+ * **What fails how.**
+ * - A failed `begin` means that the connection was dead: `begun` throws `NotBegun`, and the transaction
+ *   may start again.
+ * - After a failed statement PostgreSQL refuses those behind it and turns the commit into a rollback.
+ *   `causeOf` returns the first failure, and `finish` returns what PostgreSQL did.
+ * - A statement after the end throws. Its caller forgot to await it, and the connection may already
+ *   serve another company.
+ */
+export class PipelinedTransaction {
+  readonly afterCommit: (() => void)[] = []
+  /** A last statement whose answer is awaited after the commit. */
+  sentWithCommit: Promise<unknown> | undefined
+  readonly #client: pg.PoolClient
+  readonly #begin: string
+  readonly #isSingle: boolean
+  #begun: Promise<pg.QueryResult> | undefined
+  #firstFailure: { error: unknown } | undefined
+  #hasEnded = false
+  #end: Promise<pg.QueryResult> | undefined
+
+  constructor(client: pg.PoolClient, { begin, isSingle = false }: TransactionOptions) {
+    this.#client = client
+    this.#begin = begin
+    this.#isSingle = isSingle
+  }
+
+  /** Writes a statement before it returns the promise of its result. */
+  async send<Row extends object>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
+    if (this.#hasEnded) throw new Error('this transaction has ended')
+    this.#collectWrites()
+    if (!this.#begun) {
+      this.#begun = this.#client.query(this.#begin)
+      this.#begun.catch(() => undefined) // begun() throws it
+    }
+    const result = this.#client.query<Row>(statement)
+    result.catch((error: unknown) => {
+      this.#firstFailure ??= { error }
+    })
+    if (this.#isSingle) {
+      this.#end = this.#writeEnd('commit')
+      this.#end.catch(() => undefined) // finish() throws it
+    }
+    return result
+  }
+
+  /** Lets `finish` write the commit before this statement is answered. */
+  sendWithCommit(statement: Promise<unknown>): void {
+    this.sentWithCommit = statement
+    statement.catch(() => undefined) // runTransaction() throws it
+  }
+
+  /** Throws `NotBegun` where the transaction could not begin. */
+  async begun(): Promise<void> {
+    await this.#begun?.catch(cause => {
+      throw new NotBegun('a connection of the pool was lost before it was used', { cause })
+    })
+  }
+
+  /** Returns the first failure where `thrown` only says that an earlier statement failed. */
+  causeOf(thrown: unknown): unknown {
+    const isConsequence = errorState(thrown) === failedTransaction
+    return isConsequence && this.#firstFailure ? this.#firstFailure.error : thrown
+  }
+
+  /** Ends the transaction and returns what PostgreSQL did: `COMMIT` or `ROLLBACK`. */
+  async finish(how: 'commit' | 'rollback'): Promise<string> {
+    if (!this.#begun) {
+      this.#hasEnded = true
+      return how.toUpperCase()
+    }
+    this.#end ??= this.#writeEnd(how)
+    return (await this.#end).command
+  }
+
+  #writeEnd(how: 'commit' | 'rollback'): Promise<pg.QueryResult> {
+    this.#hasEnded = true
+    this.#collectWrites()
+    return this.#client.query(how)
+  }
+
+  /** Sends what is written in this turn of the event loop in one packet, not in one per message. */
+  #collectWrites(): void {
+    const { stream } = this.#client.connection
+    stream.cork()
+    process.nextTick(() => stream.uncork())
+  }
+}
+
+interface TransactionOptions {
+  /** The statement that begins the transaction. */
+  begin: string
+  /** Commits right behind the first statement. */
+  isSingle?: boolean | undefined
+}
+
+/** Thrown where a connection died while it was idle, so that none of the transaction has run. */
+export class NotBegun extends Error {}
+
+/** in_failed_sql_transaction */
+const failedTransaction = '25P02'
+
+/** Runs `run` in one transaction on a connection of the pool, and commits unless it throws. */
+export async function runTransaction<T>(
+  pool: pg.Pool,
+  options: TransactionOptions,
+  run: (transaction: PipelinedTransaction) => Promise<T>
+): Promise<T> {
+  const client = await pool.connect()
+  const transaction = new PipelinedTransaction(client, options)
+  // the pool must not reuse a connection whose transaction may still be open
+  let isReusable = false
+  let result: T
+  try {
+    try {
+      result = await run(transaction)
+      await transaction.begun()
+    } catch (thrown) {
+      const error = transaction.causeOf(thrown)
+      await transaction.begun()
+      isReusable = await transaction.finish('rollback').then(
+        () => true,
+        () => false
+      )
+      await transaction.sentWithCommit // if this one failed first, its error is the reason
+      throw error
+    }
+    const command = await transaction.finish('commit')
+    isReusable = true
+    await transaction.sentWithCommit
+    // `run` caught the error of a failed statement and went on
+    if (command !== 'COMMIT') throw new Error('a failed statement has undone this transaction')
+  } finally {
+    client.release(!isReusable)
+  }
+  for (const act of transaction.afterCommit) act()
+  return result
+}
+
+/** Returns the SQLSTATE of an error, or an empty text. */
+export function errorState(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}

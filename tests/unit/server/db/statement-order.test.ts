@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Db, openDatabase } from '../../../../src/server/db/open.ts'
+import { prepare } from '../../../../src/server/db/prepared-statements.ts'
+import { companyId, inCompany, inCompanyOnce, type Tx } from '../../../../src/server/db/scope.ts'
+import { makeDb } from '../../../helpers/database.ts'
+import { recordWire } from '../../../helpers/wire.ts'
+
+let made: Awaited<ReturnType<typeof makeDb>>
+let wire: Awaited<ReturnType<typeof recordWire>>
+let db: Db
+const company = companyId(randomUUID())
+const begin = `begin; set local app.company_id = '${company}'`
+
+beforeAll(async () => {
+  made = await makeDb()
+  wire = await recordWire(made.socketDir)
+  db = await openDatabase({ socketDir: wire.socketDir, database: made.name })
+})
+afterAll(async () => {
+  await db.close()
+  await wire[Symbol.asyncDispose]()
+  await made[Symbol.asyncDispose]()
+})
+beforeEach(() => {
+  wire.statements.length = 0
+})
+
+const prepared = prepare((builder, { name }: { name: string }) =>
+  builder.selectFrom('company').select('name').where('name', '=', name)
+)
+
+type Way = 'raw' | 'run' | 'kysely' | 'sql'
+
+/** Every way to send a statement, and what it is on the wire. */
+const ways: Record<Way, { send(tx: Tx): Promise<unknown>; text: string }> = {
+  raw: {
+    send: (tx: Tx) => tx.raw({ name: 'raw', text: 'select $1::int as raw', values: [1] }),
+    text: 'select $1::int as raw'
+  },
+  run: {
+    send: (tx: Tx) => tx.run(prepared, { name: 'Acme' }),
+    text: 'select "name" from "company" where "name" = $1'
+  },
+  kysely: {
+    send: (tx: Tx) => tx.selectFrom('company').select('id').executeTakeFirst(),
+    text: 'select "id" from "company"'
+  },
+  sql: {
+    send: (tx: Tx) => sql`select ${2}::int as two`.execute(tx),
+    text: 'select $1::int as two'
+  }
+}
+const all = Object.keys(ways) as Way[]
+
+test.each(permutations(all))(
+  'sends %s, %s, %s, %s in the order of the calls, before PostgreSQL has answered any',
+  async (...order) => {
+    const texts = order.map(way => ways[way].text)
+    const answer = wire.holdAnswers()
+    const running = inCompany(db, company, tx => Promise.all(order.map(way => ways[way].send(tx))))
+    await expect.poll(() => wire.statements).toEqual([begin, ...texts])
+    answer()
+    await running
+    expect(wire.statements).toEqual([begin, ...texts, 'commit'])
+  }
+)
+
+test.each(all)(
+  'sends begin, the one statement by %s and the commit, before PostgreSQL has answered any',
+  async way => {
+    const answer = wire.holdAnswers()
+    const running = inCompanyOnce(db, company, tx => ways[way].send(tx))
+    await expect.poll(() => wire.statements).toEqual([begin, ways[way].text, 'commit'])
+    answer()
+    await running
+  }
+)
+
+test('sends the commit behind a statement that was left to it', async () => {
+  const last = 'select pg_sleep(0.2)'
+  let isAnswered = false
+  await inCompany(db, company, async tx => {
+    await ways.kysely.send(tx)
+    const sleeping = sql.raw(last).execute(tx)
+    tx.sendWithCommit(sleeping.then(() => (isAnswered = true)))
+    await expect.poll(() => wire.statements.at(-1)).toBe(last)
+    expect(isAnswered).toBe(false)
+  })
+  expect(wire.statements).toEqual([begin, ways.kysely.text, last, 'commit'])
+})
+
+test('sends a rollback where the callback throws, and nothing where it sends nothing', async () => {
+  const failing = inCompany(db, company, async tx => {
+    await ways.raw.send(tx)
+    throw new Error('changed my mind')
+  })
+  await expect(failing).rejects.toThrow('changed my mind')
+  expect(wire.statements).toEqual([begin, ways.raw.text, 'rollback'])
+  await inCompany(db, company, async () => undefined)
+  expect(wire.statements).toHaveLength(3)
+})
+
+function permutations<T>(items: T[]): T[][] {
+  if (items.length < 2) return [items]
+  return items.flatMap((item, at) =>
+    permutations(items.toSpliced(at, 1)).map(others => [item, ...others])
+  )
+}
