@@ -14,7 +14,7 @@ export default defineConfig({
   testDir: 'tests/e2e',
   testMatch: '**/*.spec.ts',
   outputDir: 'test-results',
-  timeout: 180_000,
+  timeout: 300_000,
   expect: { timeout: 15_000 },
   // tests wait for keys, mails and databases as much as they compute; each makes its own people
   workers: 2,

@@ -37,6 +37,7 @@ const scenarios: Record<string, Scenario> = {
   ),
   'C-04 full disk': ({ seed }) => fillDisk({ seed, megabytes: 64 }),
   'C-05': runTests(['tests/api/database-loss.test.ts']),
+  'C-06': runTests(['tests/api/cuts.test.ts']),
   'C-07': runTests(['tests/api/stream-cuts.test.ts']),
   'C-10': runTests(['tests/api/upload-writers.test.ts']),
   'C-10 waiting': ({ seed, scale }) => wait({ seed, seconds: countOf(10, scale) }),

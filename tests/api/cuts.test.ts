@@ -6,11 +6,13 @@ import { AppError } from '../../src/contract/errors.ts'
 import { getRequest } from '../../src/contract/requests.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 import { type Client, fetchAt, signUpAt } from '../helpers/client.ts'
-import { seed } from '../helpers/counts.ts'
+import { patience, seed, times } from '../helpers/counts.ts'
 import { type Cut, type FaultProxy, startFaultProxy } from '../helpers/fault-proxy.ts'
 import { createRandom, type Random } from '../helpers/random.ts'
 
-const cutsWanted = Number(process.env.CUTS ?? 100)
+// C-06
+
+const cutsWanted = times(30, 10_000)
 
 let app: TestApp
 let proxy: FaultProxy
@@ -28,40 +30,44 @@ afterAll(async () => {
 /** The step of a deposit whose connection breaks. */
 type Step = 'reserve' | 'transfer' | 'ask'
 
-test(`makes exactly one document however the connection breaks (SEED=${seed})`, async () => {
-  const random = createRandom(seed)
-  const made: { id: string; sha256: string }[] = []
-  while (proxy.cuts() < cutsWanted) {
-    const bytes = random.bytes(random.pick([1, random.integer(2, 2000), 50_000, 200_000]))
-    const step: Step = random.pick(['reserve', 'transfer', 'transfer', 'ask'])
-    made.push(await deposit(bytes, step, cutIn(random, step, bytes.length)))
-    proxy.forget()
-  }
-  for (const { id } of made) await done(id)
+test(
+  `makes exactly one document however the connection breaks (SEED=${seed})`,
+  async () => {
+    const random = createRandom(seed)
+    const made: { id: string; sha256: string }[] = []
+    while (proxy.cuts() < cutsWanted) {
+      const bytes = random.bytes(random.pick([1, random.integer(2, 2000), 50_000, 200_000]))
+      const step: Step = random.pick(['reserve', 'transfer', 'transfer', 'ask'])
+      made.push(await deposit(bytes, step, cutIn(random, step, bytes.length)))
+      proxy.forget()
+    }
+    for (const { id } of made) await done(id)
 
-  const { rows: requests } = await app.owner.query('select id, state from request')
-  expect(new Set(requests.map(row => row.id))).toEqual(new Set(made.map(each => each.id)))
-  expect(requests.filter(row => row.state !== 'done')).toEqual([])
-  const { rows: deposits } = await app.owner.query(
-    'select request_id, company_id, blob_tag from deposit'
-  )
-  expect(deposits).toHaveLength(made.length)
-  const sha256 = new Map(made.map(each => [each.id, each.sha256]))
-  for (const { request_id, company_id, blob_tag } of deposits) {
-    const kept = await app.deps.blobs.digestKept(company_id, blob_tag)
-    expect(kept?.sha256.toString('hex')).toBe(sha256.get(request_id))
-  }
-  const { rows: usage } = await app.owner.query(
-    'select kind, used::int, reserved::int from usage order by kind'
-  )
-  const { rows: stored } = await app.owner.query('select sum(size)::int as bytes from upload')
-  expect(usage).toEqual([
-    { kind: 'requests', used: made.length, reserved: 0 },
-    { kind: 'storage', used: stored[0].bytes, reserved: 0 }
-  ])
-  expect(await stagedFiles()).toEqual([])
-  expect(app.logged.filter(line => line.level === 'error')).toEqual([])
-}, 120_000)
+    const { rows: requests } = await app.owner.query('select id, state from request')
+    expect(new Set(requests.map(row => row.id))).toEqual(new Set(made.map(each => each.id)))
+    expect(requests.filter(row => row.state !== 'done')).toEqual([])
+    const { rows: deposits } = await app.owner.query(
+      'select request_id, company_id, blob_tag from deposit'
+    )
+    expect(deposits).toHaveLength(made.length)
+    const sha256 = new Map(made.map(each => [each.id, each.sha256]))
+    for (const { request_id, company_id, blob_tag } of deposits) {
+      const kept = await app.deps.blobs.digestKept(company_id, blob_tag)
+      expect(kept?.sha256.toString('hex')).toBe(sha256.get(request_id))
+    }
+    const { rows: usage } = await app.owner.query(
+      'select kind, used::int, reserved::int from usage order by kind'
+    )
+    const { rows: stored } = await app.owner.query('select sum(size)::int as bytes from upload')
+    expect(usage).toEqual([
+      { kind: 'requests', used: made.length, reserved: 0 },
+      { kind: 'storage', used: stored[0].bytes, reserved: 0 }
+    ])
+    expect(await stagedFiles()).toEqual([])
+    expect(app.logged.filter(line => line.level === 'error')).toEqual([])
+  },
+  patience(120_000)
+)
 
 test('goes on after a network that died silently, and ignores what it delivers later', async () => {
   const bytes = createRandom(seed).bytes(300_000)

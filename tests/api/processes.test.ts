@@ -84,7 +84,7 @@ test('both go on after a crash of the database, and streams miss nothing', async
     if (event.event === undefined && JSON.parse(event.data).id === made.request.id) break
   }
   stream.close()
-}, 60_000)
+})
 
 test.for(['of their own', 'of the operator'])(
   'two that start together on an empty database %s both come up',

@@ -295,4 +295,4 @@ test('gives back what a thousand broken calls had reserved', async () => {
   for (let tries = 0; (await reserved()) > 0 && tries < 1000; tries++) await sleep(20)
   expect(await reserved()).toBe(0)
   expect(await staged()).toEqual([])
-}, 60_000)
+})

@@ -56,7 +56,7 @@ beforeAll(async () => {
       return { host, people, marks: [host, titleOf(host)] }
     })
   )
-}, 60_000)
+})
 afterAll(() => app[Symbol.asyncDispose]())
 
 const fronts: [name: string, skipped: boolean, start: (port: number) => Promise<Front>][] = [

@@ -8,7 +8,7 @@ import { createRandom } from '../helpers/random.ts'
 
 // C-07
 
-const cuts = times(100, 10_000)
+const cuts = times(30, 10_000)
 
 test(
   `tells each event once and in order, however often the stream is cut (SEED=${seed})`,

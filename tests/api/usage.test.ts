@@ -37,7 +37,7 @@ test(`lets exactly as many of 64 deposits at once in as requests are left (SEED=
     expect(await usageOf(app)).toMatchObject({ requests: { used: 0, reserved: limit } })
   }
   expect((await ownSum(people)).requests_used).toBe(limit)
-}, 60_000)
+})
 
 test(`lets exactly as many of 64 deposits at once in as room is left (SEED=${seed})`, async () => {
   const random = createRandom(seed)
@@ -57,7 +57,7 @@ test(`lets exactly as many of 64 deposits at once in as room is left (SEED=${see
     expect(await usageOf(app)).toMatchObject({ storage: { used: 0, reserved: taken } })
   }
   expect((await ownSum(people)).storage_used).toBe(taken)
-}, 60_000)
+})
 
 test('fills two groups to their last request, however the calls race', async () => {
   await using app = await makeApp({ limits: { max_requests: 10 } })

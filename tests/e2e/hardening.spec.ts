@@ -37,11 +37,15 @@ const linkPages = ['/verify-account', '/activate-account', '/confirm-email', '/r
 /** An e-mail that our rules take, so that pages print it which stay silent about any other text. */
 const mailable = `{{window.pwned=1}}'-window.pwned++-'@example.com`
 
+// one walk in each language; `EVERY_STATE=1 npm run e2e -- tests/e2e/hardening.spec.ts` takes both in both
+const isWhole = Boolean(process.env.EVERY_STATE)
+
 for (const [locale, recorded] of [
   ['en', 'Recorded'],
   ['fr', 'Enregistré']
 ] as const) {
   test(`texts of people stay texts on every page in ${locale} (G-02)`, async ({ page }) => {
+    test.skip(locale === 'fr' && !isWhole, 'walked in English, or with EVERY_STATE=1')
     const faults = watchFaults(page)
     const site = `${test.info().project.use.baseURL}/${locale}`
     const [name = '', ...others] = canaries
@@ -123,7 +127,7 @@ test('texts of a company stay texts, and its pictures pictures, on every page (G
        from another a join "group" g on g.company_id = a.company_id`
   )
   await become(canaries.at(-1) ?? '', runningPictures[0] ?? '', runningPictures[1] ?? '')
-  for (const locale of ['en', 'fr']) {
+  for (const locale of isWhole ? ['en', 'fr'] : ['fr']) {
     // pages lead a person to the language that is theirs
     await signUp(page, `${site}/${locale}`)
     for (const path of [...taskPages, '/setup', '/docs', '/docs/calls', '/docs/errors']) {
@@ -449,12 +453,13 @@ async function visitLinks(page: Page, site: string, isSignedIn = false): Promise
       await expectUnharmed(page)
     }
   }
-  for (const canary of canaries) {
-    for (const [reason, since] of [
-      [canary, '2026-05-03T12:00:00Z'],
-      ['security', canary]
-    ]) {
-      const disabled = JSON.stringify({ scope: 'user', reason, since })
+  for (const [at, canary] of canaries.entries()) {
+    const both = [
+      { reason: canary, since: '2026-05-03T12:00:00Z' },
+      { reason: 'security', since: canary }
+    ]
+    for (const texts of isWhole ? both : both.slice(at % 2).slice(0, 1)) {
+      const disabled = JSON.stringify({ scope: 'user', ...texts })
       await page.goto(`${site}/disabled?${new URLSearchParams({ disabled })}#${canary}`)
       await expect(page.locator('[data-disabled-what]')).toBeVisible()
       await expectUnharmed(page)

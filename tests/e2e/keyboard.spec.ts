@@ -23,6 +23,9 @@ const windows: Record<string, { settings: BrowserContextOptions; from: Locale; t
 
 for (const [name, { settings, from, to }] of Object.entries(windows)) {
   test(`${name} is used by the keyboard alone, from sign-up to sign-out`, async ({ browser }) => {
+    // as narrow as the one at 400 %, and higher
+    const isLeftOut = name === 'a window of 320 px' && !process.env.EVERY_STATE
+    test.skip(isLeftOut, 'walked at 400 %, or with EVERY_STATE=1')
     const context = await browser.newContext({ ...settings, reducedMotion: 'reduce' })
     const page = await context.newPage()
     const site = test.info().project.use.baseURL ?? ''

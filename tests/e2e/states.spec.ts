@@ -18,6 +18,9 @@ const inSuite: Record<'everybody' | 'somebody', Locale> = { everybody: 'fr', som
 const isLeftOut = (walk: keyof typeof inSuite, locale: Locale) =>
   !process.env.EVERY_STATE && inSuite[walk] !== locale
 
+// the longest walks of the suite: each worker takes one
+test.describe.configure({ mode: 'parallel' })
+
 // the longest words in the narrowest window
 const widths: Record<Locale, number> = { en: 1280, fr: 320 }
 
@@ -178,7 +181,7 @@ for (const locale of locales) {
       }
     })
 
-    test('of pages for somebody', async ({ browser }) => {
+    test('of deposits and of the history', async ({ browser }) => {
       test.skip(
         isLeftOut('somebody', locale),
         'walked in the other language, or with EVERY_STATE=1'
@@ -190,9 +193,6 @@ for (const locale of locales) {
       await lookAtHistoryWithout()
       await lookAtDeposit()
       await lookAtHistory()
-      await lookAtAccount()
-      await lookAtShell()
-      await lookAtEnds()
       await context.close()
 
       async function lookAtHistoryWithout() {
@@ -309,6 +309,23 @@ for (const locale of locales) {
         await look('history without a network')
         await context.setOffline(false)
       }
+    })
+
+    test('of the account, of what stands beside every page, and of a session at its end', async ({
+      browser
+    }) => {
+      test.skip(
+        isLeftOut('somebody', locale),
+        'walked in the other language, or with EVERY_STATE=1'
+      )
+      const { page, context, t, home, visit, look } = await open(
+        await browser.newContext(settings())
+      )
+      await signUp(page, home)
+      await lookAtAccount()
+      await lookAtShell()
+      await lookAtEnds()
+      await context.close()
 
       async function lookAtAccount() {
         await hold(page, ['GET', '/user/session'])

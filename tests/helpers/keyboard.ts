@@ -19,7 +19,7 @@ export async function tabToTarget(page: Page, target: Locator, words: string): P
 
 /** The focus is in view, marked, and nothing lies over it. */
 export async function expectFocusSeen(page: Page): Promise<void> {
-  await expect.poll(() => page.evaluate(findFocusFaults), { timeout: 2000 }).toEqual([])
+  await expect.poll(() => page.evaluate(findFocusFaults)).toEqual([])
 }
 
 function findFocusFaults(): string[] {

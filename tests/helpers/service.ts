@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { findPostmaster, isAlive } from '../../src/server/db/postmaster.ts'
 
 const root = join(import.meta.dirname, '../..')
-const readySeconds = 60
+const readySeconds = 120
 
 export type ServiceProcess = Awaited<ReturnType<typeof makeServiceProcess>>
 
