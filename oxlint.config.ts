@@ -156,7 +156,7 @@ const files = {
  */
 export const doors: Record<string, string[]> = {
   'src/stores/history': ['request-export.ts', 'request-filter.ts', 'requests.ts'],
-  'src/stores/deposits': ['cancel-upload.ts', 'deposit-states.ts', 'deposits.ts'],
+  'src/stores/deposits': ['deposit-states.ts', 'deposits.ts'],
   'src/islands/sign-in': ['Setup.tsx', 'SignIn.tsx', 'SignUp.tsx'],
   'src/islands/mail-links': [
     'ActivateAccount.tsx',

@@ -1,7 +1,6 @@
 import { atom } from 'nanostores'
-import { readPayload } from '../core/keys/access-token.ts'
 import { environment } from './environment.ts'
-import { checkedNamesKey, onSignIn, onSignOut, sessionToken } from './sessions.ts'
+import { checkedNamesKey, onSignIn, onSignOut, signedInUser } from './sessions.ts'
 
 type Names = readonly string[]
 
@@ -18,7 +17,7 @@ onSignIn(() => $checkedNames.set(readNames()))
 onSignOut(() => $checkedNames.set(new Map()))
 
 export function rememberNames(request: string, names: Names): void {
-  const person = personOf()
+  const person = signedInUser()
   if (person === undefined || names.length === 0) return
   // read anew, because other tabs write there too
   const kept = [...readNames(), [request, names] as const]
@@ -29,7 +28,7 @@ export function rememberNames(request: string, names: Names): void {
 }
 
 function readNames(): ReadonlyMap<string, Names> {
-  const person = personOf()
+  const person = signedInUser()
   const text = environment().readStored(checkedNamesKey)
   if (person === undefined || !text?.startsWith(`${person}\n`)) return new Map()
   try {
@@ -48,9 +47,4 @@ function isEntry(value: unknown): value is [string, string[]] {
 
 function isText(value: unknown): value is string {
   return typeof value === 'string'
-}
-
-function personOf(): string | undefined {
-  const person = readPayload(sessionToken() ?? '')?.['sub']
-  return typeof person === 'string' ? person : undefined
 }

@@ -1,14 +1,15 @@
+import { clear, createStore, del, set, values } from 'idb-keyval'
 import * as z from 'zod/mini'
 import { Store } from '../contract/requests.ts'
 
-/** What the browser remembers of an upload that has begun, so that it goes on after a reload. */
+/** An upload that this browser has begun, with all it takes to continue it after a reload. */
 export const RememberedUpload = z.object({
   id: z.string(),
-  /** Whose it is: nobody else may see it. */
+  /** Id of the person: nobody else may see the upload. */
   person: z.string(),
-  /** The document that works on it; it holds a lock of this name while it lives. */
+  /** Id of the document that is working on it. */
   owner: z.string(),
-  /** Absent while the reservation has not been answered: its key answers it again. */
+  /** Absent until the reservation is answered. Asking again with the same key returns the same one. */
   address: z.optional(z.string()),
   request_id: z.optional(z.string()),
   key: z.string(),
@@ -19,116 +20,80 @@ export const RememberedUpload = z.object({
   type: z.string(),
   original: z.string(),
   stored: z.string(),
-  /** Bytes that are sent. */
+  /** Size of what is sent: the file or its reduced copy. */
   bytes: z.number(),
   category: z.object({
     id: z.string(),
     store: Store,
     media_types: z.nullable(z.array(z.string()))
   }),
-  /** The file itself, where the browser gave a lasting way to it. */
+  /** Opens the file again, in browsers that give such handles. */
   handle: z.optional(z.custom<FileSystemFileHandle>(value => typeof value === 'object'))
 })
 export type RememberedUpload = z.infer<typeof RememberedUpload>
 
-export interface RememberedUploads {
-  save: (upload: Omit<RememberedUpload, 'person' | 'owner'>, person: string) => Promise<void>
-  forget: (id: string) => Promise<void>
-  /** Takes over what no living document works on; of other people's nothing is kept. */
-  claim: (person: string) => Promise<RememberedUpload[]>
-}
-
-const databaseName = 'vidimus-uploads'
-const storeName = 'upload'
+const store = createStore('vidimus-uploads', 'upload')
 const lockPrefix = 'vidimus:uploads:'
-/** Names this document among all tabs. */
-const owner = crypto.randomUUID()
-let locked = false
 
-export const rememberedUploads: RememberedUploads = {
-  async save(upload, person) {
-    live()
-    await write(store => store.put({ ...upload, person, owner }, upload.id))
-  },
-  forget: id => write(store => store.delete(id)),
-  async claim(person) {
-    live()
-    if (!locked) return []
-    // one document at a time, so that two do not take the same
-    return navigator.locks.request(`${lockPrefix}claim`, async () => {
-      const { held = [] } = await navigator.locks.query()
-      const alive = new Set(held.map(({ name }) => name))
-      const mine: RememberedUpload[] = []
-      for (const value of await readAll()) {
-        const { success, data } = RememberedUpload.safeParse(value)
-        if (!success) continue
-        if (data.person !== person) await write(store => store.delete(data.id))
-        else if (!alive.has(lockPrefix + data.owner)) {
-          mine.push(data)
-          await write(store => store.put({ ...data, owner }, data.id))
-        }
-      }
-      return mine
-    })
-  }
-}
-
-/** Forgets all, of everybody: the person has signed out. */
+/** Deletes the remembered uploads of everybody. */
 export async function forgetUploads(): Promise<void> {
-  await write(store => store.clear())
+  await attempt(() => clear(store))
 }
 
-/** A lock that ends with the document, however it ends. */
-function live(): void {
-  // without locks nobody can tell whether a document lives: nothing is then taken over
-  if (locked || !('locks' in navigator)) return
-  locked = true
-  void navigator.locks.request(lockPrefix + owner, () => new Promise(() => {}))
+/**
+ * Remembers the uploads of this document in the browser. The document holds a lock while it lives,
+ * however it ends, so that another one can tell which uploads nobody is working on.
+ */
+export function createRememberedUploads() {
+  const owner = crypto.randomUUID()
+  let hasLock = false
+
+  function lock(): void {
+    // a page without HTTPS has no locks: nobody can tell then whether a document lives
+    if (hasLock || !('locks' in navigator)) return
+    hasLock = true
+    void navigator.locks.request(lockPrefix + owner, () => new Promise(() => {}))
+  }
+
+  return {
+    async save(upload: Omit<RememberedUpload, 'person' | 'owner'>, person: string): Promise<void> {
+      lock()
+      await attempt(() => set(upload.id, { ...upload, person, owner }, store))
+    },
+
+    async forget(id: string): Promise<void> {
+      await attempt(() => del(id, store))
+    },
+
+    /** Takes over the person's uploads that no document is working on, and deletes those of others. */
+    async claim(person: string): Promise<RememberedUpload[]> {
+      lock()
+      if (!hasLock) return []
+      // one document at a time, so that no two take the same upload
+      return navigator.locks.request(`${lockPrefix}claim`, async () => {
+        const { held = [] } = await navigator.locks.query()
+        const locks = new Set(held.map(({ name }) => name))
+        const claimed: RememberedUpload[] = []
+        for (const value of (await attempt(() => values(store))) ?? []) {
+          const { success, data } = RememberedUpload.safeParse(value)
+          if (!success) continue
+          if (data.person !== person) await attempt(() => del(data.id, store))
+          else if (!locks.has(lockPrefix + data.owner)) {
+            claimed.push(data)
+            await attempt(() => set(data.id, { ...data, owner }, store))
+          }
+        }
+        return claimed
+      })
+    }
+  }
 }
 
-/** Storage may be switched off or full: uploads then go on as long as the page does. */
-async function write(act: (store: IDBObjectStore) => IDBRequest): Promise<void> {
+/** Storage may be switched off or full. Uploads then continue only for as long as the page is open. */
+async function attempt<Result>(access: () => Promise<Result>): Promise<Result | undefined> {
   try {
-    const database = await open()
-    const transaction = database.transaction(storeName, 'readwrite')
-    act(transaction.objectStore(storeName))
-    await new Promise<void>((resolve, reject) => {
-      transaction.oncomplete = () => resolve()
-      transaction.onabort = () => reject(transaction.error)
-    })
+    return await access()
   } catch {
-    // as above
+    return undefined
   }
-}
-
-async function readAll(): Promise<unknown[]> {
-  try {
-    const database = await open()
-    const store = database.transaction(storeName).objectStore(storeName)
-    return await answerOf(store.getAll())
-  } catch {
-    return []
-  }
-}
-
-let opened: Promise<IDBDatabase> | undefined
-
-function open(): Promise<IDBDatabase> {
-  const request = () => {
-    const opening = indexedDB.open(databaseName, 1)
-    opening.onupgradeneeded = () => opening.result.createObjectStore(storeName)
-    return answerOf(opening)
-  }
-  opened ??= request().catch((error: unknown) => {
-    opened = undefined
-    throw error
-  })
-  return opened
-}
-
-function answerOf<Result>(request: IDBRequest<Result>): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result)
-    request.onerror = () => reject(request.error)
-  })
 }

@@ -131,10 +131,15 @@ export function sessionToken(): string | undefined {
   return session.status === 'in' ? session.token : undefined
 }
 
+/** Returns the id of the person who is signed in. */
+export function signedInUser(): string | undefined {
+  const user = readPayload(sessionToken() ?? '')?.['sub']
+  return typeof user === 'string' ? user : undefined
+}
+
 /** Names what the tabs of this person in this browser share: `'stream'` → `'vidimus:stream:docs.acme.fr:<user>'` */
 export function sharedName(what: string): string {
-  const token = sessionToken()
-  return `vidimus:${what}:${environment().place().host}:${token ? subjectOf(token) : ''}`
+  return `vidimus:${what}:${environment().place().host}:${signedInUser() ?? ''}`
 }
 
 /** What holds for an error of any call: 401 signs out, and who is disabled is told so. */

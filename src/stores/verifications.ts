@@ -3,12 +3,11 @@ import { AppError, asAppError } from '../contract/errors.ts'
 import { maxItemsSignedOut } from '../contract/limits.ts'
 import type { Answer } from '../contract/verifications.ts'
 import { type NamedFingerprint, parseFingerprints } from '../core/input/pasted-fingerprints.ts'
-import { readPayload } from '../core/keys/access-token.ts'
 import { retryDelay } from '../core/retry-delay.ts'
 import { shownName } from '../core/text/visible-text.ts'
 import { rememberNames } from './checked-names.ts'
 import { environment } from './environment.ts'
-import { $session, api, onSignIn, onSignOut, sessionToken } from './sessions.ts'
+import { $session, api, onSignIn, onSignOut, signedInUser } from './sessions.ts'
 
 export type CheckState =
   | { step: 'waiting' }
@@ -58,7 +57,7 @@ const steadyRetryMs = 20_000
 let lastId = 0
 let lastBatch = 0
 /** Who was signed in last: a session that ended by itself leaves the checks to the same person. */
-let owner: unknown
+let owner: string | undefined
 /** Calls go out one after another, so that a pause holds for all batches. */
 let line: Promise<unknown> = Promise.resolve()
 let endPause: () => void = () => {}
@@ -67,8 +66,7 @@ onSignOut(departure => {
   if (departure === 'signed-out') forgetChecks()
 })
 onSignIn(() => {
-  const token = sessionToken()
-  const person = token ? readPayload(token)?.['sub'] : undefined
+  const person = signedInUser()
   if (owner !== undefined && owner !== person) forgetChecks()
   owner = person
   // other limits hold for people, and what a session's end had interrupted goes on

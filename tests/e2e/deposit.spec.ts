@@ -172,6 +172,25 @@ test('records a file once that stands twice in one choice', async ({ page }) => 
   await expect(page.getByText(/You already deposited this exact file/)).toHaveCount(1)
 })
 
+test('records a file once that two tabs deposit at the same time', async ({ page, context }) => {
+  const path = await makeRandomFile('shared.bin', 4_000_000)
+  await openDesk(page)
+  const client = await page.context().newCDPSession(page)
+  await throttle(client, 500_000)
+  await page.locator('input[type=file]').first().setInputFiles(path)
+  await expect(rowOf(page, 'shared.bin').getByText(/Uploading, [1-9]\d?%/)).toBeVisible()
+  const tab = await context.newPage()
+  await tab.goto('/en/deposit')
+  await expect(tab.locator('astro-island[ssr]')).toHaveCount(0)
+  await tab.locator('input[type=file]').first().setInputFiles(path)
+  await expect(rowOf(tab, 'shared.bin').getByText('Waiting', { exact: true })).toBeVisible()
+  await throttle(client, -1)
+  await expect(rowOf(page, 'shared.bin').getByText('Recorded', { exact: true })).toBeVisible()
+  await expect(
+    rowOf(tab, 'shared.bin').getByText(/You already deposited this exact file/)
+  ).toBeVisible()
+})
+
 test('asks before it sends a picture that would be reduced, of any kind the browser reads', async ({
   page
 }) => {

@@ -31,9 +31,9 @@ const legal: Record<string, string> = {
   'src/stores/history/request-stream.ts': 'export const merge = 1',
   'src/stores/deposits/deposits.ts': `
     import { $requests } from '../history/requests.ts'
-    import { queue } from './deposit-limits.ts'
+    import { queue } from './deposit-queue.ts'
     export const $deposits = [$requests, queue]`,
-  'src/stores/deposits/deposit-limits.ts': 'export const queue = 1',
+  'src/stores/deposits/deposit-queue.ts': 'export const queue = 1',
   'src/islands/kit/Row.tsx': `
     import { useState } from 'react'
     import { t } from '../../i18n/t.ts'
@@ -169,7 +169,7 @@ const faults: Record<string, string> = {
   'src/islands/me/Fault.tsx': `import '../sign-in/SignIn.tsx'`,
   'src/islands/verify/Fault.tsx': `import '../deposit/Deposit.tsx'`,
   'src/islands/deposit/Fault.tsx': `const page = import('../../layouts/Shell.astro')`,
-  'src/islands/deposit/Limits.tsx': `import '../../stores/deposits/deposit-limits.ts'`,
+  'src/islands/deposit/Limits.tsx': `import '../../stores/deposits/deposit-queue.ts'`,
   'src/islands/history/Fault.tsx': `import '../verify/Verify.tsx'`,
   'src/islands/limits/Fault.tsx': `import '../../stores/groups.ts'`,
   'src/islands/Loose.tsx': 'export const Loose = 1',

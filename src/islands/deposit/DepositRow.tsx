@@ -69,7 +69,11 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
           </p>
         )}
         {(state.status === 'hashing' || state.status === 'uploading') && (
-          <ProgressBar label={t('deposit.progressOf', { name })} ratio={state.ratio} />
+          <ProgressBar
+            label={t('deposit.progressOf', { name })}
+            // what the server has from before a reload stays shown while the file is read again
+            ratio={state.status === 'hashing' && state.sent > 0 ? state.sent : state.ratio}
+          />
         )}
         {state.status === 'missing' && state.wrong && (
           <p role="alert" className="text-error text-sm">

@@ -20,7 +20,7 @@ export function UnfinishedUpload({ request, name, t, locale }: UnfinishedUploadP
   const cancel = async () => {
     setError(undefined)
     try {
-      const { cancelUpload } = await import('../../stores/deposits/cancel-upload.ts')
+      const { cancelUpload } = await import('../../stores/deposits/deposits.ts')
       await cancelUpload(request.id)
     } catch (thrown) {
       setError(asAppError(thrown, 'An upload could not be cancelled'))

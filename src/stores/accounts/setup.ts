@@ -2,7 +2,7 @@ import { atom } from 'nanostores'
 import { AppError } from '../../contract/errors.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { environment } from '../environment.ts'
-import { createRetrying } from '../retrying.ts'
+import { createRetries } from '../retries.ts'
 import { api } from '../sessions.ts'
 import { signInWithNewKey } from './accounts.ts'
 
@@ -25,8 +25,7 @@ export async function loadSetup(): Promise<void> {
   $setup.set({ status: 'loading' })
   try {
     // a server that has just started may be busy for a moment
-    const { signal } = new AbortController()
-    const { company, demo } = await retrying().run(() => api('getSetup', {}), { signal })
+    const { company, demo } = await createRetries(environment()).run(() => api('getSetup', {}))
     $setup.set({ status: 'open', company, demo })
   } catch (cause) {
     $setup.set(failureOf(cause))
@@ -51,11 +50,6 @@ export async function finishSetup(input: FirstOperator): Promise<'none' | 'kept'
     api('createOperator', { ...operator, public_key_jwt })
   )
   return made.demo
-}
-
-function retrying() {
-  const { after, random } = environment()
-  return createRetrying({ after, random })
 }
 
 function failureOf(cause: unknown): Setup {

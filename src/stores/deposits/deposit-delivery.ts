@@ -1,75 +1,76 @@
 import type * as z from 'zod/mini'
-import type { createDeposit } from '../../contract/deposits.ts'
-import { AppError } from '../../contract/errors.ts'
+import { type createDeposit, MediaType } from '../../contract/deposits.ts'
+import { AppError, type ErrorCode, errorCodes } from '../../contract/errors.ts'
+import type { ProcessedRequest } from '../../contract/requests.ts'
 import { createPace } from '../../core/files/transfer-speed.ts'
 import type { Reduction } from '../../workers/image-client.ts'
 import type { AskOptions } from '../../workers/pool.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
-import type { Retrying } from '../retrying.ts'
+import type { Retries } from '../retries.ts'
 import {
   type DepositEntry,
-  mayReduce,
-  mediaTypeOf,
-  type Prepared,
+  type DepositList,
   resetAttempt,
+  restoreEntry,
   toRememberedUpload
-} from './deposit-entry.ts'
-import type { DepositLimits } from './deposit-limits.ts'
-import type { DepositList } from './deposit-list.ts'
-import type { PendingRecords } from './pending-records.ts'
+} from './deposit-list.ts'
 import type { TusClient } from './tus-client.ts'
 
-/** What a delivery needs of the world. */
-export interface DeliveryParts extends Pick<TusClient, 'send' | 'release'> {
+const checkMs = 2000
+const maxChecks = 4
+
+export interface DeliveryParts extends Pick<TusClient, 'send' | 'getOffset'> {
   hash: (file: Blob, options: AskOptions) => Promise<string>
   reduce: (file: Blob, options: AskOptions) => Promise<Reduction | undefined>
   reserve: (
     input: z.input<typeof createDeposit.input>,
     idempotencyKey: string
   ) => Promise<z.output<typeof createDeposit.output>>
-  /** What survives a reload of the page. */
+  cancelUpload: TusClient['cancel']
+  getRequest: (id: string) => Promise<ProcessedRequest>
+  /** Keeps what an upload needs to continue after a reload. */
   remember: (upload: Omit<RememberedUpload, 'person' | 'owner'>) => void
   forget: (id: string) => void
   now: () => number
+  after: (ms: number, run: () => void) => () => void
 }
 
-interface DeliveryNeeds {
+interface DeliveryContext {
   list: DepositList
-  limits: DepositLimits
-  records: PendingRecords
-  retrying: Retrying
+  retries: Retries
+  /** Returns the error of the limit that so many bytes would break. */
+  findLimit: (entry: DepositEntry, bytes: number) => AppError | undefined
+  isSuspended: () => boolean
+  onSignedOut: () => void
+  /** Runs when an entry is recorded or its request has failed. */
+  onSettled: (entry: DepositEntry) => void
 }
 
-/** The way of one file from the disk to the service. */
-export interface DepositDelivery {
-  /** Fingerprints and reduces the file; `false` where it is not the one that was expected. */
-  prepare: (entry: DepositEntry, signal: AbortSignal) => Promise<boolean>
-  /** Reserves a place and sends the bytes; then the service owes the record. */
-  deliver: (entry: DepositEntry, signal: AbortSignal) => Promise<void>
-  /** Gives the place back. */
-  release: (entry: DepositEntry) => void
-}
+/** Creates the steps of a deposit: from the file on the disk to the record of the server. */
+export function createDepositDelivery(parts: DeliveryParts, context: DeliveryContext) {
+  const { list, retries } = context
+  /** Tasks whose bytes the server has, without a record yet. */
+  const recording = new Set<DepositEntry>()
+  let isCheckDue = false
 
-export function createDepositDelivery(
-  parts: DeliveryParts,
-  { list, limits, records, retrying }: DeliveryNeeds
-): DepositDelivery {
+  /** Returns false when the file is not the one that was sent before the reload. */
   async function prepare(entry: DepositEntry, signal: AbortSignal): Promise<boolean> {
-    const { file } = entry
+    const { file, sent, expected } = entry
     if (!file) throw new Error('A deposit without its file cannot be prepared')
-    list.change(entry, { status: 'hashing', ratio: 0 })
+    list.change(entry, { status: 'hashing', ratio: 0, sent })
     const onProgress = (done: number) => {
-      if (!signal.aborted) list.progress(entry, { status: 'hashing', ratio: done / file.size })
+      if (signal.aborted) return
+      list.showProgress(entry, { status: 'hashing', ratio: done / file.size, sent })
     }
     const original = await parts.hash(file, { onProgress, signal })
     signal.throwIfAborted()
-    if (entry.expected && entry.expected.original !== original) return false
+    if (expected && expected.original !== original) return false
     list.change(entry, { status: 'preparing' })
     const reduction = mayReduce(entry) ? await parts.reduce(file, { signal }) : undefined
     const stored = reduction ? await parts.hash(reduction.blob, { signal }) : original
     signal.throwIfAborted()
-    if (entry.expected && entry.expected.stored !== stored) {
-      // another browser version reduces otherwise: the bytes that were sent do not fit these
+    if (expected && expected.stored !== stored) {
+      // another browser version reduces pictures to other bytes, which do not continue the upload
       release(entry)
       resetAttempt(entry)
     }
@@ -80,48 +81,51 @@ export function createDepositDelivery(
   }
 
   async function deliver(entry: DepositEntry, signal: AbortSignal): Promise<void> {
-    if (!entry.prepared) throw new Error('A deposit must be prepared before it is delivered')
     const { prepared } = entry
-    if (!entry.reserved) {
-      const error = limits.against(entry.category, prepared.bytes.size)
-      if (error) {
-        list.change(entry, { status: 'paused', by: 'limit', ratio: 0, error })
-        return
-      }
-      list.change(entry, { status: 'reserving' })
-      remember(entry)
-      const answer = await retrying.run(() => reserve(entry, prepared), { signal })
-      if ('duplicate' in answer) {
-        signal.throwIfAborted()
-        parts.forget(entry.id)
-        list.change(entry, { status: 'duplicate', request: answer.duplicate })
-        return
-      }
-      entry.reserved = { request: answer.request, upload: answer.upload }
-      records.follow(entry)
-      // a reservation on its way cannot be called back: whoever cancelled meanwhile gives it back
-      if (entry.$state.get().status === 'cancelled') release(entry)
-      signal.throwIfAborted()
-      remember(entry)
-    }
-    const { upload: address } = entry.reserved
-    if (address !== undefined) await upload(entry, prepared.bytes, address, signal)
+    if (!prepared) throw new Error('A deposit must be prepared before it is delivered')
+    if (!entry.reserved && !(await reserve(entry, signal))) return
+    const url = entry.reserved?.upload
+    if (url !== undefined) await upload(entry, prepared.bytes, url, signal)
     signal.throwIfAborted()
-    records.expect(entry)
+    expectRecord(entry)
+  }
+
+  /** Returns false when the entry gets no reservation, which its state then explains. */
+  async function reserve(entry: DepositEntry, signal: AbortSignal): Promise<boolean> {
+    const { name, category, prepared, again, key } = entry
+    if (!prepared) return false
+    const { original, stored, bytes, reduction } = prepared
+    const error = context.findLimit(entry, bytes.size)
+    if (error) {
+      list.change(entry, { status: 'paused', by: 'limit', ratio: 0, error })
+      return false
+    }
+    list.change(entry, { status: 'reserving' })
+    remember(entry)
+    const input = {
+      ...{ name, original, stored, size: bytes.size, media_type: mediaTypeOf(bytes) },
+      category: category.id,
+      ...(reduction ? { transform: reduction.transform } : {}),
+      ...(again ? { again } : {})
+    }
+    const answer = await retries.run(() => parts.reserve(input, key), { signal })
+    if ('duplicate' in answer) {
+      signal.throwIfAborted()
+      parts.forget(entry.id)
+      list.change(entry, { status: 'duplicate', request: answer.duplicate })
+      return false
+    }
+    entry.reserved = { request: answer.request, upload: answer.upload }
+    // a call under way cannot be taken back: if the person has cancelled, its reservation is released
+    if (entry.$state.get().status === 'cancelled') release(entry)
+    signal.throwIfAborted()
+    remember(entry)
+    return true
   }
 
   function remember(entry: DepositEntry): void {
-    const memory = toRememberedUpload(entry)
-    if (memory) parts.remember(memory)
-  }
-
-  function reserve(entry: DepositEntry, { original, stored, bytes, reduction }: Prepared) {
-    const media_type = mediaTypeOf(bytes)
-    const transform = reduction ? { transform: reduction.transform } : {}
-    const again = entry.again ? { again: true } : {}
-    const { name, category } = entry
-    const same = { name, size: bytes.size, media_type, original, stored, category: category.id }
-    return parts.reserve({ ...same, ...transform, ...again }, entry.key)
+    const remembered = toRememberedUpload(entry)
+    if (remembered) parts.remember(remembered)
   }
 
   async function upload(
@@ -130,37 +134,132 @@ export function createDepositDelivery(
     url: string,
     signal: AbortSignal
   ): Promise<void> {
-    let reached = 0
-    let ratio = 0
-    list.change(entry, { status: 'uploading', ratio, cut: false })
-    const step = (advanced: () => void) => {
-      const paceAt = createPace() // the time without a connection says nothing about its speed
+    let most = 0
+    const showCut = (cut: boolean) =>
+      list.change(entry, { status: 'uploading', ratio: entry.sent, cut })
+    const send = (onNewBytes: () => void) => {
+      const paceAt = createPace() // a new one, so that time without a connection does not count
       const onProgress = (sent: number) => {
         if (signal.aborted) return
-        if (sent > reached) advanced()
-        reached = Math.max(reached, sent)
-        ratio = sent / bytes.size
+        if (sent > most) onNewBytes()
+        most = Math.max(most, sent)
+        entry.sent = sent / bytes.size
         const pace = paceAt(parts.now(), sent, bytes.size)
-        list.progress(entry, { status: 'uploading', ratio, cut: false, ...pace })
+        list.showProgress(entry, { status: 'uploading', ratio: entry.sent, cut: false, ...pace })
       }
       return parts.send(url, bytes, { onProgress, signal })
     }
-    const onPause = () => list.change(entry, { status: 'uploading', ratio, cut: true })
-    await retrying.run(step, { signal, onPause })
+    showCut(false)
+    await retries.run(send, { signal, onPause: () => showCut(true) })
   }
 
+  /** Cancels the upload on the server, which frees its reservation. */
   function release(entry: DepositEntry): void {
     const url = entry.reserved?.upload
     if (!url) return
-    const signal = new AbortController().signal
-    retrying
-      .run(() => parts.release(url), { signal })
+    retries
+      .run(() => parts.cancelUpload(url))
       .catch((error: unknown) => {
-        // an upload that could not be released lapses by itself; one that was complete goes on
+        // otherwise the server lets it lapse; a complete one is recorded all the same
         if (!(error instanceof AppError) || error.code !== 'upload_state') return
-        if (entry.reserved?.upload === url) records.expect(entry)
+        if (entry.reserved?.upload === url) expectRecord(entry)
       })
   }
 
-  return { prepare, deliver, release }
+  /** The server has all bytes and has promised the record. */
+  function expectRecord(entry: DepositEntry): void {
+    parts.forget(entry.id)
+    list.change(entry, { status: 'recording' })
+    recording.add(entry)
+    settle(entry)
+    checkRecords()
+  }
+
+  /** Takes up a change of a request. An older one than the last is ignored. */
+  function updateRequest(request: ProcessedRequest): void {
+    const entry = list.findByRequest(request.id)
+    if (!entry?.reserved || request.seq < entry.reserved.request.seq) return
+    entry.reserved.request = request
+    if (entry.$state.get().status === 'recording') settle(entry)
+  }
+
+  function settle(entry: DepositEntry): void {
+    const request = entry.reserved?.request
+    if (!request || ['uploading', 'queued', 'processing'].includes(request.state)) return
+    recording.delete(entry)
+    if (request.state === 'done') {
+      list.change(entry, { status: 'done', request })
+    } else {
+      resetAttempt(entry)
+      list.fail(entry, new AppError(codeOf(request), `The deposit ended as ${request.state}`))
+    }
+    context.onSettled(entry)
+  }
+
+  /** Asks the server for the records, in case the event stream does not bring them. */
+  function checkRecords(): void {
+    if (isCheckDue || context.isSuspended() || recording.size === 0) return
+    isCheckDue = true
+    parts.after(checkMs, () => {
+      void Promise.all([...recording].slice(0, maxChecks).map(checkRecord)).finally(() => {
+        isCheckDue = false
+        checkRecords()
+      })
+    })
+  }
+
+  async function checkRecord(entry: DepositEntry): Promise<void> {
+    if (!entry.reserved) return
+    recording.delete(entry)
+    recording.add(entry) // moves it to the end, so that each one has its turn
+    try {
+      updateRequest(await parts.getRequest(entry.reserved.request.id))
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'unauthenticated') context.onSignedOut()
+      // after any other error the next check asks again
+    }
+  }
+
+  /** Returns the entry of an upload from before a reload, or undefined when the upload has ended. */
+  async function restore(upload: RememberedUpload): Promise<DepositEntry | undefined> {
+    const { id, address, request_id, bytes } = upload
+    const entry = restoreEntry(upload)
+    if (address === undefined || request_id === undefined) return entry
+    const request = await retries.run(() => parts.getRequest(request_id))
+    if (request.state === 'cancelled' || request.state === 'lapsed') {
+      parts.forget(id)
+      return undefined
+    }
+    entry.reserved = { request, upload: address }
+    if (request.state === 'uploading') {
+      entry.sent = (await retries.run(() => parts.getOffset(address))) / bytes
+      entry.$state.set({ status: 'missing', ratio: entry.sent, wrong: false })
+    }
+    return entry
+  }
+
+  return {
+    prepare,
+    deliver,
+    release,
+    restore,
+    expectRecord,
+    updateRequest,
+    checkRecords,
+    forgetRecord: (entry: DepositEntry) => void recording.delete(entry)
+  }
+}
+
+/** Returns the type without its parameters: `Text/HTML; charset=utf-8` → `text/html` */
+export function mediaTypeOf(file: Pick<Blob, 'type'>): string {
+  const type = (file.type.split(';')[0] ?? '').trim().toLowerCase()
+  return MediaType.safeParse(type).success ? type : 'application/octet-stream'
+}
+
+function mayReduce({ category, choice }: DepositEntry): boolean {
+  return category.keep_originals !== 'yes' && category.store === 'file' && choice !== 'original'
+}
+
+function codeOf({ code }: ProcessedRequest): ErrorCode {
+  return code !== undefined && code in errorCodes ? (code as ErrorCode) : 'internal' // as: just checked
 }

@@ -1,62 +1,147 @@
-import { atom, type ReadableAtom } from 'nanostores'
-import type { AppError } from '../../contract/errors.ts'
-import { isPassing } from '../retrying.ts'
-import { type DepositEntry, isPermanent, type QueuedDeposit } from './deposit-entry.ts'
+import { atom, type WritableAtom } from 'nanostores'
+import type { AppError, ErrorCode } from '../../contract/errors.ts'
+import type { ProcessedRequest } from '../../contract/requests.ts'
+import type { Reduction } from '../../workers/image-client.ts'
+import type { RememberedUpload } from '../remembered-uploads.ts'
+import { isTransient } from '../retries.ts'
 import {
+  type DepositCategory,
   type DepositState,
-  type DepositSummary,
   emptySummary,
+  type PictureChoice,
+  type QueuedDeposit,
   summarize
 } from './deposit-states.ts'
 
 const progressMs = 100
 
+/** A deposit with what it has reached so far. A retry continues from there. */
+export interface DepositEntry extends QueuedDeposit {
+  $state: WritableAtom<DepositState>
+  /** Undefined after a reload, until the person chooses it again. */
+  file: File | undefined
+  /** Whether the person chose the file for this entry, not for the queue. */
+  isAssigned: boolean
+  handle: FileSystemFileHandle | undefined
+  type: string
+  category: DepositCategory
+  /** Undefined until it is decided. */
+  choice: PictureChoice | undefined
+  /** Idempotency key of the reservation, kept over retries. */
+  key: string
+  /** The person wants the file deposited although it was deposited before. */
+  again: boolean
+  /** Fingerprints that a file chosen after a reload must have. */
+  expected: Pick<RememberedUpload, 'original' | 'stored'> | undefined
+  prepared: Prepared | undefined
+  reserved: { request: ProcessedRequest; upload: string | undefined } | undefined
+  /** Share of the bytes that the server has. */
+  sent: number
+  /** Stops the step that runs. */
+  stop: AbortController
+  /** Lets other tabs send the same file. */
+  unlock: () => void
+  /** When its progress was last shown. */
+  shownAt: number
+  /** Whether it was in the list before the present batch began. */
+  isEarlier: boolean
+}
+
+interface Prepared {
+  original: string
+  stored: string
+  bytes: Blob
+  reduction: Reduction | undefined
+}
+
+type Given = Pick<DepositEntry, 'file' | 'name' | 'size' | 'type' | 'category' | 'handle'>
+
+export function createEntry(given: Given & Partial<DepositEntry>): DepositEntry {
+  return {
+    id: crypto.randomUUID(),
+    reduction: undefined,
+    canReopen: false,
+    $state: atom<DepositState>({ status: 'waiting' }),
+    isAssigned: false,
+    choice: undefined,
+    key: crypto.randomUUID(),
+    again: false,
+    expected: undefined,
+    prepared: undefined,
+    reserved: undefined,
+    sent: 0,
+    stop: new AbortController(),
+    unlock: () => {},
+    shownAt: 0,
+    isEarlier: false,
+    ...given
+  }
+}
+
+/** Makes the entry of an upload from before a reload. */
+export function restoreEntry(upload: RememberedUpload): DepositEntry {
+  const { id, name, size, type, category, key, again, original, stored, handle } = upload
+  return createEntry({
+    ...{ id, name, size, type, key, again, handle },
+    file: undefined,
+    canReopen: handle !== undefined,
+    $state: atom<DepositState>({ status: 'missing', ratio: 0, wrong: false }),
+    category: { ...category, keep_originals: 'person' },
+    choice: original === stored ? 'original' : 'reduced',
+    expected: { original, stored }
+  })
+}
+
+/** Returns what has to be remembered of an entry. Nothing is before its fingerprints are known. */
+export function toRememberedUpload(
+  entry: DepositEntry
+): Omit<RememberedUpload, 'person' | 'owner'> | undefined {
+  const { id, prepared, reserved, name, size, type, category, key, again, handle } = entry
+  if (!prepared) return undefined
+  const { original, stored, bytes } = prepared
+  return {
+    ...{ id, key, again, name, size, type, original, stored, category },
+    bytes: bytes.size,
+    ...(reserved?.upload ? { address: reserved.upload, request_id: reserved.request.id } : {}),
+    ...(handle ? { handle } : {})
+  }
+}
+
+/** Makes the next try a new deposit to the server, with a reservation of its own. */
+export function resetAttempt(entry: DepositEntry): void {
+  entry.key = crypto.randomUUID()
+  entry.reserved = undefined
+  entry.sent = 0
+}
+
 interface ListParts {
-  /** Lets go of what survives a reload of the page. */
   forget: (id: string) => void
   now: () => number
   after: (ms: number, run: () => void) => () => void
 }
 
-/** The deposits of this document in the order in which they came, and what they add up to. */
-export interface DepositList extends Iterable<DepositEntry> {
-  $deposits: ReadableAtom<readonly QueuedDeposit[]>
-  $summary: ReadableAtom<DepositSummary>
-  get: (id: string) => DepositEntry | undefined
-  /** Nobody sees what is put here or taken away before `show()`. */
-  put: (entry: DepositEntry) => void
-  remove: (entry: DepositEntry) => void
-  show: () => void
-  /** Adds up now what otherwise follows a change after a moment. */
-  sum: () => DepositSummary
-  /** What has ended by then belongs to the past, and the percentage begins anew. */
-  beginBatch: () => void
-  change: (entry: DepositEntry, state: DepositState) => void
-  /** As `change`, for what comes too often to show all of it. */
-  progress: (entry: DepositEntry, state: DepositState) => void
-  fail: (entry: DepositEntry, error: AppError) => void
-}
+export type DepositList = ReturnType<typeof createDepositList>
 
-export function createDepositList({ forget, now, after }: ListParts): DepositList {
+/** Creates the list of this document's deposits, in the order in which they came. */
+export function createDepositList({ forget, now, after }: ListParts) {
   const $deposits = atom<readonly QueuedDeposit[]>([])
-  const $summary = atom<DepositSummary>(emptySummary)
+  const $summary = atom(emptySummary)
   const entries = new Map<string, DepositEntry>()
-  const earlier = new WeakSet<DepositEntry>()
-  let summaryDue = false
+  let isSummaryDue = false
 
-  function sum(): DepositSummary {
-    const states = [...entries.values()].map(entry => {
-      return { size: entry.size, state: entry.$state.get(), isEarlier: earlier.has(entry) }
+  function sum() {
+    const summed = [...entries.values()].map(({ size, $state, sent, isEarlier }) => {
+      return { size, state: $state.get(), sent, isEarlier }
     })
-    $summary.set(summarize(states))
+    $summary.set(summarize(summed))
     return $summary.get()
   }
 
   function sumSoon(): void {
-    if (summaryDue) return
-    summaryDue = true
+    if (isSummaryDue) return
+    isSummaryDue = true
     after(progressMs, () => {
-      summaryDue = false
+      isSummaryDue = false
       sum()
     })
   }
@@ -68,29 +153,53 @@ export function createDepositList({ forget, now, after }: ListParts): DepositLis
 
   return {
     $deposits,
+    /** Is updated a moment after a change. */
     $summary,
     [Symbol.iterator]: () => entries.values(),
-    get: id => entries.get(id),
-    put: entry => void entries.set(entry.id, entry),
-    remove: entry => void entries.delete(entry.id),
-    show() {
+    get: (id: string) => entries.get(id),
+    /** Returns the entry that waits for the outcome of a request. */
+    findByRequest(requestId: string): DepositEntry | undefined {
+      for (const entry of entries.values())
+        if (entry.reserved?.request.id === requestId) return entry
+      return undefined
+    },
+    /** Adds an entry, which appears with the next `show()`. */
+    add: (entry: DepositEntry) => void entries.set(entry.id, entry),
+    /** Removes an entry, which disappears with the next `show()`. */
+    remove: (entry: DepositEntry) => void entries.delete(entry.id),
+    show(): void {
       $deposits.set([...entries.values()])
       sumSoon()
     },
+    /** Updates and returns the summary now. */
     sum,
-    beginBatch() {
-      for (const entry of entries.values()) earlier.add(entry)
+    /** Starts the percentage again: what has ended by now no longer counts for it. */
+    beginBatch(): void {
+      for (const entry of entries.values()) entry.isEarlier = true
     },
     change,
-    progress(entry, state) {
-      if (now() - entry.toldAt < progressMs) return
-      entry.toldAt = now()
+    /** Changes the state like `change`, at most ten times a second. */
+    showProgress(entry: DepositEntry, state: DepositState): void {
+      if (now() - entry.shownAt < progressMs) return
+      entry.shownAt = now()
       change(entry, state)
     },
-    fail(entry, error) {
-      // what may be decided still goes on with its key after a reload
-      if (!isPassing(error)) forget(entry.id)
-      change(entry, { status: 'failed', error, retryable: !isPermanent(error) })
+    fail(entry: DepositEntry, error: AppError): void {
+      // after a transient error the server may still have taken the reservation: its key is kept
+      if (!isTransient(error)) forget(entry.id)
+      change(entry, { status: 'failed', error, retryable: !lasting.has(error.code) })
     }
   }
 }
+
+/** Another try cannot help: the file, or the right to deposit it, would have to change. */
+const lasting: ReadonlySet<ErrorCode> = new Set([
+  'file_empty',
+  'too_large',
+  'invalid_input',
+  'category_unknown',
+  'category_unusable',
+  'type_not_allowed',
+  'forbidden',
+  'account_disabled'
+])

@@ -1,187 +1,141 @@
-import type { ReadableAtom } from 'nanostores'
-import { type AppError, asAppError } from '../../contract/errors.ts'
-import type { ProcessedRequest } from '../../contract/requests.ts'
+import { FileName } from '../../contract/deposits.ts'
+import { AppError, asAppError, type ErrorCode } from '../../contract/errors.ts'
+import { fieldErrors } from '../../contract/field-errors.ts'
+import { maxFileBytes } from '../../contract/limits.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
-import { createRetrying, isPassing } from '../retrying.ts'
-import { createDepositDelivery, type DeliveryParts } from './deposit-delivery.ts'
-import { createDepositDuplicates } from './deposit-duplicates.ts'
+import { createRetries, isTransient } from '../retries.ts'
+import { createDepositDelivery, type DeliveryParts, mediaTypeOf } from './deposit-delivery.ts'
+import { createDepositList, createEntry, type DepositEntry, resetAttempt } from './deposit-list.ts'
 import {
-  createEntry,
   type DepositCategory,
-  type DepositEntry,
-  findRefusal,
-  isLimit,
-  isPreparationStale,
-  isUndecided,
-  keepAsItIs,
-  type PictureChoice,
-  type QueuedDeposit,
-  resetAttempt
-} from './deposit-entry.ts'
-import { createDepositLimits } from './deposit-limits.ts'
-import { createDepositList } from './deposit-list.ts'
-import {
-  type DepositState,
-  type DepositSummary,
   hasEnded,
   isInterruptible,
   maxQueued,
-  openOf
+  openOf,
+  type PictureChoice
 } from './deposit-states.ts'
-import { createPendingRecords } from './pending-records.ts'
-import { createResumableUploads, type ResumeParts } from './resume-uploads.ts'
 
 const maxPreparing = 2
 const maxSending = 2
-/** As many files are put on the list in one go. */
+/** How many files are added in one go: a thousand at once would block the page. */
 const sliceFiles = 20
 
-/** All that the queue needs of the world. */
-export interface DepositParts extends DeliveryParts, ResumeParts {
+/** What the queue needs from the page. */
+export interface DepositParts extends DeliveryParts {
   random: () => number
-  after: (ms: number, run: () => void) => () => void
+  /** Returns the name of a file, with its folders if it came in one. */
+  nameOf: (file: File) => string
+  handleOf: (file: File) => FileSystemFileHandle | undefined
+  /** Opens a file again. With `ask` the browser may ask the person, who has just pressed a button. */
+  openHandle: (handle: FileSystemFileHandle, ask: boolean) => Promise<File | undefined>
+  /** Waits until no other tab sends this file. Returns what lets others go on; aborting does too. */
+  lockFile: (original: string, signal: AbortSignal) => Promise<() => void>
 }
 
-export interface DepositQueue {
-  $deposits: ReadableAtom<readonly QueuedDeposit[]>
-  /** Follows a change after a moment. */
-  $summary: ReadableAtom<DepositSummary>
-  /** What `$summary` will be, now. */
-  sum: () => DepositSummary
-  /** Answers how many of the files found no place. */
-  addFiles: (files: readonly File[], category: DepositCategory) => number
-  pause: (id: string) => void
-  resume: (id: string) => void
-  cancel: (id: string) => void
-  retry: (id: string) => void
-  /** What is kept of a picture that waits for it. */
-  choosePicture: (id: string, choice: PictureChoice) => void
-  /** The same for all of them, and for those that are still being prepared. */
-  chooseAllPictures: (choice: PictureChoice) => void
-  pauseAll: () => void
-  resumeAll: () => void
-  cancelAll: () => void
-  retryAll: () => void
-  /** Takes up uploads from before a reload; those whose file is at hand go on at once. */
-  restore: (remembered: readonly RememberedUpload[]) => Promise<void>
-  /** The file of an upload from before a reload. */
-  choose: (id: string, file: File) => void
-  reopen: (id: string) => Promise<void>
-  depositAgain: (id: string) => void
-  /** The deposit of this document that belongs to a request. */
-  idOf: (requestId: string) => string | undefined
-  /** Takes what has ended off the list. */
-  dismiss: () => void
-  /** A change told by the history stream. */
-  hear: (request: ProcessedRequest) => void
-  networkIsBack: () => void
-  /** The session ended without the person's doing: all waits for the same person. */
-  suspend: () => void
-  endSuspension: () => void
-  /** Drops everything, unfinished uploads too: another person must not see it. */
-  clear: () => void
-}
-
-/** Files on their way, a few at a time; a retry goes on from what has been reached. */
-export function createDepositQueue(parts: DepositParts): DepositQueue {
+/** Creates the queue of deposits. It works on a few at a time. */
+export function createDepositQueue(parts: DepositParts) {
   const list = createDepositList(parts)
-  const limits = createDepositLimits()
-  const duplicates = createDepositDuplicates()
-  const retrying = createRetrying(parts)
-  const records = createPendingRecords({
-    ...parts,
+  const retries = createRetries(parts)
+  const delivery = createDepositDelivery(parts, {
     list,
-    isSuspended: () => suspended,
+    retries,
+    findLimit,
+    isSuspended: () => isSuspended,
     onSignedOut: suspend,
-    onSettled: releaseDuplicates
+    onSettled: releaseFile
   })
-  const delivery = createDepositDelivery(parts, { list, limits, records, retrying })
-  const resumable = createResumableUploads(parts, { list, records, retrying, goOn: enqueue })
   const toAdd: { file: File; category: DepositCategory }[] = []
   const toPrepare = new Set<DepositEntry>()
   const toSend = new Set<DepositEntry>()
-  let adding = false
+  /** By fingerprint, the entry that has to end before another one of the same file is sent. */
+  const sentFiles = new Map<string, DepositEntry>()
+  /** Fingerprints of the files that have been recorded. */
+  const recordedFiles = new Set<string>()
+  /** By category, the limit that was reached and the size from which on files break it. */
+  const limits = new Map<string, { error: AppError; fromBytes: number }>()
+  let isAdding = false
   let preparing = 0
   let sending = 0
-  let suspended = false
+  let isSuspended = false
 
+  /** Returns how many of the files found no place in the queue. */
   function addFiles(files: readonly File[], category: DepositCategory): number {
-    const sum = list.sum()
-    const open = openOf(sum)
-    if (open - sum.missing + toAdd.length === 0) list.beginBatch()
-    limits.lift(category) // whoever adds more may know that there is room again
+    const summary = list.sum()
+    const open = openOf(summary)
+    if (open - summary.missing + toAdd.length === 0) list.beginBatch()
+    limits.delete(category.id) // the person may know that there is room again
     let places = Math.max(0, maxQueued - open - toAdd.length)
     let turnedAway = 0
     for (const file of files) {
-      const waiting = resumable.find(file)
-      if (waiting) resumable.attach(waiting, file, false)
+      const missing = findMissing(file)
+      if (missing) attach(missing, file, false)
       else if (places === 0) turnedAway += 1
       else {
         places -= 1
         toAdd.push({ file, category })
       }
     }
-    // the browser has just made as many files of the choice, which is work enough for one task
-    if (!adding && toAdd.length > sliceFiles) parts.after(0, addSlice)
-    else if (!adding) addSlice()
-    adding = toAdd.length > 0
+    // the browser has just made all these files, which is enough work for one entry of the page
+    if (!isAdding && toAdd.length > sliceFiles) parts.after(0, addSlice)
+    else if (!isAdding) addSlice()
+    isAdding = toAdd.length > 0
     list.sum()
     return turnedAway
   }
 
-  /** A thousand at once would hold up the page. */
   function addSlice(): void {
     for (const { file, category } of toAdd.splice(0, sliceFiles)) add(file, category)
     list.show()
-    pump()
-    adding = toAdd.length > 0
-    if (adding) parts.after(0, addSlice)
+    startWaiting()
+    isAdding = toAdd.length > 0
+    if (isAdding) parts.after(0, addSlice)
   }
 
   function add(file: File, category: DepositCategory): void {
-    const given = { name: parts.nameOf(file), handle: parts.handleOf(file) }
-    const entry = createEntry(file, category, given)
-    list.put(entry)
+    const { size, type } = file
+    const [name, handle] = [parts.nameOf(file), parts.handleOf(file)]
+    const entry = createEntry({ file, name, size, type, category, handle })
+    list.add(entry)
     const refusal = findRefusal(entry)
-    const limit = limits.against(category, 0)
+    const limit = findLimit(entry, 0)
     if (refusal) list.fail(entry, refusal)
     else if (limit) list.change(entry, { status: 'paused', by: 'limit', ratio: 0, error: limit })
     else toPrepare.add(entry)
   }
 
-  function pump(): void {
-    while (!suspended && preparing < maxPreparing) {
-      const entry = shift(toPrepare)
+  /** Starts entries that wait, as many as may run at once. */
+  function startWaiting(): void {
+    while (!isSuspended && preparing < maxPreparing) {
+      const entry = takeFirst(toPrepare)
       if (!entry) break
       preparing += 1
-      void work(entry, prepare).finally(() => {
+      void run(entry, prepare).finally(() => {
         preparing -= 1
-        pump()
+        startWaiting()
       })
     }
-    while (!suspended && sending < maxSending) {
-      const entry = shift(toSend, duplicates.mayGo)
-      if (!entry) break
+    while (!isSuspended && sending < maxSending) {
+      const entry = takeFirst(toSend, ({ again, prepared }) => {
+        return again || !sentFiles.has(prepared?.original ?? '')
+      })
+      if (!entry?.prepared) break
+      const { original } = entry.prepared
       sending += 1
-      duplicates.hold(entry)
-      if (duplicates.isOvertaken(entry)) {
+      sentFiles.set(original, entry)
+      if (!entry.again && entry.reserved && recordedFiles.has(original)) {
+        // the same file was recorded while this one was paused: the server now calls it a duplicate
         delivery.release(entry)
         resetAttempt(entry)
       }
-      void work(entry, delivery.deliver).finally(() => {
+      void run(entry, send).finally(() => {
         sending -= 1
-        if (entry.$state.get().status === 'recording') pump()
-        else releaseDuplicates(entry)
+        if (entry.$state.get().status === 'recording') startWaiting()
+        else releaseFile(entry)
       })
     }
   }
 
-  function releaseDuplicates(entry: DepositEntry): void {
-    duplicates.letGo(entry, entry.$state.get().status === 'done')
-    pump()
-  }
-
-  async function work(
+  async function run(
     entry: DepositEntry,
     step: (entry: DepositEntry, signal: AbortSignal) => Promise<void>
   ): Promise<void> {
@@ -190,50 +144,80 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     try {
       await step(entry, signal)
     } catch (thrown) {
-      if (signal.aborted) return // whoever aborted has set the state that follows
+      if (signal.aborted) return // the state has been set with the abort
       const error = asAppError(thrown, 'A deposit failed in the browser')
       if (error.code === 'unauthenticated') suspend()
-      else if (isLimit(error)) limit(entry, error)
+      else if (limitCodes.has(error.code)) pauseAtLimit(entry, error)
       else list.fail(entry, error)
     }
   }
 
   async function prepare(entry: DepositEntry, signal: AbortSignal): Promise<void> {
     const { file, category, isAssigned } = entry
-    if (await delivery.prepare(entry, signal)) return goOn(entry)
-    resumable.detach(entry)
+    if (await delivery.prepare(entry, signal)) return continueWith(entry)
+    entry.file = undefined
+    list.change(entry, { status: 'missing', ratio: entry.sent, wrong: isAssigned })
     if (!file || isAssigned) return
-    // a deposit of its own, because nobody meant it for this row
+    // another file of the same name and size, which the person did not mean for this entry
     add(file, category)
     list.show()
-    pump()
+    startWaiting()
   }
 
-  function goOn(entry: DepositEntry): void {
-    if (entry.choice === 'original') keepAsItIs(entry)
-    if (isUndecided(entry)) list.change(entry, { status: 'choosing' })
+  async function send(entry: DepositEntry, signal: AbortSignal): Promise<void> {
+    const { again, prepared } = entry
+    if (prepared && !again) entry.unlock = await parts.lockFile(prepared.original, signal)
+    signal.throwIfAborted()
+    await delivery.deliver(entry, signal)
+  }
+
+  /** Lets other entries of the same file be sent, here and in other tabs. */
+  function releaseFile(entry: DepositEntry): void {
+    const original = entry.prepared?.original ?? ''
+    if (entry.$state.get().status === 'done') recordedFiles.add(original)
+    if (sentFiles.get(original) === entry) sentFiles.delete(original)
+    entry.unlock()
+    startWaiting()
+  }
+
+  function continueWith(entry: DepositEntry): void {
+    if (entry.choice === 'original') keepOriginal(entry)
+    const { category, choice, prepared } = entry
+    const mustChoose = category.keep_originals === 'person' && !choice && prepared?.reduction
+    if (mustChoose) list.change(entry, { status: 'choosing' })
     else enqueue(entry)
   }
 
   function choosePicture(entry: DepositEntry, choice: PictureChoice): void {
     if (entry.$state.get().status !== 'choosing') return
     entry.choice = choice
-    goOn(entry)
+    continueWith(entry)
   }
 
-  function limit(entry: DepositEntry, error: AppError): void {
-    const isFull = limits.meet(entry, error)
-    // what has arrived of it stays, and the upload goes on when there is room
+  function findLimit({ category }: DepositEntry, bytes: number): AppError | undefined {
+    const limit = limits.get(category.id)
+    return limit && bytes >= limit.fromBytes ? limit.error : undefined
+  }
+
+  /** Without requests left nothing more is sent; without room, smaller files still are. */
+  function pauseAtLimit(entry: DepositEntry, error: AppError): void {
+    const { id } = entry.category
+    const isFull = error.code === 'request_limit_reached'
+    const size = isFull ? 0 : (entry.prepared?.bytes.size ?? 0)
+    limits.set(id, { error, fromBytes: Math.min(size, limits.get(id)?.fromBytes ?? size) })
+    // an upload that has begun keeps its bytes on the server
     if (!entry.reserved) {
       parts.forget(entry.id)
       resetAttempt(entry)
     }
-    const paused: DepositState = { status: 'paused', by: 'limit', ratio: 0, error }
-    list.change(entry, paused)
+    list.change(entry, { status: 'paused', by: 'limit', ratio: entry.sent, error })
     if (!isFull) return
     for (const other of list) {
       const isOpen = isInterruptible(other.$state.get()) && !other.reserved
-      if (isOpen && other.category.id === entry.category.id) interrupt(other, paused)
+      if (isOpen && other.category.id === id) {
+        interrupt(other)
+        list.change(other, { status: 'paused', by: 'limit', ratio: 0, error })
+      }
     }
   }
 
@@ -241,28 +225,26 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     list.change(entry, { status: 'waiting' })
     if (entry.prepared) toSend.add(entry)
     else toPrepare.add(entry)
-    pump()
+    startWaiting()
   }
 
-  function interrupt(entry: DepositEntry, next: DepositState): void {
+  function interrupt(entry: DepositEntry): void {
     entry.stop.abort()
     toPrepare.delete(entry)
     toSend.delete(entry)
-    list.change(entry, next)
   }
 
   function pause(entry: DepositEntry, by: 'person' | 'session'): void {
-    const state = entry.$state.get()
-    if (!isInterruptible(state)) return
-    const ratio = state.status === 'uploading' ? state.ratio : 0
-    interrupt(entry, { status: 'paused', by, ratio })
+    if (!isInterruptible(entry.$state.get())) return
+    interrupt(entry)
+    list.change(entry, { status: 'paused', by, ratio: entry.sent })
   }
 
   function resume(entry: DepositEntry): void {
     const state = entry.$state.get()
     if (state.status !== 'paused') return
-    limits.lift(entry.category)
-    if (suspended) list.change(entry, { status: 'paused', by: 'session', ratio: state.ratio })
+    limits.delete(entry.category.id)
+    if (isSuspended) list.change(entry, { status: 'paused', by: 'session', ratio: state.ratio })
     else enqueue(entry)
   }
 
@@ -270,7 +252,8 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     const state = entry.$state.get()
     const isWaiting = ['paused', 'choosing', 'missing'].includes(state.status)
     if (!isInterruptible(state) && !isWaiting) return
-    interrupt(entry, { status: 'cancelled' })
+    interrupt(entry)
+    list.change(entry, { status: 'cancelled' })
     parts.forget(entry.id)
     delivery.release(entry)
   }
@@ -278,9 +261,10 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
   function retry(entry: DepositEntry): void {
     const state = entry.$state.get()
     if (state.status !== 'failed' || !state.retryable) return
-    if (!isPassing(state.error)) resetAttempt(entry)
-    if (isPreparationStale(state.error)) entry.prepared = undefined
-    if (state.error.code === 'transform_not_allowed') {
+    const { error } = state
+    if (!isTransient(error)) resetAttempt(entry)
+    if (stalePreparation.has(error.code)) entry.prepared = undefined
+    if (error.code === 'transform_not_allowed') {
       entry.choice = 'original'
       entry.reduction = undefined
     }
@@ -294,99 +278,148 @@ export function createDepositQueue(parts: DepositParts): DepositQueue {
     enqueue(entry)
   }
 
+  /** Pauses everything until the same person signs in again. */
   function suspend(): void {
-    suspended = true
+    isSuspended = true
     for (const entry of list) pause(entry, 'session')
   }
 
-  function endSuspension(): void {
-    suspended = false
+  async function restore(upload: RememberedUpload): Promise<void> {
+    if (list.get(upload.id)) return
+    // what cannot be asked for now stays remembered for the next visit
+    const entry = await delivery.restore(upload).catch(() => undefined)
+    if (!entry) return
+    list.add(entry)
+    const { reserved, handle } = entry
+    if (reserved && reserved.request.state !== 'uploading') delivery.expectRecord(entry)
+    list.show()
+    list.sum()
+    const file = handle && (await parts.openHandle(handle, false))
+    if (file) attach(entry, file, false)
+  }
+
+  function findMissing(file: File): DepositEntry | undefined {
+    const name = parts.nameOf(file)
     for (const entry of list) {
-      const state = entry.$state.get()
-      if (state.status === 'paused' && state.by === 'session') enqueue(entry)
+      const isMissing = entry.$state.get().status === 'missing'
+      if (isMissing && entry.size === file.size && entry.name === name) return entry
     }
-    pump()
-    records.look()
+    return undefined
+  }
+
+  /** Gives an entry its file after a reload. Its fingerprint then shows whether it is the right one. */
+  function attach(entry: DepositEntry, file: File, isAssigned: boolean): void {
+    const state = entry.$state.get()
+    if (state.status !== 'missing') return
+    if (file.size !== entry.size) {
+      list.change(entry, { ...state, wrong: true })
+      return
+    }
+    entry.file = file
+    entry.isAssigned = isAssigned
+    entry.handle = parts.handleOf(file) ?? entry.handle
+    enqueue(entry)
   }
 
   function remove(entry: DepositEntry): void {
     list.remove(entry)
-    records.drop(entry)
+    delivery.forgetRecord(entry)
   }
 
-  const one = (verb: (entry: DepositEntry) => void) => (id: string) => {
+  function withEntry(id: string, verb: (entry: DepositEntry) => void): void {
     const entry = list.get(id)
     if (entry) verb(entry)
   }
-  const every = (verb: (entry: DepositEntry) => void) => () => {
+
+  function forEach(verb: (entry: DepositEntry) => void): void {
     for (const entry of list) verb(entry)
   }
 
   return {
     $deposits: list.$deposits,
+    /** Is updated a moment after a change. */
     $summary: list.$summary,
+    /** Returns the summary as it is now. */
     sum: list.sum,
     addFiles,
-    pause: one(entry => pause(entry, 'person')),
-    resume: one(resume),
-    cancel: one(cancel),
-    retry: one(retry),
-    choosePicture: (id, choice) => one(entry => choosePicture(entry, choice))(id),
-    chooseAllPictures(choice) {
+    pause: (id: string) => withEntry(id, entry => pause(entry, 'person')),
+    resume: (id: string) => withEntry(id, resume),
+    cancel: (id: string) => withEntry(id, cancel),
+    retry: (id: string) => withEntry(id, retry),
+    depositAgain: (id: string) => withEntry(id, depositAgain),
+    choosePicture(id: string, choice: PictureChoice): void {
+      withEntry(id, entry => choosePicture(entry, choice))
+    },
+    pauseAll: () => forEach(entry => pause(entry, 'person')),
+    resumeAll: () => forEach(resume),
+    cancelAll: () => forEach(cancel),
+    retryAll: () => forEach(retry),
+    /** Chooses for all pictures that wait or are still being prepared. */
+    chooseAllPictures(choice: PictureChoice): void {
       for (const entry of list) {
         if (entry.$state.get().status === 'choosing') choosePicture(entry, choice)
         else if (!entry.prepared) entry.choice ??= choice
       }
     },
-    pauseAll: every(entry => pause(entry, 'person')),
-    resumeAll: every(resume),
-    cancelAll: every(cancel),
-    retryAll: every(retry),
-    restore: resumable.restore,
-    choose: (id, file) => one(entry => resumable.attach(entry, file, true))(id),
-    async reopen(id) {
+    /** Adds uploads from before a reload. Those whose file can be opened continue at once. */
+    async restore(uploads: readonly RememberedUpload[]): Promise<void> {
+      await Promise.all(uploads.map(restore))
+    },
+    /** Gives an upload from before a reload the file that the person has chosen for it. */
+    choose(id: string, file: File): void {
+      withEntry(id, entry => attach(entry, file, true))
+    },
+    async reopen(id: string): Promise<void> {
       const entry = list.get(id)
-      if (entry) await resumable.reopen(entry)
+      const file = entry?.handle && (await parts.openHandle(entry.handle, true))
+      if (entry && file) attach(entry, file, true)
     },
-    depositAgain: one(depositAgain),
-    idOf(requestId) {
-      for (const { id, reserved } of list) if (reserved?.request.id === requestId) return id
-      return undefined
-    },
-    dismiss() {
+    hasRequest: (requestId: string) => list.findByRequest(requestId) !== undefined,
+    /** Removes what has ended from the list. */
+    dismiss(): void {
       for (const entry of list) if (hasEnded(entry.$state.get())) remove(entry)
       list.show()
       list.sum()
     },
-    hear: records.hear,
-    networkIsBack() {
-      retrying.hurry()
+    updateRequest: delivery.updateRequest,
+    /** Retries at once, because the network is back. */
+    retryNow(): void {
+      retries.endPauses()
       for (const entry of list) {
         const state = entry.$state.get()
         if (state.status === 'failed' && state.error.code === 'offline') retry(entry)
       }
     },
     suspend,
-    endSuspension,
-    clear() {
+    /** Continues what was paused when the session ended. */
+    endSuspension(): void {
+      isSuspended = false
+      for (const entry of list) {
+        const state = entry.$state.get()
+        if (state.status === 'paused' && state.by === 'session') enqueue(entry)
+      }
+      startWaiting()
+      delivery.checkRecords()
+    },
+    /** Drops and forgets everything, so that the next person does not see it. */
+    clear(): void {
       for (const entry of list) {
         entry.stop.abort()
         parts.forget(entry.id)
         remove(entry)
       }
-      limits.clear()
       toAdd.length = 0
-      toPrepare.clear()
-      toSend.clear()
-      duplicates.clear()
-      suspended = false
+      for (const collection of [toPrepare, toSend, sentFiles, recordedFiles, limits]) {
+        collection.clear()
+      }
+      isSuspended = false
       list.show()
       list.sum()
     }
   }
 }
 
-function shift(
+function takeFirst(
   entries: Set<DepositEntry>,
   isReady: (entry: DepositEntry) => boolean = () => true
 ): DepositEntry | undefined {
@@ -397,3 +430,43 @@ function shift(
   }
   return undefined
 }
+
+/** Prepares the picture itself in place of its reduced copy. */
+function keepOriginal(entry: DepositEntry): void {
+  const { file, prepared } = entry
+  entry.choice = 'original'
+  entry.reduction = undefined
+  if (!file || !prepared?.reduction) return
+  const { original } = prepared
+  entry.prepared = { original, stored: original, bytes: file, reduction: undefined }
+}
+
+/** Returns the error with which the server would refuse the file, before a byte is read. */
+function findRefusal({ size, name, type, category }: DepositEntry): AppError | undefined {
+  if (size === 0) return new AppError('file_empty', 'The file has no bytes')
+  if (size > maxFileBytes) return new AppError('too_large', 'The file is over 5 GB')
+  const { media_types } = category
+  if (media_types && !media_types.includes(mediaTypeOf({ type }))) {
+    return new AppError('type_not_allowed', `The category takes ${media_types.join(', ')} only`)
+  }
+  const checked = FileName.safeParse(name)
+  if (checked.success) return undefined
+  const { '(body)': rule } = fieldErrors(checked.error)
+  return new AppError('invalid_input', 'The name cannot be stored', {
+    fields: { name: rule ?? { rule: 'format' } }
+  })
+}
+
+const limitCodes: ReadonlySet<ErrorCode> = new Set([
+  'request_limit_reached',
+  'storage_limit_reached',
+  'upload_limit_reached'
+])
+
+/** The file has to be prepared again before it is sent again. */
+const stalePreparation: ReadonlySet<ErrorCode> = new Set([
+  'transfer_corrupt',
+  'transform_not_allowed',
+  'fingerprint_invalid',
+  'file_unreadable'
+])

@@ -1,24 +1,46 @@
+import type { ReadableAtom } from 'nanostores'
+import type { Category } from '../../contract/categories.ts'
+import type { Transform } from '../../contract/deposits.ts'
 import type { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { Pace } from '../../core/files/transfer-speed.ts'
 
-/** As many files may be on their way at once. */
+/** How many files the queue takes that have not ended. */
 export const maxQueued = 1000
+
+/** The category of a deposit, with the rules for its files. */
+export type DepositCategory = Pick<Category, 'id' | 'keep_originals' | 'store' | 'media_types'>
+
+/** Which version of a picture is deposited. */
+export type PictureChoice = 'reduced' | 'original'
+
+export interface QueuedDeposit {
+  id: string
+  name: string
+  /** Bytes of the file as chosen. */
+  size: number
+  /** The picture and the reduced copy that is deposited instead of it. */
+  reduction: Pick<Transform, 'from' | 'to'> | undefined
+  /** Whether the browser can open the file again without the person choosing it. */
+  canReopen: boolean
+  $state: ReadableAtom<DepositState>
+}
 
 export type DepositState =
   | { status: 'waiting' }
-  | { status: 'hashing'; ratio: number }
+  /** `sent`: share of the bytes that the server has from before a reload. */
+  | { status: 'hashing'; ratio: number; sent: number }
   | { status: 'preparing' }
-  /** The person decides between the picture and its reduced copy; nothing is sent before. */
+  /** The person decides between the picture and its reduced copy. Nothing is sent before that. */
   | { status: 'choosing' }
   | { status: 'reserving' }
   | ({ status: 'uploading'; ratio: number; cut: boolean } & Pace)
   | { status: 'paused'; by: 'person' | 'session'; ratio: number }
-  /** No place for this one now; whoever resumes it asks again. */
+  /** A limit is reached. Resuming asks the server again. */
   | { status: 'paused'; by: 'limit'; ratio: number; error: AppError }
-  /** Left over from before a reload: the browser no longer has the file. */
+  /** From before a reload: the person has to choose the file again. `wrong`: they chose another one. */
   | { status: 'missing'; ratio: number; wrong: boolean }
-  /** The person has deposited exactly this file. */
+  /** The person has deposited the same file before, with this request. */
   | { status: 'duplicate'; request: ProcessedRequest }
   | { status: 'recording' }
   | { status: 'done'; request: ProcessedRequest }
@@ -27,23 +49,20 @@ export type DepositState =
 
 export interface DepositSummary {
   total: number
-  /** Files of the present batch, which alone make up the percentage, and how many of them have ended. */
+  /** Files of the present batch, which alone count for the percentage. */
   batch: { total: number; ended: number }
-  /** Neither ended nor paused. */
+  /** Neither ended nor waiting for the person. */
   active: number
   paused: number
-  /** Pictures that wait for the person's choice. */
   choosing: number
-  /** Waiting for their file to be chosen again. */
   missing: number
   done: number
-  /** Deposited before. */
   duplicate: number
   failed: number
-  /** Of the failed, those that another try may help. */
+  /** Failed deposits that another try may help. */
   retryable: number
   cancelled: number
-  /** Of all bytes; 100 only once everything has ended. */
+  /** Of all bytes in the batch. 100 only once everything has ended. */
   percent: number
   secondsLeft?: number
 }
@@ -67,79 +86,70 @@ export function hasEnded({ status }: DepositState): boolean {
   return ['done', 'failed', 'cancelled', 'duplicate'].includes(status)
 }
 
-/** Reached states that a person may still interrupt. */
+/** Returns whether the deposit is on its way and can still be paused or cancelled. */
 export function isInterruptible({ status }: DepositState): boolean {
   return ['waiting', 'hashing', 'preparing', 'reserving', 'uploading'].includes(status)
 }
 
-/** `isEarlier`: it ended before the present batch, whose bytes alone make up the percentage. */
-export function summarize(
-  deposits: Iterable<{ size: number; state: DepositState; isEarlier?: boolean }>
-): DepositSummary {
-  const counted = { ...emptySummary, batch: { total: 0, ended: 0 } }
+interface Summarized {
+  size: number
+  state: DepositState
+  /** Share of the bytes that the server has. */
+  sent?: number
+  /** Whether it was in the list before the present batch began. */
+  isEarlier?: boolean
+}
+
+export function summarize(deposits: Iterable<Summarized>): DepositSummary {
+  const summary = { ...emptySummary, batch: { total: 0, ended: 0 } }
   let bytes = 0
   let bytesDone = 0
   let bytesToSend = 0
   let bytesPerSecond = 0
-  let steady = false
-  for (const { size, state, isEarlier } of deposits) {
-    counted.total += 1
-    counted[bucketOf(state)] += 1
-    if (state.status === 'failed' && state.retryable) counted.retryable += 1
+  let isSteady = false
+  for (const { size, state, sent = 0, isEarlier } of deposits) {
+    summary.total += 1
+    summary[counterOf(state)] += 1
+    if (state.status === 'failed' && state.retryable) summary.retryable += 1
     if (isEarlier && hasEnded(state)) continue
-    counted.batch.total += 1
-    if (hasEnded(state)) counted.batch.ended += 1
+    const share = shareOf(state, sent)
+    summary.batch.total += 1
+    if (hasEnded(state)) summary.batch.ended += 1
     bytes += size
-    bytesDone += size * shareOf(state)
-    if (state.status === 'uploading') {
-      bytesPerSecond += state.bytesPerSecond ?? 0
-      if (state.secondsLeft !== undefined) steady = true
-    }
-    if (isInterruptible(state)) {
-      bytesToSend += size * (state.status === 'uploading' ? 1 - state.ratio : 1)
-    }
+    bytesDone += size * share
+    if (isInterruptible(state)) bytesToSend += size * (1 - share)
+    if (state.status !== 'uploading') continue
+    bytesPerSecond += state.bytesPerSecond ?? 0
+    if (state.secondsLeft !== undefined) isSteady = true
   }
-  const open = openOf(counted)
   const percent = Math.floor((100 * bytesDone) / Math.max(1, bytes))
   return {
-    ...counted,
-    percent: open > 0 ? Math.min(99, percent) : counted.total > 0 ? 100 : 0,
-    ...(steady && bytesPerSecond > 0 ? { secondsLeft: bytesToSend / bytesPerSecond } : {})
+    ...summary,
+    percent: openOf(summary) > 0 ? Math.min(99, percent) : summary.total > 0 ? 100 : 0,
+    ...(isSteady && bytesPerSecond > 0 ? { secondsLeft: bytesToSend / bytesPerSecond } : {})
   }
 }
 
-/** How many have not ended. */
+/** Returns how many have not ended. */
 export function openOf({ active, paused, choosing, missing }: DepositSummary): number {
   return active + paused + choosing + missing
 }
 
-type Bucket =
-  | 'active'
-  | 'paused'
-  | 'choosing'
-  | 'missing'
-  | 'done'
-  | 'failed'
-  | 'cancelled'
-  | 'duplicate'
+type Counter = Extract<DepositState['status'], keyof DepositSummary>
 
-function bucketOf(state: DepositState): Bucket {
-  const { status } = state
-  if (status === 'failed' || status === 'cancelled' || status === 'done') return status
-  if (status === 'paused' || status === 'choosing') return status
-  if (status === 'missing' || status === 'duplicate') return status
-  return 'active'
+function counterOf({ status }: DepositState): Counter | 'active' {
+  return status in emptySummary ? (status as Counter) : 'active' // as: just checked
 }
 
-/** How much of a file has been sent, as its row says; what needs no sending ends at once. */
-function shareOf(state: DepositState): number {
+/** Returns how much of a file counts as sent. What has nothing left to send counts in full. */
+function shareOf(state: DepositState, sent: number): number {
   if (state.status === 'uploading' || state.status === 'paused' || state.status === 'missing') {
     return state.ratio
   }
-  return ['waiting', 'hashing', 'preparing', 'choosing', 'reserving'].includes(state.status) ? 0 : 1
+  return isInterruptible(state) || state.status === 'choosing' ? sent : 1
 }
 
-/** What needs the person comes first, then what runs, then what failed, and last what has ended. */
+/** Sorts what needs the person before what runs, then what failed, and last what has ended. */
 export function rankOf({ status }: DepositState): number {
   return ranks.findIndex(rank => rank.includes(status))
 }

@@ -1,148 +1,173 @@
 import { AppError } from '../../contract/errors.ts'
-import { readPayload } from '../../core/keys/access-token.ts'
 import { hashFile } from '../../workers/hash-client.ts'
 import { reducePicture } from '../../workers/image-client.ts'
 import { environment } from '../environment.ts'
 import { fileName, handleOf, keepHandle } from '../file-handoff.ts'
 import { loadRequests, onRequest } from '../history/requests.ts'
-import { rememberedUploads } from '../remembered-uploads.ts'
-import { api, apiOrigin, handleAuthError, onSignIn, onSignOut, sessionToken } from '../sessions.ts'
+import { createRememberedUploads } from '../remembered-uploads.ts'
+import {
+  api,
+  apiOrigin,
+  handleAuthError,
+  onSignIn,
+  onSignOut,
+  sessionToken,
+  sharedName,
+  signedInUser
+} from '../sessions.ts'
 import { refresh } from '../users.ts'
-import type { DepositCategory, QueuedDeposit } from './deposit-entry.ts'
 import { createDepositQueue } from './deposit-queue.ts'
+import type { DepositCategory, QueuedDeposit } from './deposit-states.ts'
 import { httpUpload } from './http-upload.ts'
 import { createTusClient } from './tus-client.ts'
 
 export type { DepositCategory, QueuedDeposit }
 
+const memory = createRememberedUploads()
 const uploads = createTusClient({ http: httpUpload, token: sessionToken })
 
 const queue = createDepositQueue({
   hash: hashFile,
   reduce: reducePicture,
-  reserve: (input, idempotencyKey) => renewable(api('createDeposit', input, { idempotencyKey })),
-  look: id => renewable(api('getRequest', { id })),
-  send: (address, bytes, options) =>
-    handlingAuthErrors(uploads.send(urlOf(address), bytes, options)),
-  held: address => handlingAuthErrors(uploads.held(urlOf(address))),
-  release: address => handlingAuthErrors(uploads.release(urlOf(address))),
+  reserve: (input, idempotencyKey) => retryable(api('createDeposit', input, { idempotencyKey })),
+  getRequest: id => retryable(api('getRequest', { id })),
+  send: (address, bytes, options) => watched(uploads.send(urlOf(address), bytes, options)),
+  getOffset: address => watched(uploads.getOffset(urlOf(address))),
+  cancelUpload: address => watched(uploads.cancel(urlOf(address))),
   remember(upload) {
-    const whose = person()
-    if (typeof whose === 'string') void rememberedUploads.save(upload, whose)
+    const person = signedInUser()
+    if (person !== undefined) void memory.save(upload, person)
   },
-  forget: id => void rememberedUploads.forget(id),
+  forget: id => void memory.forget(id),
   handleOf,
   nameOf: fileName,
-  reopen: reopenFile,
+  openHandle,
+  lockFile,
   now: () => environment().now(),
   random: () => environment().random(),
   after: (ms, run) => environment().after(ms, run)
 })
 
-/** The queue lives as long as the document, so it goes on while the person visits other pages. */
+/** The queue lives as long as the document, so uploads continue while the person visits other pages. */
 export const $deposits = queue.$deposits
 export const $depositSummary = queue.$summary
 export const { pause, resume, cancel, retry, choose, reopen, depositAgain, choosePicture } = queue
 export const { pauseAll, resumeAll, cancelAll, retryAll, chooseAllPictures, dismiss } = queue
 
-/** Whose files these are; they wait for the same person when the session ends. */
-let owner: unknown
-let listening = false
+/** Whose deposits these are. They wait for the same person when the session ends. */
+let owner: string | undefined
+let isStarted = false
 
-/** Puts files in the queue; answers how many found no place in it. */
+/** Returns how many of the files found no place in the queue. */
 export function addFiles(files: readonly File[], category: DepositCategory): number {
-  listen()
-  owner = person()
+  start()
   return queue.addFiles(files, category)
 }
 
-let restoredFor: unknown
-
-/** Takes up what this person's browser had not finished when its page went; once a person. */
+/** Restores what this person's browser had not finished when its page was closed or reloaded. */
 export async function restoreDeposits(): Promise<void> {
-  const whose = person()
-  if (typeof whose !== 'string' || restoredFor === whose) return
-  restoredFor = whose
-  const remembered = await rememberedUploads.claim(whose)
-  if (remembered.length === 0 || person() !== whose) return
-  listen()
-  owner = whose
-  await queue.restore(remembered)
+  const person = signedInUser()
+  if (person === undefined) return
+  const uploads = await memory.claim(person)
+  if (uploads.length === 0 || signedInUser() !== person) return
+  start()
+  await queue.restore(uploads)
 }
 
-/** Puts an upload that was begun anywhere on the list, where its file is asked for. */
+/** Adds an upload that was begun on any device. The person is asked for its file. */
 export async function resumeUpload(requestId: string): Promise<void> {
-  const whose = person()
-  if (typeof whose !== 'string') return
+  const person = signedInUser()
+  if (person === undefined) return
   await restoreDeposits()
-  if (queue.idOf(requestId) !== undefined) return
+  if (queue.hasRequest(requestId)) return
   const { upload, category, media_type, ...open } = await api('getOpenUpload', { id: requestId })
-  listen()
-  owner = whose
-  const from = { id: requestId, request_id: requestId, address: upload, key: crypto.randomUUID() }
+  start()
   await queue.restore([
     {
       ...open,
-      ...from,
-      person: whose,
+      id: requestId,
+      request_id: requestId,
+      address: upload,
+      key: crypto.randomUUID(),
+      person,
       owner: '',
       again: false,
       type: media_type,
-      // the service has taken the file in this category
+      // the server has accepted the file in this category
       category: { id: category, store: 'file', media_types: null }
     }
   ])
 }
 
-async function reopenFile(handle: FileSystemFileHandle, ask: boolean): Promise<File | undefined> {
-  try {
-    // as: members that the browsers which give handles have, and the library of types has not
-    const asking = handle as FileSystemFileHandle & Permissible
-    const verb = ask ? 'requestPermission' : 'queryPermission'
-    if ((await asking[verb]({ mode: 'read' })) !== 'granted') return undefined
-    const file = await handle.getFile()
-    keepHandle(file, handle)
-    return file
-  } catch {
-    return undefined // moved, deleted or refused: it can still be chosen
-  }
+/** Cancels an upload that was begun on any device. */
+export async function cancelUpload(requestId: string): Promise<void> {
+  const { upload } = await api('getOpenUpload', { id: requestId })
+  await watched(uploads.cancel(urlOf(upload)))
 }
 
-interface Permissible {
+interface PermissionMethods {
   queryPermission: (options: { mode: 'read' }) => Promise<PermissionState>
   requestPermission: (options: { mode: 'read' }) => Promise<PermissionState>
 }
 
-/** Once, at the first file: until then there is nothing to hear about. */
-function listen(): void {
+async function openHandle(handle: FileSystemFileHandle, ask: boolean): Promise<File | undefined> {
+  try {
+    // as: TypeScript's library lacks what every browser with such handles has
+    const methods = handle as FileSystemFileHandle & PermissionMethods
+    const method = ask ? 'requestPermission' : 'queryPermission'
+    if ((await methods[method]({ mode: 'read' })) !== 'granted') return undefined
+    const file = await handle.getFile()
+    keepHandle(file, handle)
+    return file
+  } catch {
+    return undefined // moved, deleted or refused: the person can still choose it
+  }
+}
+
+function lockFile(original: string, signal: AbortSignal): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    const unlock = environment().holdLock(sharedName(`file:${original}`), {
+      steal: false,
+      onHeld: () => resolve(unlock),
+      onWait() {},
+      onLost() {}
+    })
+    signal.addEventListener('abort', () => {
+      unlock()
+      reject(signal.reason)
+    })
+  })
+}
+
+/** Connects the queue with the rest of the page, when the first file comes. */
+function start(): void {
+  owner = signedInUser()
   loadRequests()
-  if (listening) return
-  listening = true
-  onRequest(queue.hear)
+  if (isStarted) return
+  isStarted = true
+  onRequest(queue.updateRequest)
   onSignOut(departure => {
-    if (departure === 'signed-out') {
-      queue.clear()
-      restoredFor = undefined
-    } else queue.suspend()
+    if (departure === 'signed-out') queue.clear()
+    else queue.suspend()
   })
   onSignIn(() => {
-    if (person() !== owner) queue.clear()
-    else queue.endSuspension()
+    if (signedInUser() === owner) queue.endSuspension()
+    else queue.clear()
     loadRequests()
   })
-  // what is left of the limits is shown at once, not with the next beat
+  // shows what is left of the limits at once, not with the next periodic refresh
   queue.$summary.subscribe(({ active, done }, before) => {
     if (active === 0 && done > 0 && before?.active) void refresh()
   })
-  addEventListener('online', queue.networkIsBack)
+  addEventListener('online', queue.retryNow)
   addEventListener('beforeunload', event => {
     const { active, paused, choosing } = queue.sum()
     if (active + paused + choosing > 0) event.preventDefault()
   })
 }
 
-/** Uploads do not pass through `api()`, yet what every call may answer holds for them too. */
-async function handlingAuthErrors<Result>(sent: Promise<Result>): Promise<Result> {
+/** Uploads do not pass through `api()`, but what its errors mean for the session holds for them too. */
+async function watched<Result>(sent: Promise<Result>): Promise<Result> {
   try {
     return await sent
   } catch (error) {
@@ -151,8 +176,8 @@ async function handlingAuthErrors<Result>(sent: Promise<Result>): Promise<Result
   }
 }
 
-/** A 401 to a token that was renewed meanwhile ends nothing: the next try carries the new one. */
-async function renewable<Result>(answer: Promise<Result>): Promise<Result> {
+/** A 401 to a token that was renewed meanwhile does not end the session: the next try has the new one. */
+async function retryable<Result>(answer: Promise<Result>): Promise<Result> {
   try {
     return await answer
   } catch (error) {
@@ -164,9 +189,4 @@ async function renewable<Result>(answer: Promise<Result>): Promise<Result> {
 
 function urlOf(address: string): string {
   return new URL(address, apiOrigin()).href
-}
-
-function person(): unknown {
-  const token = sessionToken()
-  return token ? readPayload(token)?.['sub'] : undefined
 }

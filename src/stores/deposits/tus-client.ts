@@ -1,123 +1,123 @@
-import type { DetailedError, HttpResponse } from 'tus-js-client'
+import type { DetailedError, HttpRequest, HttpResponse } from 'tus-js-client'
 import { AppError, type ErrorCode } from '../../contract/errors.ts'
 import { uploadChunkBytes } from '../../contract/limits.ts'
 import { fromProblem } from '../../contract/problems.ts'
-import { type HttpAnswer, httpStack, type httpUpload } from './http-upload.ts'
+import type { HttpAnswer, httpUpload } from './http-upload.ts'
 
 export interface SendOptions {
   onProgress?: (bytesSent: number) => void
   signal?: AbortSignal
 }
 
-export interface TusClient {
-  /** One try, from where the server stands; the answer of the last byte is the server's promise. */
-  send: (url: string, bytes: Blob, options?: SendOptions) => Promise<void>
-  /** How many bytes the server holds. */
-  held: (url: string) => Promise<number>
-  /** Cancels the deposit and gives its reservation back. */
-  release: (url: string) => Promise<void>
-}
+export type TusClient = ReturnType<typeof createTusClient>
 
-/** `token` is read anew for every request, so that a renewed one is used within an upload. */
+/** `token` is read before every request, so that an upload uses a token that was renewed meanwhile. */
 export function createTusClient(given: {
   http: typeof httpUpload
   token: () => string | undefined
-}): TusClient {
-  return {
-    async send(url, bytes, options = {}) {
-      const lastMethod = await transfer(given, url, bytes, options)
-      // the server held every byte already: its promise for the last one may never have been given
-      if (lastMethod === 'HEAD') await finish(given, url, bytes.size)
-    },
-    async held(url) {
-      const answer = await request(given, 'HEAD', url, {})
-      if (answer.status >= 400) throw problemOf('HEAD', answer.status, answer.body)
-      return Number(answer.header('Upload-Offset') ?? 0)
-    },
-    async release(url) {
-      const answer = await request(given, 'DELETE', url, {})
-      if (answer.status >= 400) throw problemOf('DELETE', answer.status, answer.body)
-    }
+}) {
+  const { http } = given
+
+  function authorization(): Record<string, string> {
+    const token = given.token()
+    return token ? { Authorization: `Bearer ${token}` } : {}
   }
-}
 
-type Given = Parameters<typeof createTusClient>[0]
-
-async function transfer(
-  given: Given,
-  url: string,
-  bytes: Blob,
-  { onProgress, signal }: SendOptions
-): Promise<string> {
-  const { Upload } = await import('tus-js-client')
-  let lastMethod = ''
-  return new Promise((resolve, reject) => {
-    const upload = new Upload(bytes, {
-      uploadUrl: url,
-      chunkSize: uploadChunkBytes,
-      retryDelays: null, // the queue waits and retries, for the reservation as for the bytes
-      storeFingerprintForResuming: false,
-      httpStack: httpStack(given.http),
-      fileReader: { openFile: async (input: Blob) => sourceOf(input) },
-      onBeforeRequest: request => {
-        for (const [name, value] of Object.entries(authorization(given))) {
-          request.setHeader(name, value)
-        }
-      },
-      onAfterResponse: request => {
-        lastMethod = request.getMethod()
-      },
-      onProgress: bytesSent => onProgress?.(bytesSent),
-      onSuccess: () => {
-        signal?.removeEventListener('abort', stop)
-        resolve(lastMethod)
-      },
-      onError: error => {
-        signal?.removeEventListener('abort', stop)
-        void errorOf(error, bytes).then(reject)
-      }
+  async function request(method: string, uri: string): Promise<HttpAnswer> {
+    const headers = { 'Tus-Resumable': '1.0.0', ...authorization() }
+    const answer = await http({ method, uri, headers }).catch((cause: unknown) => {
+      throw new AppError('offline', `${method} of an upload got no answer`, { cause })
     })
-    const stop = () => {
-      void upload.abort()
-      reject(new Error('terminated'))
+    if (answer.status >= 400) throw problemOf(method, answer.status, answer.body)
+    return answer
+  }
+
+  return {
+    /**
+     * Sends the bytes that the server does not have yet, in one try. The answer to the last one, or an
+     * answer that the server has them all, is its promise to record the deposit.
+     */
+    async send(url: string, bytes: Blob, { onProgress, signal }: SendOptions = {}): Promise<void> {
+      const { Upload } = await import('tus-js-client')
+      return new Promise((resolve, reject) => {
+        const upload = new Upload(bytes, {
+          uploadUrl: url,
+          chunkSize: uploadChunkBytes,
+          retryDelays: null, // the queue retries reservations and uploads in one way
+          storeFingerprintForResuming: false,
+          httpStack: {
+            getName: () => 'http-upload',
+            createRequest: (method, uri) => createRequest(http, method, uri)
+          },
+          fileReader: { openFile: async (input: Blob) => sourceOf(input) },
+          onBeforeRequest: request => {
+            for (const [name, value] of Object.entries(authorization())) {
+              request.setHeader(name, value)
+            }
+          },
+          onProgress: bytesSent => onProgress?.(bytesSent),
+          onSuccess: () => resolve(),
+          onError: error => void errorOf(error, bytes).then(reject)
+        })
+        const stop = () => {
+          void upload.abort()
+          reject(new Error('terminated'))
+        }
+        signal?.addEventListener('abort', stop, { once: true })
+        if (signal?.aborted) stop()
+        else upload.start()
+      })
+    },
+
+    /** Returns how many bytes the server has. */
+    async getOffset(url: string): Promise<number> {
+      return Number((await request('HEAD', url)).header('Upload-Offset') ?? 0)
+    },
+
+    /** Cancels the deposit and gives its reservation back. */
+    async cancel(url: string): Promise<void> {
+      await request('DELETE', url)
     }
-    signal?.addEventListener('abort', stop, { once: true })
-    if (signal?.aborted) stop()
-    else upload.start()
-  })
-}
-
-/** An empty piece at the end makes the server take what it holds; a taken one answers `upload_state`. */
-async function finish(given: Given, url: string, size: number): Promise<void> {
-  const answer = await request(given, 'PATCH', url, {
-    'Upload-Offset': String(size),
-    'Content-Type': 'application/offset+octet-stream'
-  })
-  if (answer.status < 400) return
-  const problem = problemOf('PATCH', answer.status, answer.body)
-  if (problem.code !== 'upload_state') throw problem
-}
-
-async function request(
-  given: Given,
-  method: string,
-  uri: string,
-  extra: Record<string, string>
-): Promise<HttpAnswer> {
-  const headers = { 'Tus-Resumable': '1.0.0', ...extra, ...authorization(given) }
-  try {
-    return await given.http({ method, uri, headers })
-  } catch (cause) {
-    throw new AppError('offline', `${method} of an upload got no answer`, { cause })
   }
 }
 
-function authorization({ token }: Given): Record<string, string> {
-  const held = token()
-  return held ? { Authorization: `Bearer ${held}` } : {}
+/** Adapts one request of the upload library to `http`. */
+function createRequest(http: typeof httpUpload, method: string, uri: string): HttpRequest {
+  const headers: Record<string, string> = {}
+  const controller = new AbortController()
+  let onProgress: ((bytesSent: number) => void) | undefined
+  return {
+    getMethod: () => method,
+    getURL: () => uri,
+    setHeader: (name, value) => {
+      headers[name] = value
+    },
+    getHeader: name => headers[name],
+    setProgressHandler: handler => {
+      onProgress = handler
+    },
+    async send(body: Blob | null) {
+      const answer = await http({
+        method,
+        uri,
+        headers,
+        body: body ?? undefined,
+        onProgress,
+        signal: controller.signal
+      })
+      return {
+        getStatus: () => answer.status,
+        getHeader: answer.header,
+        getBody: () => answer.body,
+        getUnderlyingObject: () => answer
+      }
+    },
+    abort: async () => controller.abort(),
+    getUnderlyingObject: () => undefined
+  }
 }
 
-/** As the library's own for blobs, without its detection of the environment. */
+/** Does what the library's own reader does for blobs, which it offers in browsers only. */
 function sourceOf(input: Blob) {
   return {
     size: input.size,
@@ -138,13 +138,13 @@ async function errorOf(error: Error | DetailedError, bytes: Blob): Promise<AppEr
   try {
     await bytes.slice(0, 1).arrayBuffer()
   } catch (cause) {
-    // a file that was moved or changed since it was chosen looks like a cut connection
+    // a file that was moved or changed since it was chosen looks like a lost connection
     return new AppError('file_unreadable', 'The file can no longer be read', { cause })
   }
   return new AppError('offline', error.message, { cause: error })
 }
 
-/** Answers to HEAD carry no body, so that their status alone must say it. */
+/** An answer to HEAD has no body, so its status stands for the code. */
 const headCodes: Record<number, ErrorCode> = {
   401: 'unauthenticated',
   403: 'forbidden',
@@ -156,8 +156,8 @@ const headCodes: Record<number, ErrorCode> = {
 }
 
 function problemOf(method: string, status: number, body: string): AppError {
-  const known = headCodes[status]
-  if (method === 'HEAD' && known) return new AppError(known, `HEAD answered ${status}`)
+  const code = headCodes[status]
+  if (method === 'HEAD' && code) return new AppError(code, `HEAD answered ${status}`)
   return fromProblem(status, parsed(body))
 }
 

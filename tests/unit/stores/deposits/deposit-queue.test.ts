@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { AppError } from '../../../../src/contract/errors.ts'
 import type { ProcessedRequest, RequestState } from '../../../../src/contract/requests.ts'
-import type { DepositCategory } from '../../../../src/stores/deposits/deposit-entry.ts'
 import {
   createDepositQueue,
   type DepositParts
 } from '../../../../src/stores/deposits/deposit-queue.ts'
-import type { DepositState } from '../../../../src/stores/deposits/deposit-states.ts'
+import type {
+  DepositCategory,
+  DepositState
+} from '../../../../src/stores/deposits/deposit-states.ts'
 import type { RememberedUpload } from '../../../../src/stores/remembered-uploads.ts'
 
 const category: DepositCategory = {
@@ -42,7 +44,7 @@ test('takes a file from its fingerprint to the record', async () => {
       category: category.id
     }
   ])
-  queue.hear(requestOf('r0', 'done', 2))
+  queue.updateRequest(requestOf('r0', 'done', 2))
   expect(states).toEqual([
     'hashing',
     'preparing',
@@ -58,7 +60,7 @@ test('adds up at once for whoever leaves, and for the others after a moment', as
   const { queue, world } = makeQueue()
   queue.addFiles([fileOf('a.pdf', 10)], category)
   await world.run()
-  queue.hear(requestOf('r0', 'done', 2))
+  queue.updateRequest(requestOf('r0', 'done', 2))
   expect(queue.$summary.get()).toMatchObject({ active: 1, done: 0 })
   expect(queue.sum()).toMatchObject({ active: 0, done: 1 })
 })
@@ -216,7 +218,7 @@ test('gives up after six pauses, and tries at once when the network is back', as
   await vi.advanceTimersByTimeAsync(60_000)
   expect(tries).toBe(7)
   expect(state(0)).toMatchObject({ status: 'failed', retryable: true, error: { code: 'offline' } })
-  queue.networkIsBack()
+  queue.retryNow()
   await world.run()
   expect(tries).toBeGreaterThan(7)
 })
@@ -336,7 +338,7 @@ test('says the truth when the last byte had arrived before the cancellation', as
   const sending = new Gate()
   const { queue, world, state } = makeQueue({
     send: url => sending.enter(url),
-    release: async () => {
+    cancelUpload: async () => {
       throw new AppError('upload_state', 'received')
     }
   })
@@ -373,7 +375,7 @@ test('waits for the same person when the session ends, and then goes on', async 
 
 test('asks for the outcome itself while the stream is silent', async () => {
   const { queue, world, state } = makeQueue({
-    look: async () => ({ ...requestOf('r0', 'done', 3), leaf_hash: digest })
+    getRequest: async () => ({ ...requestOf('r0', 'done', 3), leaf_hash: digest })
   })
   queue.addFiles([fileOf('a', 10)], category)
   await world.run()
@@ -387,8 +389,8 @@ test('believes the newest sequence when the record is told before the last byte 
   const { queue, world, state } = makeQueue({ send: url => sending.enter(url) })
   queue.addFiles([fileOf('a', 10)], category)
   await world.run()
-  queue.hear(requestOf('r0', 'done', 5))
-  queue.hear(requestOf('r0', 'queued', 4))
+  queue.updateRequest(requestOf('r0', 'done', 5))
+  queue.updateRequest(requestOf('r0', 'queued', 4))
   sending.open('/uploads/0')
   await world.run()
   expect(state(0).status).toBe('done')
@@ -398,7 +400,7 @@ test('names the code with which a deposit ended badly and starts anew on retry',
   const { queue, world, state } = makeQueue()
   queue.addFiles([fileOf('a', 10)], category)
   await world.run()
-  queue.hear({ ...requestOf('r0', 'failed', 2), code: 'transfer_corrupt' })
+  queue.updateRequest({ ...requestOf('r0', 'failed', 2), code: 'transfer_corrupt' })
   expect(state(0)).toMatchObject({ status: 'failed', error: { code: 'transfer_corrupt' } })
   queue.retry(idOf(queue, 0))
   await world.run()
@@ -431,10 +433,10 @@ test('takes a thousand files, turns the rest away and does not tell each step of
 })
 
 test('keeps the list until it is dismissed, then only what is still on its way', async () => {
-  const { queue, world } = makeQueue({ look: async () => requestOf('r0', 'queued', 1) })
+  const { queue, world } = makeQueue({ getRequest: async () => requestOf('r0', 'queued', 1) })
   queue.addFiles([fileOf('a', 10), fileOf('b', 0), fileOf('c', 10)], category)
   await world.run()
-  queue.hear(requestOf('r0', 'done', 2))
+  queue.updateRequest(requestOf('r0', 'done', 2))
   await vi.advanceTimersByTimeAsync(200)
   expect(queue.$summary.get()).toMatchObject({ total: 3, done: 1, failed: 1, active: 1 })
   queue.dismiss()
@@ -461,7 +463,7 @@ test('forgets everything when it is cleared', async () => {
 })
 
 test('starts a second batch at 0 %, however much the first one weighed', async () => {
-  const { queue, world } = makeQueue({ look: async id => requestOf(id, 'done', 2) })
+  const { queue, world } = makeQueue({ getRequest: async id => requestOf(id, 'done', 2) })
   queue.addFiles([fileOf('a', 1000)], category)
   await vi.advanceTimersByTimeAsync(3000)
   expect(queue.$summary.get()).toMatchObject({ done: 1, percent: 100 })
@@ -562,7 +564,7 @@ test('lets the same file wait for what comes of the first, which is then its dup
   await world.run()
   expect([state(0).status, state(1).status]).toEqual(['recording', 'waiting'])
   expect(world.reserved).toHaveLength(1)
-  queue.hear(before)
+  queue.updateRequest(before)
   await world.run()
   expect(state(0).status).toBe('done')
   expect(state(1)).toEqual({ status: 'duplicate', request: before })
@@ -590,7 +592,7 @@ test('asks anew for what was recorded while the first was paused, and gives its 
   expect([0, 1].map(index => state(index).status)).toEqual(['waiting', 'uploading'])
   sending.open('/uploads/1')
   await world.run()
-  queue.hear(done)
+  queue.updateRequest(done)
   await world.run()
   expect([0, 1].map(index => state(index).status)).toEqual(['duplicate', 'done'])
   expect(world.released).toEqual(['/uploads/0'])
@@ -614,6 +616,57 @@ test.each(['pause', 'cancel'] as const)(
     expect(state(1).status).toBe('uploading')
   }
 )
+
+test('waits while another tab sends the same file, and then asks the server about it', async () => {
+  const before = { ...requestOf('r9', 'done', 2), leaf_hash: digest }
+  const other = new Gate()
+  const { queue, world, state } = makeQueue({
+    lockFile: async original => {
+      await other.enter(original)
+      return () => {}
+    },
+    reserve: async () => ({ duplicate: before })
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  expect([state(0).status, other.inside, world.reserved]).toEqual(['waiting', [digest], []])
+  other.open(digest)
+  await world.run()
+  expect(state(0)).toEqual({ status: 'duplicate', request: before })
+})
+
+test('keeps other tabs from sending a file until it is recorded', async () => {
+  let locks = 0
+  const { queue, world } = makeQueue({
+    lockFile: async () => {
+      locks += 1
+      return () => {
+        locks -= 1
+      }
+    }
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  expect(locks).toBe(1)
+  queue.updateRequest(requestOf('r0', 'done', 2))
+  expect(locks).toBe(0)
+})
+
+test('lets other tabs send a file that is paused', async () => {
+  const sending = new Gate()
+  const signals: AbortSignal[] = []
+  const { queue, world } = makeQueue({
+    send: url => sending.enter(url),
+    lockFile: async (_original, signal) => {
+      signals.push(signal)
+      return () => {}
+    }
+  })
+  queue.addFiles([fileOf('a', 10)], category)
+  await world.run()
+  queue.pauseAll()
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true])
+})
 
 test('reduces no picture and sends no byte where the category says so', async () => {
   const done = { ...requestOf('r0', 'done', 1), leaf_hash: digest }
@@ -649,7 +702,10 @@ describe('after a reload', () => {
     bytes: 10,
     category
   }
-  const uploading = { look: async () => requestOf('r0', 'uploading', 1), held: async () => 4 }
+  const uploading = {
+    getRequest: async () => requestOf('r0', 'uploading', 1),
+    getOffset: async () => 4
+  }
 
   test('remembers an upload from its reservation to its last byte', async () => {
     const sending = new Gate()
@@ -678,9 +734,39 @@ describe('after a reload', () => {
     }
   })
 
+  test('shows what the server has while the file is read again', async () => {
+    const [hashing, sending] = [new Gate(), new Gate()]
+    const { queue, world, state } = makeQueue({
+      ...uploading,
+      hash: async (_file, { onProgress }) => {
+        await hashing.enter('a')
+        onProgress?.(5)
+        await hashing.enter('a')
+        return digest
+      },
+      send: url => sending.enter(url)
+    })
+    await queue.restore([remembered])
+    queue.choose('u0', fileOf('a', 10))
+    await world.run()
+    expect(state(0)).toEqual({ status: 'hashing', ratio: 0, sent: 0.4 })
+    hashing.open('a')
+    await vi.advanceTimersByTimeAsync(200)
+    expect(queue.sum().percent).toBe(40)
+    hashing.open('a')
+    await world.run()
+    expect(state(0)).toMatchObject({ status: 'uploading', ratio: 0.4 })
+    queue.pauseAll()
+    queue.resumeAll()
+    expect([state(0).status, queue.sum().percent]).toEqual(['waiting', 40])
+  })
+
   test('goes on by itself with a file that the browser may still open', async () => {
     const handle = {} as FileSystemFileHandle
-    const { queue, world, state } = makeQueue({ ...uploading, reopen: async () => fileOf('a', 10) })
+    const { queue, world, state } = makeQueue({
+      ...uploading,
+      openHandle: async () => fileOf('a', 10)
+    })
     await queue.restore([{ ...remembered, handle }])
     await world.run()
     expect(state(0).status).toBe('recording')
@@ -734,7 +820,7 @@ describe('after a reload', () => {
 
   test('forgets what has ended meanwhile, and follows what was complete', async () => {
     const { queue, world, state } = makeQueue({
-      look: async id => requestOf(id, id === 'r0' ? 'lapsed' : 'queued', 1)
+      getRequest: async id => requestOf(id, id === 'r0' ? 'lapsed' : 'queued', 1)
     })
     world.remembered.set('u0', remembered)
     await queue.restore([remembered, { ...remembered, id: 'u1', request_id: 'r1' }])
@@ -775,15 +861,16 @@ function makeQueue(parts: Partial<DepositParts> = {}) {
       const index = world.reserved.length - 1
       return { request: requestOf(`r${index}`, 'uploading', 1), upload: `/uploads/${index}` }
     },
-    look: async id => requestOf(id, 'queued', 1),
-    held: async () => 0,
+    getRequest: async id => requestOf(id, 'queued', 1),
+    getOffset: async () => 0,
     remember: upload => void world.remembered.set(upload.id, upload),
     forget: id => void world.remembered.delete(id),
     handleOf: () => undefined,
     nameOf: file => file.name.normalize('NFC'),
-    reopen: async () => undefined,
+    openHandle: async () => undefined,
+    lockFile: async () => () => {},
     send: async () => undefined,
-    release: async () => undefined,
+    cancelUpload: async () => undefined,
     now: () => Date.now(),
     random: () => 0.5,
     after: (ms, run) => {
@@ -806,9 +893,9 @@ function makeQueue(parts: Partial<DepositParts> = {}) {
       world.sent.push([url, bytes])
       return given.send(url, bytes, options)
     },
-    release: url => {
+    cancelUpload: url => {
       world.released.push(url)
-      return given.release(url)
+      return given.cancelUpload(url)
     }
   })
   const state = (index: number): DepositState => at(queue.$deposits.get(), index).$state.get()

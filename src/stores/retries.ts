@@ -1,0 +1,82 @@
+import { AppError, type ErrorCode } from '../contract/errors.ts'
+import { retryDelay } from '../core/retry-delay.ts'
+
+/** Codes after which the same call may succeed, because the server has decided nothing. */
+const transient: ReadonlySet<ErrorCode> = new Set([
+  'offline',
+  'unexpected_answer',
+  'internal',
+  'unavailable',
+  'rate_limited',
+  'upload_offset',
+  'upload_busy',
+  'idempotency_in_flight'
+])
+
+export function isTransient(error: AppError): boolean {
+  return transient.has(error.code)
+}
+
+export type Retries = ReturnType<typeof createRetries>
+
+interface RetryOptions {
+  signal?: AbortSignal
+  /** Runs before each pause. */
+  onPause?: () => void
+}
+
+export function createRetries({
+  after,
+  random
+}: {
+  after: (ms: number, run: () => void) => () => void
+  random: () => number
+}) {
+  const pauses = new Set<() => void>()
+
+  function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise(resolve => {
+      const end = () => {
+        cancelTimer()
+        pauses.delete(end)
+        resolve()
+      }
+      const cancelTimer = after(ms, end)
+      pauses.add(end)
+      signal?.addEventListener('abort', end, { once: true })
+    })
+  }
+
+  return {
+    /**
+     * Runs `step` until it succeeds. Throws its error when that is not transient, or after too many
+     * failures in a row; `step` calls `onProgress` to start that count again.
+     */
+    async run<Result>(
+      step: (onProgress: () => void) => Promise<Result>,
+      { signal, onPause }: RetryOptions = {}
+    ): Promise<Result> {
+      let failures = 0
+      for (;;) {
+        try {
+          return await step(() => {
+            failures = 0
+          })
+        } catch (error) {
+          if (signal?.aborted || !(error instanceof AppError) || !isTransient(error)) throw error
+          failures += 1
+          const delay = retryDelay(failures, random())
+          if (delay === undefined) throw error
+          onPause?.()
+          await pause(Math.max(delay, (error.retryAfter ?? 0) * 1000), signal)
+          if (signal?.aborted) throw error
+        }
+      }
+    },
+
+    /** Ends all pauses, because the network is back. */
+    endPauses(): void {
+      for (const end of pauses) end()
+    }
+  }
+}
