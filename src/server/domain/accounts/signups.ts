@@ -2,6 +2,7 @@ import { Locale } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/errors.ts'
 import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
+import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { listCompanies } from '../companies/companies.ts'
 import { originOf, primaryHost } from '../companies/domains.ts'
@@ -169,11 +170,7 @@ async function waitingIn(
     .selectFrom('signup')
     .innerJoin('company', 'company.id', 'signup.company_id')
     // whoever has an account cannot be let in a second time
-    .leftJoin('user', join =>
-      join
-        .onRef('user.company_id', '=', 'signup.company_id')
-        .onRef('user.email', '=', 'signup.email')
-    )
+    .leftJoin('user', join => inSameCompany(join, 'user.email', 'signup.email'))
     .where('signup.company_id', '=', company_id)
     .where('signup.expires_at', '>', deps.clock())
     .where('user.id', 'is', null)

@@ -2,6 +2,7 @@ import { AppError } from '../../../contract/errors.ts'
 import { type UserInfo, UserLocale } from '../../../contract/users.ts'
 import type { PublicKeyPayload } from '../../../core/keys/public-key-jwt.ts'
 import { initials } from '../../../core/text/initials.ts'
+import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { usageOf } from '../companies/usage.ts'
 import type { Deps, Tenant } from '../deps.ts'
@@ -160,11 +161,7 @@ export async function readUser(
   }
   const groups = await tx
     .selectFrom('group')
-    .innerJoin('group_user', join =>
-      join
-        .onRef('group_user.company_id', '=', 'group.company_id')
-        .onRef('group_user.group_id', '=', 'group.id')
-    )
+    .innerJoin('group_user', join => inSameCompany(join, 'group_user.group_id', 'group.id'))
     .where('group_user.company_id', '=', company_id)
     .where('group_user.user_id', '=', id)
     .select('group.features')

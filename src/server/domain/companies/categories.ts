@@ -2,6 +2,7 @@ import { type Category, KeepOriginals, Visibility } from '../../../contract/cate
 import { AppError } from '../../../contract/errors.ts'
 import { maxListedCategories } from '../../../contract/limits.ts'
 import { Store } from '../../../contract/requests.ts'
+import { allowedCategories, inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
@@ -33,21 +34,9 @@ export async function chooseCategory(tx: Tx, caller: Caller): Promise<string> {
   )
 }
 
-async function readCategories(tx: Tx, { company_id, user_id }: Caller): Promise<Category[]> {
-  const rows = await tx
-    .selectFrom('category')
-    .innerJoin('group_category', join =>
-      join
-        .onRef('group_category.company_id', '=', 'category.company_id')
-        .onRef('group_category.category_id', '=', 'category.id')
-    )
-    .innerJoin('group_user', join =>
-      join
-        .onRef('group_user.company_id', '=', 'group_category.company_id')
-        .onRef('group_user.group_id', '=', 'group_category.group_id')
-    )
-    .where('category.company_id', '=', company_id)
-    .where('group_user.user_id', '=', user_id)
+async function readCategories(tx: Tx, caller: Caller): Promise<Category[]> {
+  const rows = await allowedCategories(tx, caller)
+    .innerJoin('category', join => inSameCompany(join, 'category.id', 'group_category.category_id'))
     .select([
       'category.id',
       'category.names',

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { AppError, type LimitFigures } from '../../../contract/errors.ts'
 import type { Usage } from '../../../contract/users.ts'
 import { type Interval, intervals, periodOf } from '../../../core/limit-period.ts'
+import { inSameCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { Tx } from '../../db/scope.ts'
@@ -68,10 +69,7 @@ export async function reserveAgain(
   const { max_storage, taken } = await tx
     .selectFrom('group')
     .leftJoin('usage', join =>
-      join
-        .onRef('usage.company_id', '=', 'group.company_id')
-        .onRef('usage.group_id', '=', 'group.id')
-        .on('usage.kind', '=', 'storage')
+      inSameCompany(join, 'usage.group_id', 'group.id').on('usage.kind', '=', 'storage')
     )
     .where('group.company_id', '=', company_id)
     .where('group.id', '=', group_id)
@@ -133,34 +131,22 @@ const groupsOf = prepare((db, asked: Asked) => groupsFrom(db, asked))
 
 const groupsFor = prepare((db, asked: Asked & { category_id: string }) =>
   groupsFrom(db, asked)
-    .innerJoin('group_category', join =>
-      join
-        .onRef('group_category.company_id', '=', 'group.company_id')
-        .onRef('group_category.group_id', '=', 'group.id')
-    )
+    .innerJoin('group_category', join => inSameCompany(join, 'group_category.group_id', 'group.id'))
     .where('group_category.category_id', '=', asked.category_id)
 )
 
 function groupsFrom(db: StatementBuilder, asked: Asked) {
   return db
     .selectFrom('group_user')
-    .innerJoin('group', join =>
-      join
-        .onRef('group.company_id', '=', 'group_user.company_id')
-        .onRef('group.id', '=', 'group_user.group_id')
-    )
+    .innerJoin('group', join => inSameCompany(join, 'group.id', 'group_user.group_id'))
     .leftJoin('usage as requests', join =>
-      join
-        .onRef('requests.company_id', '=', 'group.company_id')
-        .onRef('requests.group_id', '=', 'group.id')
+      inSameCompany(join, 'requests.group_id', 'group.id')
         .on('requests.kind', '=', 'requests')
         .on('requests.period_start', '>', earliestPeriod(asked.now))
         .on('requests.period_start', '<=', latestPeriod(asked.now))
     )
     .leftJoin('usage as storage', join =>
-      join
-        .onRef('storage.company_id', '=', 'group.company_id')
-        .onRef('storage.group_id', '=', 'group.id')
+      inSameCompany(join, 'storage.group_id', 'group.id')
         .on('storage.kind', '=', 'storage')
         .on('storage.period_start', '=', storagePeriod)
     )

@@ -11,6 +11,7 @@ import { AppError } from '../../../contract/errors.ts'
 import { type ProcessedRequest, Store } from '../../../contract/requests.ts'
 import { parseDigest, toHex } from '../../../core/evidence/bytes.ts'
 import { type DepositField, isFieldValue } from '../../../core/evidence/deposit-leaf.ts'
+import { allowedCategories, inSameCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
@@ -298,11 +299,7 @@ async function findOwn(
   const { lookup } = await companyKeys(tx, deps, company_id)
   const own = await tx
     .selectFrom('lookup_tag')
-    .innerJoin('deposit', join =>
-      join
-        .onRef('deposit.company_id', '=', 'lookup_tag.company_id')
-        .onRef('deposit.id', '=', 'lookup_tag.record_ref')
-    )
+    .innerJoin('deposit', join => inSameCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
     .where('lookup_tag.company_id', '=', company_id)
     .where('lookup_tag.user_id', '=', user_id)
     .where('lookup_tag.tag', '=', tagOf(lookup, 'sha256', original))
@@ -329,26 +326,10 @@ interface Wanted {
 
 /** The caller's groups that may use the category, which each row repeats. */
 const allowedGroups = prepare((db, wanted: Wanted) =>
-  db
-    .selectFrom('group_category')
-    .innerJoin('group_user', join =>
-      join
-        .onRef('group_user.company_id', '=', 'group_category.company_id')
-        .onRef('group_user.group_id', '=', 'group_category.group_id')
-    )
-    .innerJoin('group', join =>
-      join
-        .onRef('group.company_id', '=', 'group_category.company_id')
-        .onRef('group.id', '=', 'group_category.group_id')
-    )
-    .innerJoin('category', join =>
-      join
-        .onRef('category.company_id', '=', 'group_category.company_id')
-        .onRef('category.id', '=', 'group_category.category_id')
-    )
-    .where('group_category.company_id', '=', wanted.company_id)
+  allowedCategories(db, wanted)
+    .innerJoin('group', join => inSameCompany(join, 'group.id', 'group_category.group_id'))
+    .innerJoin('category', join => inSameCompany(join, 'category.id', 'group_category.category_id'))
     .where('group_category.category_id', '=', wanted.category)
-    .where('group_user.user_id', '=', wanted.user_id)
     .select([
       'group.features',
       'category.names',
@@ -457,21 +438,9 @@ async function valuesOf(
 async function find(tx: Tx, input: FindInput) {
   const row = await tx
     .selectFrom('deposit')
-    .innerJoin('request', join =>
-      join
-        .onRef('request.company_id', '=', 'deposit.company_id')
-        .onRef('request.id', '=', 'deposit.request_id')
-    )
-    .leftJoin('blob', join =>
-      join
-        .onRef('blob.company_id', '=', 'deposit.company_id')
-        .onRef('blob.tag', '=', 'deposit.blob_tag')
-    )
-    .innerJoin('log_leaf', join =>
-      join
-        .onRef('log_leaf.company_id', '=', 'deposit.company_id')
-        .onRef('log_leaf.record_id', '=', 'deposit.id')
-    )
+    .innerJoin('request', join => inSameCompany(join, 'request.id', 'deposit.request_id'))
+    .leftJoin('blob', join => inSameCompany(join, 'blob.tag', 'deposit.blob_tag'))
+    .innerJoin('log_leaf', join => inSameCompany(join, 'log_leaf.record_id', 'deposit.id'))
     .where('deposit.company_id', '=', input.company_id)
     .where('deposit.user_id', '=', input.user_id)
     .where('deposit.id', '=', input.id)

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { AppError, type ErrorCode } from '../../../contract/errors.ts'
 import type { RequestState } from '../../../contract/requests.ts'
+import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { release, reserveAgain, settle as settleUsage } from '../companies/usage.ts'
 import type { CompanyId, Deps, Digest } from '../deps.ts'
@@ -521,11 +522,7 @@ export async function findUpload(
 ): Promise<Upload | undefined> {
   const row = await tx
     .selectFrom('upload')
-    .innerJoin('request', join =>
-      join
-        .onRef('request.company_id', '=', 'upload.company_id')
-        .onRef('request.id', '=', 'upload.request_id')
-    )
+    .innerJoin('request', join => inSameCompany(join, 'request.id', 'upload.request_id'))
     .selectAll('upload')
     .select([
       'request.state as request_state',

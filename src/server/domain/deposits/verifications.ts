@@ -3,6 +3,7 @@ import { AppError } from '../../../contract/errors.ts'
 import { maxItemsSignedIn, maxItemsSignedOut } from '../../../contract/limits.ts'
 import type { Match } from '../../../contract/requests.ts'
 import type { Answer, Finding } from '../../../contract/verifications.ts'
+import { allowedCategories, inSameCompany } from '../../db/joins.ts'
 import type { Db } from '../../db/open.ts'
 import { inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
@@ -105,29 +106,19 @@ function makePublicLookUp(db: Db, company_id: CompanyId) {
  * Visibility is a condition of the one query, so a private hit and a miss take the same path.
  */
 async function lookUp(tx: Tx, tags: Buffer[], person: Person | undefined): Promise<Finding[][]> {
+  const caller = { company_id: tx.companyId, user_id: person?.id ?? null }
+  const allowed = allowedCategories(tx, caller).select('group_category.category_id')
   const rows = await tx
     .selectFrom('lookup_tag')
-    .innerJoin('deposit', join =>
-      join
-        .onRef('deposit.company_id', '=', 'lookup_tag.company_id')
-        .onRef('deposit.id', '=', 'lookup_tag.record_ref')
-    )
-    .innerJoin('log_leaf', join =>
-      join
-        .onRef('log_leaf.company_id', '=', 'deposit.company_id')
-        .onRef('log_leaf.record_id', '=', 'deposit.id')
-    )
+    .innerJoin('deposit', join => inSameCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
+    .innerJoin('log_leaf', join => inSameCompany(join, 'log_leaf.record_id', 'deposit.id'))
     .where('lookup_tag.company_id', '=', tx.companyId)
     .where('lookup_tag.scheme', '=', 1)
     .where('lookup_tag.key_version', '=', keyVersion)
     .where('lookup_tag.tag', '=', sql<Buffer>`any(${tags}::bytea[])`)
     .where(
       sql<boolean>`(deposit.visibility = 'public' or deposit.visibility = 'private' and (
-        ${isAdministrator(person)}::boolean or deposit.category_id = any (array(
-          select gc.category_id
-          from group_user gu
-          join group_category gc on gc.company_id = gu.company_id and gc.group_id = gu.group_id
-          where gu.company_id = ${tx.companyId} and gu.user_id = ${person?.id ?? null}))))`
+        ${isAdministrator(person)}::boolean or deposit.category_id = any (array(${allowed}))))`
     )
     .distinctOn(['lookup_tag.tag', 'lookup_tag.which'])
     .orderBy('lookup_tag.tag')

@@ -4,6 +4,7 @@ import { ProcessedRequest } from '../../../contract/requests.ts'
 import { parseDigest, toHex } from '../../../core/evidence/bytes.ts'
 import { csvMark, csvRecord } from '../../../core/text/csv.ts'
 import { fold, searchWords } from '../../../core/text/search-words.ts'
+import { allowedCategories } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import { inCompany, inCompanyOnce, type Tx, type Wish } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -213,16 +214,8 @@ async function requireCategory(tx: Tx, { company_id, user_id, category }: Filter
     if (!found) throw new AppError('not_found', 'The company has no such category')
     return
   }
-  const allowed = await tx
-    .selectFrom('group_category')
-    .innerJoin('group_user', join =>
-      join
-        .onRef('group_user.company_id', '=', 'group_category.company_id')
-        .onRef('group_user.group_id', '=', 'group_category.group_id')
-    )
-    .where('group_category.company_id', '=', company_id)
+  const allowed = await allowedCategories(tx, { company_id, user_id })
     .where('group_category.category_id', '=', category)
-    .where('group_user.user_id', '=', user_id)
     .select('group_category.category_id')
     .limit(1)
     .executeTakeFirst()

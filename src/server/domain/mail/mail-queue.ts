@@ -1,5 +1,6 @@
 import type { LinkPurpose } from '../../../contract/accounts.ts'
 import { Locale as LocaleSchema } from '../../../contract/domains.ts'
+import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { findTenant, originOf } from '../companies/domains.ts'
 import type { CompanyId, Deps, Letter, MailKind, Tenant } from '../deps.ts'
@@ -321,10 +322,7 @@ async function findPerson(
   const row = await tx
     .selectFrom('user')
     .leftJoin('user_key', join =>
-      join
-        .onRef('user_key.company_id', '=', 'user.company_id')
-        .onRef('user_key.user_id', '=', 'user.id')
-        .on('user_key.retired_at', 'is', null)
+      inSameCompany(join, 'user_key.user_id', 'user.id').on('user_key.retired_at', 'is', null)
     )
     .where('user.company_id', '=', company_id)
     .where('user.email', '=', email)

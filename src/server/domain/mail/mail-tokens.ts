@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { LinkPurpose } from '../../../contract/accounts.ts'
 import { AppError } from '../../../contract/errors.ts'
+import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
@@ -81,10 +82,11 @@ export async function readMailToken(
   const row = await tx
     .selectFrom('mail_token')
     .leftJoin('user_key', join =>
-      join
-        .onRef('user_key.company_id', '=', 'mail_token.company_id')
-        .onRef('user_key.user_id', '=', 'mail_token.subject')
-        .on('user_key.retired_at', 'is', null)
+      inSameCompany(join, 'user_key.user_id', 'mail_token.subject').on(
+        'user_key.retired_at',
+        'is',
+        null
+      )
     )
     .where('mail_token.company_id', '=', company_id)
     .where('mail_token.hash', '=', hashOf(token))

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { AppError } from '../../../contract/errors.ts'
 import { splitResponse } from '../../../core/keys/challenge.ts'
 import { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
+import { inSameCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
@@ -102,11 +103,7 @@ interface Account {
 const personOf = prepare((db, { company_id, email }: { company_id: CompanyId; email: string }) =>
   db
     .selectFrom('user')
-    .innerJoin('user_key', join =>
-      join
-        .onRef('user_key.company_id', '=', 'user.company_id')
-        .onRef('user_key.user_id', '=', 'user.id')
-    )
+    .innerJoin('user_key', join => inSameCompany(join, 'user_key.user_id', 'user.id'))
     .where('user.company_id', '=', company_id)
     .where('user.email', '=', email)
     .where('user_key.retired_at', 'is', null)

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { disabledBy } from '../../../contract/disabled.ts'
 import { AppError } from '../../../contract/errors.ts'
 import type { Session } from '../../../contract/sessions.ts'
+import { inSameCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { DisabledMark } from '../../db/schema.ts'
@@ -269,11 +270,7 @@ export async function readSessions(
   const lastSeen = new Date(now.getTime() - tokenMinutes * 60_000)
   const rows = await tx
     .selectFrom('session')
-    .innerJoin('user', join =>
-      join
-        .onRef('user.company_id', '=', 'session.company_id')
-        .onRef('user.id', '=', 'session.user_id')
-    )
+    .innerJoin('user', join => inSameCompany(join, 'user.id', 'session.user_id'))
     .where('session.company_id', '=', company_id)
     .where('session.user_id', '=', id)
     .where('session.revoked_at', 'is', null)
@@ -378,11 +375,7 @@ const manySessions = prepare((db, { company_id, ids }: { company_id: CompanyId; 
 function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
   return db
     .selectFrom('session')
-    .leftJoin('user', join =>
-      join
-        .onRef('user.company_id', '=', 'session.company_id')
-        .onRef('user.id', '=', 'session.user_id')
-    )
+    .leftJoin('user', join => inSameCompany(join, 'user.id', 'session.user_id'))
     .innerJoin('company', 'company.id', 'session.company_id')
     .where('session.company_id', '=', company_id)
     .select([

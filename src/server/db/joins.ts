@@ -1,0 +1,37 @@
+import type { JoinBuilder, StringReference } from 'kysely'
+import type { StatementBuilder } from './query-executor.ts'
+import type { CompanyId } from './scope.ts'
+
+/**
+ * Joins two tables on a pair of columns and on the company, so that the primary key of either serves:
+ * `inSameCompany(join, 'user.id', 'session.user_id')`.
+ */
+export function inSameCompany<DB, TB extends keyof DB>(
+  join: JoinBuilder<DB, TB>,
+  left: StringReference<DB, TB>,
+  right: StringReference<DB, TB>
+): JoinBuilder<DB, TB> {
+  return join
+    .onRef(companyColumn<DB, TB>(left), '=', companyColumn<DB, TB>(right))
+    .onRef(left, '=', right)
+}
+
+/** `'session.user_id'` → `'session.company_id'` */
+function companyColumn<DB, TB extends keyof DB>(column: string): StringReference<DB, TB> {
+  // as: every table that belongs to a company has this column
+  return column.replace(/\.\w+$/, '.company_id') as StringReference<DB, TB>
+}
+
+/** Builds the query of the categories that a person's groups allow, a row for each such group. */
+export function allowedCategories(
+  db: StatementBuilder,
+  { company_id, user_id }: { company_id: CompanyId; user_id: string | null }
+) {
+  return db
+    .selectFrom('group_category')
+    .innerJoin('group_user', join =>
+      inSameCompany(join, 'group_user.group_id', 'group_category.group_id')
+    )
+    .where('group_category.company_id', '=', company_id)
+    .where('group_user.user_id', '=', user_id)
+}
