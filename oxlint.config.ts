@@ -140,7 +140,7 @@ export const may: Record<string, string[]> = {
     'src/server/site',
     'src/server/uploads',
     'src/server/domain',
-    ...rooms('companies', 'demo', 'deposits', 'installation')
+    ...rooms('companies', 'demo', 'deposits', 'evidence', 'history', 'installation', 'sessions')
   ]
 }
 
@@ -197,7 +197,12 @@ export const doors: Record<string, string[]> = {
   'src/server/domain/installation': ['installation.ts', 'setup.ts'],
   'src/server/domain/key-proofs': ['challenges.ts', 'key-proofs.ts', 'public-keys.ts'],
   'src/server/domain/mail': ['mail-queue.ts', 'mail-tokens.ts'],
-  'src/server/domain/sessions': ['download-links.ts', 'logins.ts', 'sessions.ts'],
+  'src/server/domain/sessions': [
+    'access-tokens.ts',
+    'download-links.ts',
+    'logins.ts',
+    'sessions.ts'
+  ],
   'src/server/adapters': ['blobs.ts', 'keys.ts', 'log.ts', 'mail-transport.ts', 'signals.ts'],
   'src/server/http': ['connections.ts', 'hosts.ts', 'listener.ts', 'log-throttle.ts'],
   'src/server/site': ['astro-build.ts', 'site.ts'],

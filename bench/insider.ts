@@ -3,9 +3,8 @@ import pg from 'pg'
 import { createApp } from '../src/server/app.ts'
 import { readConfig } from '../src/server/config.ts'
 import { connectionTo } from '../src/server/db/postgres.ts'
-import { inCompany } from '../src/server/db/scope.ts'
 import { findTenant, openTenants } from '../src/server/domain/companies/domains.ts'
-import { companyKeys, tagOf } from '../src/server/domain/evidence/company-keys.ts'
+import { tagOf } from '../src/server/domain/evidence/company-keys.ts'
 import { newId } from '../src/server/domain/ids.ts'
 import { issueToken } from '../src/server/domain/sessions/access-tokens.ts'
 import { openDeps } from '../src/server/open-deps.ts'
@@ -54,7 +53,7 @@ export async function openInsider(service: Service) {
 
     /** Keyed tags as the service would look them up. */
     async tagsOf(digests: Buffer[]): Promise<Buffer[]> {
-      const keys = await inCompany(deps.db, company_id, tx => companyKeys(tx, deps, company_id))
+      const keys = await deps.companyKeys.open(company_id)
       return digests.map(digest => tagOf(keys.lookup, 'sha256', digest))
     },
 

@@ -25,7 +25,9 @@ import { mountUsers } from './api/users.ts'
 import { mountVerifications } from './api/verifications.ts'
 import { CallerGone } from './db/shares.ts'
 import type { Tenants } from './domain/companies/domains.ts'
+import { createVerify } from './domain/deposits/verifications.ts'
 import type { Deps } from './domain/deps.ts'
+import { createEventStreams } from './domain/history/event-streams.ts'
 import { type LimitReading, withLimitReadings } from './domain/rate-limits.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
 
@@ -95,8 +97,8 @@ export function createApp(
   mountExports(app)
   mountCategories(app)
   mountDeposits(app)
-  mountRequests(app)
-  mountVerifications(app)
+  mountRequests(app, createEventStreams(deps))
+  mountVerifications(app, createVerify(deps))
   mountReports(app)
   mountSetup(app)
   mountService(app)

@@ -13,7 +13,9 @@ import { openDatabase } from './db/open.ts'
 import { supervisePostgres } from './db/postgres-supervisor.ts'
 import { findDatabaseFaults } from './db/security-checks.ts'
 import type { Deps, Keys, Log } from './domain/deps.ts'
+import { createCompanyKeyring } from './domain/evidence/company-keys.ts'
 import { recordedKekId, recordKekId } from './domain/installation/installation.ts'
+import { createTokenReader } from './domain/sessions/access-tokens.ts'
 
 export interface OpenedDeps extends AsyncDisposable {
   deps: Deps
@@ -56,6 +58,9 @@ export async function openDeps(
   const deps: Deps = {
     db,
     keys,
+    companyKeys: createCompanyKeyring({ db, keys }),
+    tokens: createTokenReader(keys),
+    counters: new Map(),
     blobs: openBlobs(documents),
     mails: await openMails({ smtp: config.smtp, outbox: join(config.dataDir, 'outbox'), log }),
     clock,

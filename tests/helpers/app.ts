@@ -19,7 +19,9 @@ import { createApp } from '../../src/server/app.ts'
 import { createCompany, type NewCompany } from '../../src/server/domain/companies/companies.ts'
 import { openTenants } from '../../src/server/domain/companies/domains.ts'
 import type { CompanyId, Deps, Letter, Mails, Settings } from '../../src/server/domain/deps.ts'
+import { createCompanyKeyring } from '../../src/server/domain/evidence/company-keys.ts'
 import { localhostTheme } from '../../src/server/domain/installation/localhost-theme.ts'
+import { createTokenReader } from '../../src/server/domain/sessions/access-tokens.ts'
 import { createAddressReader, refuseHost } from '../../src/server/http/hosts.ts'
 import { createListener, type ListenerOptions } from '../../src/server/http/listener.ts'
 import { runJobs } from '../../src/server/jobs/job-runner.ts'
@@ -112,9 +114,14 @@ export async function makeApp(
     letters.push(letter)
     return 'sent' as const
   }
+  const { db } = database
+  const keys = await openKeys({ directory: join(folder, 'keys'), recordedKekId: undefined, clock })
   const deps: Deps = {
-    db: database.db,
-    keys: await openKeys({ directory: join(folder, 'keys'), recordedKekId: undefined, clock }),
+    db,
+    keys,
+    companyKeys: createCompanyKeyring({ db, keys }),
+    tokens: createTokenReader(keys),
+    counters: new Map(),
     blobs: openBlobs(join(folder, 'documents')),
     mails: options.mails ?? { send: keep },
     clock,

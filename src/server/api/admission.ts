@@ -14,7 +14,7 @@ export type Admission = Pick<Endpoint, 'access' | 'pending' | 'suspended'>
 
 /** The person of a call's token; refuses whoever may not make the call. */
 export async function admitPerson(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock'>,
+  deps: Pick<Deps, 'db' | 'tokens' | 'clock'>,
   tenant: Tenant,
   route: Admission,
   token: string | undefined,

@@ -5,7 +5,7 @@ import {
   streamRequests
 } from '../../contract/requests.ts'
 import { attachment } from '../../core/http/content-disposition.ts'
-import { type EventStream, openEventStream } from '../domain/history/event-streams.ts'
+import type { EventStream, EventStreams } from '../domain/history/event-streams.ts'
 import * as requests from '../domain/history/requests.ts'
 import { isSignedIn } from '../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'
@@ -13,7 +13,7 @@ import { type Api, companyOf, person } from './context.ts'
 import { linkNext, on, onStream } from './on.ts'
 import { refusedField } from './refused-fields.ts'
 
-export function mountRequests(app: Api): void {
+export function mountRequests(app: Api, streams: EventStreams): void {
   on(app, listRequests, async ({ scope, ...input }, c) => {
     const isWhole = scope === 'company'
     if (isWhole) requirePermission(person(c), 'admin')
@@ -46,7 +46,7 @@ export function mountRequests(app: Api): void {
   })
 
   onStream(app, streamRequests, async (_input, c) => {
-    const stream = await openEventStream(c.get('deps'), {
+    const stream = await streams.open({
       person: person(c),
       after: sequenceOf(c.req.header('last-event-id'))
     })

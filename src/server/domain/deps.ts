@@ -1,6 +1,8 @@
+import type { KeyObject } from 'node:crypto'
+import type { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { Colours, DomainConfig, Locale } from '../../contract/domains.ts'
 import type { Db } from '../db/open.ts'
-import type { CompanyId } from '../db/scope.ts'
+import type { CompanyId, Tx } from '../db/scope.ts'
 
 export type { CompanyId, Leaver } from '../db/scope.ts'
 
@@ -8,6 +10,10 @@ export type { CompanyId, Leaver } from '../db/scope.ts'
 export interface Deps {
   db: Db
   keys: Keys
+  companyKeys: CompanyKeyring
+  tokens: TokenReader
+  /** Counts calls for the rate limits. */
+  counters: Map<string, RateLimiterMemory>
   blobs: Blobs
   mails: Mails
   clock: () => Date
@@ -82,6 +88,36 @@ export interface Keys {
   verifyingKey(kid: string): CryptoKey | undefined
   /** Reads the token keys anew: rotation adds one, and removes what was replaced a day ago. */
   reload(): Promise<void>
+}
+
+export interface CompanyKeys {
+  /** Keys the tags of `lookup_tag` and `blob`. */
+  lookup: KeyObject
+  /** Encrypts the openings of records. */
+  data: KeyObject
+}
+
+/** Unseals the keys of each company once per process. */
+export interface CompanyKeyring {
+  /** Returns the keys of the company of a transaction. */
+  read(tx: Tx): Promise<CompanyKeys>
+  /** Returns the keys of a company outside a transaction. */
+  open(company: CompanyId): Promise<CompanyKeys>
+}
+
+/** Contents of an access token. No name and no right, because it lies in a cookie that scripts read. */
+export interface TokenClaims {
+  user_id: string
+  session_id: string
+  pending: boolean
+  signedIn: Date
+  expires: Date
+}
+
+/** Checks the signature of each access token once per process. */
+export interface TokenReader {
+  /** Returns the contents of a token of this host. Throws `unauthenticated` for every other token. */
+  read(tenant: Tenant, token: string, now: Date): Promise<TokenClaims>
 }
 
 /** Names the file of an upload whose bytes arrive. Each generation has one writer and a file of its own. */

@@ -80,7 +80,7 @@ const tierFactors = [1, 4, 16]
  * returns whether the widest of them is counted for the first time in this period.
  */
 export async function consume(
-  deps: Pick<Deps, 'keys' | 'settings'>,
+  deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   name: LimitName,
   counted: LimitKey,
   points = 1
@@ -93,7 +93,7 @@ export async function consume(
 }
 
 async function consumeTier(
-  deps: Pick<Deps, 'keys' | 'settings'>,
+  deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   name: LimitName,
   { tier, key }: { tier: number; key: string[] },
   points: number
@@ -122,7 +122,7 @@ async function consumeTier(
  * the first time that day, so that a holder of many networks cannot use up all of it.
  */
 export async function consumeShared(
-  deps: Pick<Deps, 'keys' | 'settings'>,
+  deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   what: 'mail' | 'verify',
   { company_id, isFirst }: { company_id: string; isFirst: boolean },
   points = 1
@@ -137,7 +137,7 @@ export async function consumeShared(
 
 /** Counts a mail that somebody asks for: the same for every e-mail, whoever is known. */
 export async function consumeMails(
-  deps: Pick<Deps, 'keys' | 'settings'>,
+  deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string },
   kind: 'reset' | 'other' = 'other'
 ): Promise<void> {
@@ -151,7 +151,7 @@ export async function consumeMails(
 
 /** Runs what a mailed link opens; a try that is refused counts against its address. */
 export async function countingTokenFailures<T>(
-  deps: Pick<Deps, 'keys' | 'settings'>,
+  deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   { tenant, address }: { tenant: Tenant; address: string },
   run: () => Promise<T>
 ): Promise<T> {
@@ -190,7 +190,7 @@ function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
 
 /** Gives points back that turned out not to count, such as the one of a successful login. */
 export async function refund(
-  deps: Pick<Deps, 'keys' | 'settings'>,
+  deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   name: LimitName,
   counted: LimitKey,
   points = 1
@@ -220,17 +220,16 @@ function shared(points: number): number {
   return points - kept(points)
 }
 
-/** Counters live as long as the settings they enforce: one set a process, a fresh one for each test. */
-const counters = new WeakMap<Limits, Map<string, RateLimiterMemory>>()
-
-function limiter(deps: Pick<Deps, 'settings'>, name: LimitName, tier: number): RateLimiterMemory {
-  const { limits } = deps.settings
-  const set = counters.get(limits) ?? new Map<string, RateLimiterMemory>()
-  counters.set(limits, set)
-  const key = `${name} ${tier}`
-  const points = limitOf(limits, name, tier)
-  const found = set.get(key) ?? new RateLimiterMemory({ points, duration: rules[name].seconds })
-  set.set(key, found)
+function limiter(
+  { counters, settings }: Pick<Deps, 'counters' | 'settings'>,
+  name: LimitName,
+  tier: number
+): RateLimiterMemory {
+  const points = limitOf(settings.limits, name, tier)
+  const key = `${name} ${tier} ${points}`
+  const found =
+    counters.get(key) ?? new RateLimiterMemory({ points, duration: rules[name].seconds })
+  counters.set(key, found)
   return found
 }
 

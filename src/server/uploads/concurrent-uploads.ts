@@ -1,38 +1,44 @@
 import { AppError } from '../../contract/errors.ts'
-import type { CompanyId, Deps } from '../domain/deps.ts'
+import type { CompanyId } from '../domain/deps.ts'
 
 /** Uploads of one person whose bytes may come at the same time. */
 const maxMoving = 3
 const retrySeconds = 5
 
-/** By person, and for each upload how many requests carry it: the one that broke may not have gone yet. */
-const moving = new WeakMap<Deps['signals'], Map<string, Map<string, number>>>()
+/**
+ * Takes one of a person's slots for the bytes of an upload and returns how to give it back. Throws
+ * `rate_limited` when all are taken.
+ */
+export type TakeUploadSlot = (upload: {
+  company_id: CompanyId
+  user_id: string
+  id: string
+}) => () => void
 
-/** Takes one of a person's places for the bytes of an upload, and answers how to leave it; throws `rate_limited` when all are taken. */
-export function takeUploadSlot(
-  deps: Pick<Deps, 'signals'>,
-  { company_id, user_id, id }: { company_id: CompanyId; user_id: string; id: string }
-): () => void {
-  const everybody = moving.get(deps.signals) ?? new Map<string, Map<string, number>>()
-  moving.set(deps.signals, everybody)
-  const person = `${company_id} ${user_id}`
-  const uploads = everybody.get(person) ?? new Map<string, number>()
-  if (!uploads.has(id) && uploads.size >= maxMoving) {
-    throw new AppError(
-      'rate_limited',
-      `At most ${maxMoving} uploads of a person at the same time`,
-      {
-        retryAfter: retrySeconds,
-        figures: { used: uploads.size, limit: maxMoving, resets_at: null }
-      }
-    )
-  }
-  everybody.set(person, uploads)
-  uploads.set(id, (uploads.get(id) ?? 0) + 1)
-  return () => {
-    const left = (uploads.get(id) ?? 1) - 1
-    if (left > 0) uploads.set(id, left)
-    else uploads.delete(id)
-    if (uploads.size === 0 && everybody.get(person) === uploads) everybody.delete(person)
+/** Creates the upload slots of this process. */
+export function createUploadSlots(): TakeUploadSlot {
+  // by person, and for each upload how many requests carry it: one that broke may not have gone yet
+  const everybody = new Map<string, Map<string, number>>()
+  return ({ company_id, user_id, id }) => {
+    const person = `${company_id} ${user_id}`
+    const uploads = everybody.get(person) ?? new Map<string, number>()
+    if (!uploads.has(id) && uploads.size >= maxMoving) {
+      throw new AppError(
+        'rate_limited',
+        `At most ${maxMoving} uploads of a person at the same time`,
+        {
+          retryAfter: retrySeconds,
+          figures: { used: uploads.size, limit: maxMoving, resets_at: null }
+        }
+      )
+    }
+    everybody.set(person, uploads)
+    uploads.set(id, (uploads.get(id) ?? 0) + 1)
+    return () => {
+      const left = (uploads.get(id) ?? 1) - 1
+      if (left > 0) uploads.set(id, left)
+      else uploads.delete(id)
+      if (uploads.size === 0 && everybody.get(person) === uploads) everybody.delete(person)
+    }
   }
 }

@@ -18,7 +18,7 @@ import {
 import { touchUpload, type Upload } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
 import { readBody, writeBody } from './body-writer.ts'
-import { takeUploadSlot } from './concurrent-uploads.ts'
+import type { TakeUploadSlot } from './concurrent-uploads.ts'
 
 /** Well within the time after which a silent upload counts as dead. */
 const touchMs = 10_000
@@ -38,12 +38,15 @@ export function isDirectUpload({ method, url }: IncomingMessage): boolean {
  */
 export async function serveDirectUpload(
   deps: Deps,
-  request: IncomingMessage,
-  response: ServerResponse,
-  tenant: Tenant
+  takeSlot: TakeUploadSlot,
+  {
+    request,
+    response,
+    tenant
+  }: { request: IncomingMessage; response: ServerResponse; tenant: Tenant }
 ): Promise<void> {
   const file = await readFile(deps, request, tenant)
-  const { begun, sha256 } = await take(deps, request, response, file)
+  const { begun, sha256 } = await takeFile(deps, takeSlot, { request, response, file })
   if (begun.kind === 'new') return answer(deps, response, file, begun.upload.request_id, sha256)
   if (begun.kind === 'repeated') {
     response.setHeader('idempotent-replayed', 'true')
@@ -82,13 +85,16 @@ async function readFile(
 }
 
 /** Reads the body, whatever becomes of it, at one of the places that a person has for moving bytes. */
-async function take(
+async function takeFile(
   deps: Deps,
-  request: IncomingMessage,
-  response: ServerResponse,
-  file: DirectFile
+  takeSlot: TakeUploadSlot,
+  {
+    request,
+    response,
+    file
+  }: { request: IncomingMessage; response: ServerResponse; file: DirectFile }
 ): Promise<{ begun: DirectUpload; sha256: Buffer }> {
-  const leave = takeUploadSlot(deps, { ...file, id: randomUUID() })
+  const leave = takeSlot({ ...file, id: randomUUID() })
   try {
     const begun = await beginDirectUpload(deps, file)
     if (begun.kind === 'new') {

@@ -25,7 +25,7 @@ import {
 } from '../domain/deposits/uploads.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
 import { interruptedError, writeBody } from './body-writer.ts'
-import { takeUploadSlot } from './concurrent-uploads.ts'
+import { createUploadSlots } from './concurrent-uploads.ts'
 import { isDirectUpload, serveDirectUpload } from './direct-put.ts'
 import { createUploadLocks, type UploadLock, wrongOffset } from './upload-locks.ts'
 
@@ -57,6 +57,7 @@ export interface Uploads {
 export function createUploads(deps: Deps): Uploads {
   const writer = randomUUID()
   const locks = createUploadLocks()
+  const takeSlot = createUploadSlots()
   const writings = new Map<string, Writing>()
 
   deps.signals.writers.on(({ company, upload }) => {
@@ -133,7 +134,7 @@ export function createUploads(deps: Deps): Uploads {
     upload: Upload
   ): Promise<number> {
     requireUploading(upload)
-    const leave = takeUploadSlot(deps, upload)
+    const leave = takeSlot(upload)
     if (response.closed) leave()
     else response.once('close', leave)
     const offset = Number(request.headers['upload-offset'])
@@ -251,7 +252,7 @@ export function createUploads(deps: Deps): Uploads {
         deps.log.info({ ...facts, company: tenant.company_id }, 'upload')
       })
       try {
-        if (isDirect) await serveDirectUpload(deps, request, response, tenant)
+        if (isDirect) await serveDirectUpload(deps, takeSlot, { request, response, tenant })
         else await serve(request, response, tenant)
       } catch (error) {
         const told = expectedError(error)

@@ -17,7 +17,10 @@ interface Deletion {
  * because deposits and history name its id; what they deposited stays on record.
  */
 export async function deleteUser(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
+  deps: Pick<
+    Deps,
+    'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals' | 'counters'
+  >,
   input: Deletion
 ): Promise<void> {
   const { tenant, person } = input

@@ -26,7 +26,10 @@ interface NewEmail {
  * present e-mail and password hold until the new address confirms.
  */
 export async function changeEmail(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
+  deps: Pick<
+    Deps,
+    'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals' | 'counters'
+  >,
   input: NewEmail
 ): Promise<void> {
   const { tenant, person, address, email, public_key_jwt } = input

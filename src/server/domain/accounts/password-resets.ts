@@ -11,7 +11,7 @@ import { lockKey, lockPerson, revokeMailedLinks } from './user-keys.ts'
 
 /** Promises a mail to whoever has this e-mail. Nobody is looked up before it is sent. */
 export async function requestReset(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string }
 ): Promise<void> {
   await consumeMails(deps, { tenant, email, address }, 'reset')

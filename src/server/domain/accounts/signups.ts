@@ -63,7 +63,7 @@ export async function insertSignUp(
 
 /** Sends the link of a waiting sign-up once more. */
 export async function sendVerification(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
   { tenant, person, address }: { tenant: Tenant; person: Person; address: string }
 ): Promise<void> {
   const { company_id, id } = person

@@ -19,7 +19,10 @@ interface Answer {
 
 /** Replaces the key of the person, which a new password makes; only the session of the call goes on. */
 export async function changeKey(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
+  deps: Pick<
+    Deps,
+    'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals' | 'counters'
+  >,
   input: Answer & { public_key_jwt: string }
 ): Promise<void> {
   const { tenant, person, public_key_jwt } = input
@@ -48,7 +51,7 @@ export async function changeKey(
  */
 export async function requirePassword(
   tx: Tx,
-  deps: Pick<Deps, 'keys' | 'clock' | 'settings' | 'log'>,
+  deps: Pick<Deps, 'keys' | 'clock' | 'settings' | 'log' | 'counters'>,
   { tenant, person, challenge_response }: Answer
 ): Promise<{ email: string; locale: string; challenge: string }> {
   const { company_id, id: user_id } = person

@@ -35,7 +35,10 @@ interface SignUp extends NewPerson {
  * else the sign-up waits until its link is opened, and does not reveal whether the e-mail was known.
  */
 export async function createUser(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
+  deps: Pick<
+    Deps,
+    'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals' | 'counters'
+  >,
   input: SignUp
 ): Promise<{ body: { id: string }; replayed: boolean }> {
   const { tenant, email, idempotencyKey, address, isDeveloper } = input

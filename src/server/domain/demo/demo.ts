@@ -16,7 +16,7 @@ import {
   touchUpload,
   type Upload
 } from '../deposits/uploads.ts'
-import { verify } from '../deposits/verifications.ts'
+import { createVerify } from '../deposits/verifications.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import {
   type DemoCheck,
@@ -270,7 +270,7 @@ async function playCheck(deps: Deps, stage: Stage, { names }: DemoCheck): Promis
   const { tenant, company_id, user_id: id } = stage
   const never = { session_id: id, token_expires: farAway, session_expires: farAway }
   const person = { id, company_id, pending: false, permissions: [], outdated: false, ...never }
-  await verify(deps, { tenant, person, address: '', items })
+  await createVerify(deps)({ tenant, person, address: '', items })
 }
 
 /** Whether this process may go on with it. */

@@ -13,7 +13,7 @@ import { prepare } from '../../db/prepared-statements.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { companyKeys, keyVersion, tagOf } from '../evidence/company-keys.ts'
+import { keyVersion, tagOf } from '../evidence/company-keys.ts'
 import { sealOpenings } from '../evidence/sealed-openings.ts'
 import { type Draft, publish } from '../history/requests.ts'
 
@@ -79,7 +79,7 @@ const namesOf = prepare((db, { company_id, user_id, category_id }: NamesOf) =>
 /** Writes a deposit with its tags and sealed openings, and last its event and leaf. */
 export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
   const { company_id, record_id } = record
-  const keys = await companyKeys(tx, deps, company_id)
+  const keys = await deps.companyKeys.read(tx)
   const recorded_at = new Date(Math.floor(record.now.getTime() / 1000) * 1000)
   const leaf = leafOf(deps, record, recorded_at)
   const done: Draft = {

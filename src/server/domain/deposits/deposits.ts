@@ -17,7 +17,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
 import { charge, type Meter, readMeters, reserve } from '../companies/usage.ts'
 import type { CompanyId, Deps, Leaver } from '../deps.ts'
-import { companyKeys, tagOf } from '../evidence/company-keys.ts'
+import { tagOf } from '../evidence/company-keys.ts'
 import { readOpenings } from '../evidence/sealed-openings.ts'
 import { type Draft, publish, readRequest } from '../history/requests.ts'
 import { type IdempotentCall, runOnce } from '../idempotency.ts'
@@ -296,7 +296,7 @@ async function findOwn(
   { company_id, user_id }: CreateInput,
   original: Buffer
 ): Promise<ProcessedRequest | undefined> {
-  const { lookup } = await companyKeys(tx, deps, company_id)
+  const { lookup } = await deps.companyKeys.read(tx)
   const own = await tx
     .selectFrom('lookup_tag')
     .innerJoin('deposit', join => inSameCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
@@ -380,7 +380,7 @@ interface FindInput {
 
 /** A deposit of the caller; its values come from the sealed openings. */
 export async function getDeposit(
-  deps: Pick<Deps, 'db' | 'keys'>,
+  deps: Pick<Deps, 'db' | 'companyKeys'>,
   input: FindInput
 ): Promise<Deposit> {
   return inCompany(deps.db, input.company_id, async tx => {
@@ -407,7 +407,7 @@ export async function getDeposit(
 
 /** What a download of a deposit needs: where the bytes are and what to call them. */
 export async function findContent(
-  deps: Pick<Deps, 'db' | 'keys'>,
+  deps: Pick<Deps, 'db' | 'companyKeys'>,
   input: FindInput
 ): Promise<{ tag: Buffer; size: number; name: string; media_type: string; sha256: Uint8Array }> {
   return inCompany(deps.db, input.company_id, async tx => {
@@ -428,7 +428,7 @@ export async function findContent(
 
 async function valuesOf(
   tx: Tx,
-  deps: Pick<Deps, 'keys'>,
+  deps: Pick<Deps, 'companyKeys'>,
   { company_id, id }: FindInput
 ): Promise<(field: DepositField) => string> {
   const { fields } = await readOpenings(tx, deps, { company_id, record_id: id })

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { inCompany, inCompanyOnce } from '../../db/scope.ts'
 import { listCompanies } from '../companies/companies.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { companyKeys, tagOf } from '../evidence/company-keys.ts'
+import { tagOf } from '../evidence/company-keys.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
 
 /** Younger files may belong to a transaction that has not committed yet. */
@@ -67,7 +67,7 @@ async function checkKept(
   rehash: number
 ): Promise<FileCheckReport> {
   const report: FileCheckReport = { checked: 0, missing: [], damaged: [], removed: 0 }
-  const { lookup } = await inCompany(deps.db, company_id, tx => companyKeys(tx, deps, company_id))
+  const { lookup } = await deps.companyKeys.open(company_id)
   for (let last = Buffer.alloc(0); ; ) {
     const rows = await inCompany(deps.db, company_id, tx =>
       tx

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { companyKeys, tagOf } from '../evidence/company-keys.ts'
+import { tagOf } from '../evidence/company-keys.ts'
 import { openDigest } from './upload-digests.ts'
 
 /**
@@ -10,7 +10,7 @@ import { openDigest } from './upload-digests.ts'
  * file meanwhile: a deposit of the same bytes waits for it and then brings its own file.
  */
 export async function discardUnreferenced(
-  deps: Pick<Deps, 'db' | 'blobs' | 'keys' | 'clock'>,
+  deps: Pick<Deps, 'db' | 'blobs' | 'keys' | 'clock' | 'companyKeys'>,
   company_id: CompanyId,
   tags: Buffer[]
 ): Promise<number> {
@@ -37,10 +37,10 @@ export async function discardUnreferenced(
 /** Files that uploads may have moved to their place already, before a transaction that did not commit. */
 async function tagsOfUploads(
   tx: Tx,
-  deps: Pick<Deps, 'keys'>,
+  deps: Pick<Deps, 'keys' | 'companyKeys'>,
   company_id: CompanyId
 ): Promise<Set<string>> {
-  const { lookup } = await companyKeys(tx, deps, company_id)
+  const { lookup } = await deps.companyKeys.read(tx)
   const uploads = await tx
     .selectFrom('upload')
     .select(['user_id', 'stored'])

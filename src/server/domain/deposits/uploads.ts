@@ -5,7 +5,7 @@ import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { release, reserveAgain, settle as settleUsage } from '../companies/usage.ts'
 import type { CompanyId, Deps, Digest } from '../deps.ts'
-import { companyKeys, openCompanyKeys, tagOf } from '../evidence/company-keys.ts'
+import { tagOf } from '../evidence/company-keys.ts'
 import { type Draft, publish } from '../history/requests.ts'
 import { readNames, writeRecord } from './deposit-records.ts'
 import { openDigest } from './upload-digests.ts'
@@ -287,7 +287,7 @@ export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promi
  */
 export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
   const declared = upload.stored && openDigest(deps.keys, upload, upload.stored)
-  const { lookup } = await openCompanyKeys(deps, upload.company_id)
+  const { lookup } = await deps.companyKeys.open(upload.company_id)
   const tag = declared && tagOf(lookup, 'blob', declared)
   const [staged, kept] = await Promise.all([
     deps.blobs.digestStaged(upload),
@@ -432,7 +432,7 @@ async function record(
   await inCompany(deps.db, company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (current?.state !== 'received' || !current.original) return
-    const { lookup } = await companyKeys(tx, deps, company_id)
+    const { lookup } = await deps.companyKeys.read(tx)
     const blobTag = tagOf(lookup, 'blob', stored)
     const now = deps.clock()
     await tx

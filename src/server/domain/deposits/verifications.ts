@@ -4,12 +4,11 @@ import { maxItemsSignedIn, maxItemsSignedOut } from '../../../contract/limits.ts
 import type { Match } from '../../../contract/requests.ts'
 import type { Answer, Finding } from '../../../contract/verifications.ts'
 import { allowedCategories, inSameCompany } from '../../db/joins.ts'
-import type { Db } from '../../db/open.ts'
 import { inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import { charge } from '../companies/usage.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { keyVersion, openCompanyKeys, tagOf } from '../evidence/company-keys.ts'
+import { keyVersion, tagOf } from '../evidence/company-keys.ts'
 import { publish } from '../history/requests.ts'
 import { newId } from '../ids.ts'
 import { consume, consumeShared } from '../rate-limits.ts'
@@ -22,14 +21,23 @@ interface VerifyInput {
   items: { sha256: string }[]
 }
 
+export type Verify = (input: VerifyInput) => Promise<{ items: Answer[]; request_id?: string }>
+
+/** Returns the function that verifies fingerprints; the calls of strangers share its statements. */
+export function createVerify(deps: Deps): Verify {
+  const lookUpPublic = createPublicLookUp(deps)
+  return input => verify(deps, lookUpPublic, input)
+}
+
 /**
  * Looks fingerprints up among the company's deposits: the `public` ones for everyone, the `private` ones
  * too for members of a group that allows their category and for administrators. `receipt_only` ones need
  * the receipt, which no fingerprint replaces. A stranger leaves no trace; a person gets a request in the
  * history, an item each charged.
  */
-export async function verify(
+async function verify(
   deps: Deps,
+  lookUpPublic: PublicLookUp,
   input: VerifyInput
 ): Promise<{ items: Answer[]; request_id?: string }> {
   const { tenant, person, items } = input
@@ -42,7 +50,7 @@ export async function verify(
   await spend(deps, input)
   const at = deps.clock()
   const { company_id, config } = tenant
-  const { lookup } = await openCompanyKeys(deps, company_id)
+  const { lookup } = await deps.companyKeys.open(company_id)
   const tags = items.map(({ sha256 }) => tagOf(lookup, 'sha256', Buffer.from(sha256, 'hex')))
   const answersFrom = (found: Finding[][]) =>
     items.map(({ sha256 }, index): Answer => {
@@ -56,7 +64,7 @@ export async function verify(
       }
     })
   if (!person) {
-    return { items: answersFrom(await publicLookUp(deps, company_id)(tags)) }
+    return { items: answersFrom(await lookUpPublic(company_id, tags)) }
   }
   return inCompany(deps.db, company_id, async tx => {
     const answers = answersFrom(await lookUp(tx, tags, person))
@@ -83,22 +91,21 @@ async function spend(deps: Deps, { tenant, person, address, items }: VerifyInput
  */
 const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 
-const publicLookUps = new WeakMap<Db, Map<CompanyId, ReturnType<typeof makePublicLookUp>>>()
+type PublicLookUp = (company_id: CompanyId, tags: Buffer[]) => Promise<Finding[][]>
 
-/** Strangers come in crowds and read only, so they share statements. */
-function publicLookUp({ db }: Pick<Deps, 'db'>, company_id: CompanyId) {
-  const known = publicLookUps.get(db) ?? new Map()
-  publicLookUps.set(db, known)
-  const found = known.get(company_id) ?? makePublicLookUp(db, company_id)
-  known.set(company_id, found)
-  return found
-}
-
-function makePublicLookUp(db: Db, company_id: CompanyId) {
-  return createBatchLoader(
-    (tags: Buffer[]) => inCompanyOnce(db, company_id, tx => lookUp(tx, tags, undefined)),
-    bounds
-  )
+/** Creates the look-up of strangers, who come in crowds and only read, so they share statements. */
+function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
+  const loaders = new Map<CompanyId, (tags: Buffer[]) => Promise<Finding[][]>>()
+  const createLoader = (company_id: CompanyId) =>
+    createBatchLoader(
+      (tags: Buffer[]) => inCompanyOnce(db, company_id, tx => lookUp(tx, tags, undefined)),
+      bounds
+    )
+  return (company_id, tags) => {
+    const load = loaders.get(company_id) ?? createLoader(company_id)
+    loaders.set(company_id, load)
+    return load(tags)
+  }
 }
 
 /**

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps } from '../deps.ts'
-import { type CompanyKeys, companyKeys, keyVersion } from './company-keys.ts'
+import type { CompanyId, CompanyKeys, Deps } from '../deps.ts'
+import { keyVersion } from './company-keys.ts'
 
 /** Salt and value of one committed field. */
 export interface Opening {
@@ -52,7 +52,7 @@ const insertOpening = prepare((db, { company_id, record_id, sealed }: SealedOpen
 
 export async function readOpenings(
   tx: Tx,
-  deps: Pick<Deps, 'keys'>,
+  deps: Pick<Deps, 'companyKeys'>,
   { company_id, record_id }: { company_id: CompanyId; record_id: string }
 ): Promise<Openings> {
   const found = await readAllOpenings(tx, deps, { company_id, record_ids: [record_id] })
@@ -64,10 +64,10 @@ export async function readOpenings(
 /** The openings of many records by their ids; a record without any is left out. */
 export async function readAllOpenings(
   tx: Tx,
-  deps: Pick<Deps, 'keys'>,
+  deps: Pick<Deps, 'companyKeys'>,
   { company_id, record_ids }: { company_id: CompanyId; record_ids: readonly string[] }
 ): Promise<Map<string, Openings>> {
-  const { data } = await companyKeys(tx, deps, company_id)
+  const { data } = await deps.companyKeys.read(tx)
   const rows = await tx
     .selectFrom('deposit_opening')
     .where('company_id', '=', company_id)

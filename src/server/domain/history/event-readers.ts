@@ -40,15 +40,14 @@ export interface EventReader {
   bounds(): Promise<{ newest: number; oldest: number }>
 }
 
-const readersBySignals = new WeakMap<Deps['signals'], Map<CompanyId, EventReader>>()
-
-/** The reader of a company; it works while it has subscribers. */
-export function eventReaderFor(deps: Deps, company_id: CompanyId): EventReader {
-  const readers = readersBySignals.get(deps.signals) ?? new Map<CompanyId, EventReader>()
-  readersBySignals.set(deps.signals, readers)
-  const reader = readers.get(company_id) ?? makeReader(deps, company_id)
-  readers.set(company_id, reader)
-  return reader
+/** Returns a function that finds the reader of a company. A reader works while it has subscribers. */
+export function createEventReaders(deps: Deps): (company_id: CompanyId) => EventReader {
+  const readers = new Map<CompanyId, EventReader>()
+  return company_id => {
+    const reader = readers.get(company_id) ?? makeReader(deps, company_id)
+    readers.set(company_id, reader)
+    return reader
+  }
 }
 
 /** What the reader keeps of a subscriber. */

@@ -1,11 +1,11 @@
 import { AppError } from '../../../contract/errors.ts'
-import type { Deps } from '../deps.ts'
+import type { Deps, Limits } from '../deps.ts'
 import type { Person, SessionStatus } from '../sessions/sessions.ts'
 import {
+  createEventReaders,
   type EventReader,
   type EventSubscriber,
   type EventText,
-  eventReaderFor,
   formatEvent
 } from './event-readers.ts'
 import { readEvents } from './requests.ts'
@@ -38,18 +38,31 @@ interface Opening {
   after: number | undefined
 }
 
-/**
- * A person's requests as they change, in order, each once, as text/event-stream. Without `after` the
- * first event is a tick at the current sequence, so that a list loaded afterwards misses nothing.
- */
-export async function openEventStream(deps: Deps, opening: Opening): Promise<EventStream> {
-  const stream = new OpenStream(deps, opening)
-  try {
-    await stream.findPlace()
-    return stream
-  } catch (error) {
-    stream.close()
-    throw error
+export interface EventStreams {
+  /**
+   * Opens a person's requests as they change, in order, each once, as text/event-stream. Without `after`
+   * the first event is a tick at the current sequence, so that a list loaded afterwards misses nothing.
+   * Throws `stream_limit_reached` when too many streams are open.
+   */
+  open(opening: Opening): Promise<EventStream>
+}
+
+/** Creates the streams of this process, which share a reader for each company. */
+export function createEventStreams(deps: Deps): EventStreams {
+  const findReader = createEventReaders(deps)
+  const takeSeat = createSeats(deps.settings.limits)
+  return {
+    async open(opening) {
+      const seat = takeSeat(opening.person)
+      const stream = new OpenStream(deps, opening, findReader(opening.person.company_id), seat)
+      try {
+        await stream.findPlace()
+        return stream
+      } catch (error) {
+        stream.close()
+        throw error
+      }
+    }
   }
 }
 
@@ -77,7 +90,7 @@ class OpenStream implements EventStream, EventSubscriber {
   #isReading = false
   #isStalled = false
 
-  constructor(deps: Deps, { person, after }: Opening) {
+  constructor(deps: Deps, { person, after }: Opening, reader: EventReader, seat: Disposable) {
     this.person = person
     this.#deps = deps
     this.#after = after
@@ -85,8 +98,8 @@ class OpenStream implements EventStream, EventSubscriber {
     // half an hour, give or take five minutes, so that many streams do not come back together
     const maxAge = 60_000 * (25 + ((deps.random(1)[0] ?? 0) / 255) * 10)
     this.#endsAt = Math.min(this.#tickedAt + maxAge, person.token_expires.getTime())
-    this.#reader = eventReaderFor(deps, person.company_id)
-    this.#seat = takeSeat(deps, person)
+    this.#reader = reader
+    this.#seat = seat
     this.#reader.subscribe(this)
   }
 
@@ -220,29 +233,28 @@ function markText(name: 'tick' | 'reset', seq: number): string {
   return `event: ${name}\nid: ${seq}\ndata: ${JSON.stringify({ seq })}\n\n`
 }
 
-const seats = new WeakMap<Deps['signals'], Map<string, number>>()
-
-function takeSeat(deps: Deps, person: Person): Disposable {
-  const taken = seats.get(deps.signals) ?? new Map<string, number>()
-  seats.set(deps.signals, taken)
-  const { limits: most } = deps.settings
-  const limits: [string, number][] = [
-    ['process', most.streamsPerProcess],
-    [`company ${person.company_id}`, most.streamsPerCompany],
-    [`person ${person.company_id} ${person.id}`, most.streamsPerUser]
-  ]
-  for (const [key, limit] of limits) {
-    if ((taken.get(key) ?? 0) >= limit) {
-      throw new AppError('stream_limit_reached', 'Too many streams are open', { retryAfter: 30 })
+/** Returns a function that counts an open stream against the limits until its seat is disposed of. */
+function createSeats(limits: Limits): (person: Person) => Disposable {
+  const taken = new Map<string, number>()
+  return person => {
+    const counted: [string, number][] = [
+      ['process', limits.streamsPerProcess],
+      [`company ${person.company_id}`, limits.streamsPerCompany],
+      [`person ${person.company_id} ${person.id}`, limits.streamsPerUser]
+    ]
+    for (const [key, limit] of counted) {
+      if ((taken.get(key) ?? 0) >= limit) {
+        throw new AppError('stream_limit_reached', 'Too many streams are open', { retryAfter: 30 })
+      }
     }
-  }
-  const add = (amount: 1 | -1) => {
-    for (const [key] of limits) {
-      const count = (taken.get(key) ?? 0) + amount
-      if (count === 0) taken.delete(key)
-      else taken.set(key, count)
+    const add = (amount: 1 | -1) => {
+      for (const [key] of counted) {
+        const count = (taken.get(key) ?? 0) + amount
+        if (count === 0) taken.delete(key)
+        else taken.set(key, count)
+      }
     }
+    add(1)
+    return { [Symbol.dispose]: () => add(-1) }
   }
-  add(1)
-  return { [Symbol.dispose]: () => add(-1) }
 }

@@ -241,7 +241,7 @@ const nextPageMs = 120_000
  * transaction is held for long. What is created meanwhile is left for the next export.
  */
 export async function* exportRequests(
-  deps: Pick<Deps, 'db' | 'keys'>,
+  deps: Pick<Deps, 'db' | 'companyKeys'>,
   { locale, caller, ...filter }: ExportInput
 ): AsyncGenerator<string, void, void> {
   const names = new Map<string, string>()
@@ -305,7 +305,7 @@ interface Digests {
 
 async function readDigests(
   tx: Tx,
-  deps: Pick<Deps, 'keys'>,
+  deps: Pick<Deps, 'companyKeys'>,
   company_id: CompanyId,
   requests: readonly ProcessedRequest[]
 ): Promise<Map<string, Digests>> {

@@ -28,7 +28,7 @@ interface Asked {
 
 /** Stores nothing and asks for nobody: the MAC alone brings it back. */
 export async function createChallenge(
-  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings'>,
+  deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'counters'>,
   { tenant, email, purpose, address }: Asked & { address: string }
 ): Promise<{ challenge: string; kdf: string }> {
   await consume(deps, 'sign_in_address', [tenant.company_id, { address }])

@@ -2,26 +2,17 @@ import { hash } from 'node:crypto'
 import { errors, jwtVerify } from 'jose'
 import * as z from 'zod/mini'
 import { AppError } from '../../../contract/errors.ts'
-import type { Deps, Keys, Tenant } from '../deps.ts'
+import type { Deps, Keys, Tenant, TokenClaims, TokenReader } from '../deps.ts'
 import { newId } from '../ids.ts'
 
 /** How long a token lives, and with it a session whose browser is closed. */
 export const tokenMinutes = 60
 
-/** What an access token says. No name and no right, because it lies in a cookie that scripts read. */
-export interface Claims {
-  user_id: string
-  session_id: string
-  pending: boolean
-  signedIn: Date
-  expires: Date
-}
-
 /** A fresh token; it ends with its session at the latest. */
 export async function issueToken(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   tenant: Tenant,
-  claims: Claims
+  claims: TokenClaims
 ): Promise<string> {
   const { kid, sign } = deps.keys.signingKey()
   const header = { alg: 'ES256', typ: 'JWT', kid } satisfies z.output<typeof Header>
@@ -49,22 +40,42 @@ export function tokenEnd(now: Date, sessionEnd: Date): Date {
   return new Date(Math.min(now.getTime() + tokenMinutes * 60_000, sessionEnd.getTime()))
 }
 
-/** What a token of this host says; `unauthenticated` for every other one. Whether its session lives is not asked here. */
-export async function readToken(
-  deps: Pick<Deps, 'keys' | 'clock'>,
-  tenant: Tenant,
-  token: string
-): Promise<Claims> {
-  const claims = await provenClaims(deps, tenant, token)
-  const now = deps.clock().getTime() / 1000
-  if (claims.cid !== tenant.company_id || claims.iat > now + maxSkewSeconds) throw badToken()
-  const { sub, sid, st, auth_time, exp } = claims
+/** Creates the token reader of this process. */
+export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): TokenReader {
+  const proofs = new Map<string, Proof>()
+
+  /**
+   * Returns the payload of a token. A browser sends the same token for an hour, so its signature is
+   * checked once on each host. A proof holds as long as its key does. Memory holds no token, only hashes.
+   */
+  async function provenPayload(tenant: Tenant, token: string, now: Date): Promise<Payload> {
+    if (token.length > maxTokenLength) throw badToken()
+    const name = hash('sha256', `${tenant.host} ${token}`)
+    const known = proofs.get(name)
+    if (known && known.key === keys.verifyingKey(known.kid)) {
+      if (known.payload.exp <= seconds(now)) throw badToken()
+      return known.payload
+    }
+    const proof = await prove(keys, tenant, token, now)
+    const [oldest] = proofs.keys()
+    if (proofs.size >= maxProofs && oldest !== undefined) proofs.delete(oldest)
+    proofs.set(name, proof)
+    return proof.payload
+  }
+
   return {
-    user_id: sub,
-    session_id: sid,
-    pending: st === 'pending',
-    signedIn: new Date(auth_time * 1000),
-    expires: new Date(exp * 1000)
+    async read(tenant, token, now) {
+      const payload = await provenPayload(tenant, token, now)
+      const { cid, iat, sub, sid, st, auth_time, exp } = payload
+      if (cid !== tenant.company_id || iat > now.getTime() / 1000 + maxSkewSeconds) throw badToken()
+      return {
+        user_id: sub,
+        session_id: sid,
+        pending: st === 'pending',
+        signedIn: new Date(auth_time * 1000),
+        expires: new Date(exp * 1000)
+      }
+    }
   }
 }
 
@@ -93,64 +104,41 @@ const Payload = z.strictObject({
   exp: z.int()
 })
 
+type Payload = z.output<typeof Payload>
+
 interface Proof {
-  claims: z.output<typeof Payload>
+  payload: Payload
   kid: string
   key: CryptoKey
 }
 
 const maxProofs = 10_000
-const proofsByKeys = new WeakMap<Keys, Map<string, Proof>>()
-
-/**
- * The signature of a token is checked once on each host: a browser sends the same one for an hour. A
- * proof holds as long as its key does, and the time is looked at again. No token lies in memory for it.
- */
-async function provenClaims(
-  deps: Pick<Deps, 'keys' | 'clock'>,
-  tenant: Tenant,
-  token: string
-): Promise<Proof['claims']> {
-  if (token.length > maxTokenLength) throw badToken()
-  const proofs = proofsByKeys.get(deps.keys) ?? new Map<string, Proof>()
-  proofsByKeys.set(deps.keys, proofs)
-  const name = hash('sha256', `${tenant.host} ${token}`)
-  const known = proofs.get(name)
-  if (known && known.key === deps.keys.verifyingKey(known.kid)) {
-    if (known.claims.exp <= seconds(deps.clock())) throw badToken()
-    return known.claims
-  }
-  const proof = await prove(deps, tenant, token)
-  const [oldest] = proofs.keys()
-  if (proofs.size >= maxProofs && oldest !== undefined) proofs.delete(oldest)
-  proofs.set(name, proof)
-  return proof.claims
-}
 
 async function prove(
-  deps: Pick<Deps, 'keys' | 'clock'>,
+  keys: Pick<Keys, 'verifyingKey'>,
   tenant: Tenant,
-  token: string
+  token: string,
+  now: Date
 ): Promise<Proof> {
   if (!hasOneSpelling(token)) throw badToken()
   let key: CryptoKey | undefined
   const find = (header: unknown) => {
-    key = verifyingKey(deps, header)
+    key = verifyingKey(keys, header)
     return key
   }
   try {
-    const { payload, protectedHeader } = await jwtVerify(token, find, {
+    const { payload: given, protectedHeader } = await jwtVerify(token, find, {
       algorithms: ['ES256'],
       typ: 'JWT',
       issuer: issuerOf(tenant),
       audience: tenant.host,
       // jose accepts a token without `exp` otherwise
       requiredClaims: ['exp', 'iat', 'sub', 'jti', 'sid'],
-      currentDate: deps.clock()
+      currentDate: now
     })
-    const claims = Payload.safeParse(payload)
-    if (!claims.success || !key) throw badToken()
-    return { claims: claims.data, kid: Header.parse(protectedHeader).kid, key }
+    const payload = Payload.safeParse(given)
+    if (!payload.success || !key) throw badToken()
+    return { payload: payload.data, kid: Header.parse(protectedHeader).kid, key }
   } catch (cause) {
     if (cause instanceof errors.JOSEError || cause instanceof AppError) throw badToken(cause)
     throw cause
@@ -158,9 +146,9 @@ async function prove(
 }
 
 /** The header is exactly ours: no key, address of a key or extension comes with a token. */
-function verifyingKey(deps: Pick<Deps, 'keys'>, header: unknown): CryptoKey {
+function verifyingKey(keys: Pick<Keys, 'verifyingKey'>, header: unknown): CryptoKey {
   const ours = Header.safeParse(header)
-  const key = ours.success ? deps.keys.verifyingKey(ours.data.kid) : undefined
+  const key = ours.success ? keys.verifyingKey(ours.data.kid) : undefined
   if (!key) throw badToken()
   return key
 }

@@ -1,7 +1,6 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { AppError } from '../../../contract/errors.ts'
 import { splitResponse } from '../../../core/keys/challenge.ts'
-import { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
+import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { DisabledMark } from '../../db/schema.ts'
@@ -36,7 +35,7 @@ interface LogIn {
 
 /** One session for one answered challenge. Every failure looks the same, whoever exists. */
 export async function logIn(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log'>,
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'counters'>,
   input: LogIn
 ): Promise<{ access_token: string; device: string }> {
   const { tenant, email, address } = input
@@ -46,6 +45,10 @@ export async function logIn(
   const challenge =
     response && readChallenge(deps, { ...response, tenant, email, purpose: 'login' })
   if (!response || !challenge || isPublished(input, response)) throw loginFailed(deps, input)
+  // made for each login, needed or not, so that time tells nothing
+  const decoy = sealDecoy(deps.keys)
+  const findHolder = (places: (Account | undefined)[]) =>
+    holderAmong(deps.keys, places, decoy, response)
   // a refusal ends its transaction by a rollback, which waits for no disk: a commit waits where a person's
   // key was held, and time would tell who is there
   const tried = await inCompany(deps.db, company_id, async tx => {
@@ -53,9 +56,7 @@ export async function logIn(
     const counted = failureLimits(deps, input, person?.user_id)
     // counted before the check, so that guesses in parallel count too
     for (const [name, key] of counted) await consume(deps, name, key)
-    const account =
-      holderAmong(deps.keys, [person], response) ??
-      holderAmong(deps.keys, await findWaiting(tx, deps, email), response)
+    const account = findHolder([person]) ?? findHolder(await findWaiting(tx, deps, email))
     if (!account) throw loginFailed(deps, input)
     const { disabled } = account
     const done = disabled
@@ -182,29 +183,28 @@ async function findWaiting(
 function holderAmong(
   keys: Keys,
   places: (Account | undefined)[],
+  decoy: SealedKey,
   { challenge, signature }: { challenge: string; signature: Uint8Array }
 ): Account | undefined {
   const signed = Buffer.from(challenge)
   const holders = places.filter(place =>
-    verifyWithSealedKey(keys, place?.key ?? decoyOf(keys), signed, signature)
+    verifyWithSealedKey(keys, place?.key ?? decoy, signed, signature)
   )
   return holders.find(holder => holder !== undefined)
 }
 
-const decoys = new WeakMap<Keys, SealedKey>()
-
-/** A key that nobody holds, sealed like everybody's. */
-function decoyOf(keys: Keys): SealedKey {
-  const made = decoys.get(keys) ?? makeDecoy(keys)
-  decoys.set(keys, made)
-  return made
+/** A point of the curve whose private key was thrown away. */
+const decoyKey: PublicKeyJwk = {
+  kty: 'EC',
+  crv: 'P-256',
+  x: 'XP1HSRyppt0EUgyYy1CPLgsfOqfoN4rjZq9HUFT0CpA',
+  y: 'Nu1_pZ4pIyuicDt5zoRGadEl6kxU0WX88dypXW7wq7I'
 }
 
-function makeDecoy(keys: Keys): SealedKey {
-  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+/** Returns a key that nobody holds, sealed like everybody's. */
+function sealDecoy(keys: Keys): SealedKey {
   const place = { company_id: 'decoy', user_id: 'decoy', key_id: 'decoy', kdf: 'a1' }
-  const jwk = PublicKeyJwk.parse(publicKey.export({ format: 'jwk' }))
-  return { ...place, pub_enc: sealPublicKey(keys, place, jwk) }
+  return { ...place, pub_enc: sealPublicKey(keys, place, decoyKey) }
 }
 
 /** A browser that has signed in before counts on its own, so that no stranger can block its owner. */

@@ -10,7 +10,7 @@ import { inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Leaver, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { spentChallengeRow } from '../key-proofs/challenges.ts'
-import { issueToken, readToken, tokenEnd, tokenMinutes } from './access-tokens.ts'
+import { issueToken, tokenEnd, tokenMinutes } from './access-tokens.ts'
 
 /** Who makes a call, read afresh for each one. */
 export interface Person {
@@ -43,12 +43,12 @@ interface InFlight {
  * older than a sign-out everywhere; `account_disabled` for a person or company switched off.
  */
 export async function authenticate(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock'>,
+  deps: Pick<Deps, 'db' | 'tokens' | 'clock'>,
   tenant: Tenant,
   token: string,
   inFlight?: InFlight
 ): Promise<Person> {
-  const claims = await readToken(deps, tenant, token)
+  const claims = await deps.tokens.read(tenant, token, deps.clock())
   inFlight?.countPerson(claims.user_id)
   const { company_id } = tenant
   const found = await findSession(deps, { company_id, ...claims }, inFlight?.caller)
