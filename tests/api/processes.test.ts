@@ -18,25 +18,30 @@ beforeAll(async () => {
   second = await makeServiceProcess({ DATA_DIR: first.dataDir })
   await first.start()
   await second.start()
-  ada = await insist(() => signUpAt(first.port, 'localhost'))
+  ada = await signUpAt(first.port, 'localhost')
 }, 120_000)
 afterAll(async () => {
   await second[Symbol.asyncDispose]()
   await first[Symbol.asyncDispose]()
 })
 
-test('a stream of one process tells within a second what another does', async () => {
+test('a stream of one process tells at once what another does', async () => {
   const stream = await openStream(second.port, { host: 'localhost', token: ada.token() })
   await stream.next()
-  const started = performance.now()
-  const { request } = await ada.reserve(bytes, 'one')
-  const event = await stream.next()
-  expect(performance.now() - started).toBeLessThan(1000)
-  expect(JSON.parse(event?.data ?? '')).toMatchObject({ id: request.id })
+  const waits: number[] = []
+  for (const key of ['one', 'two', 'three', 'four', 'five']) {
+    const started = performance.now()
+    const { request } = await ada.reserve(bytes, key)
+    const event = await stream.next()
+    waits.push(performance.now() - started)
+    expect(JSON.parse(event?.data ?? '')).toMatchObject({ id: request.id })
+  }
   stream.close()
+  // untold it would look every two seconds, and each of them would take nearly as long
+  expect(waits.sort((a, b) => a - b)[2]).toBeLessThan(1000)
 })
 
-test('a domain changed in one process shows on the next page of both within a second', async () => {
+test('a domain changed in one process shows on the next page of both', async () => {
   const owner = new pg.Client(connectionTo(await first.socketDir(), 'vidimus', 'postgres'))
   await owner.connect()
   await owner.query(`update "user" set permissions = '{admin}'`)
@@ -54,11 +59,11 @@ test('a domain changed in one process shows on the next page of both within a se
   expect(answer.status).toBe(200)
   expect((await answer.json()).version).toBe(Number(rows[0].version) + 1)
   expect(await page(first.port)).toContain(title)
-  await vi.waitFor(async () => expect(await page(second.port)).toContain(title), { timeout: 1000 })
+  await vi.waitFor(async () => expect(await page(second.port)).toContain(title))
 })
 
-test('a session that ends in one process ends its streams in another within a second', async () => {
-  const eve = await insist(() => signUpAt(first.port, 'localhost'))
+test('a session that ends in one process ends its streams in another at once', async () => {
+  const eve = await signUpAt(first.port, 'localhost')
   const stream = await openStream(second.port, { host: 'localhost', token: eve.token() })
   await stream.next()
   const answer = await fetchAt(first.port)('http://api.localhost/user/logout', {
@@ -67,7 +72,8 @@ test('a session that ends in one process ends its streams in another within a se
     body: '{}'
   })
   expect(answer.status).toBeLessThan(300)
-  expect(await stream.ended()).toBeLessThan(1000)
+  // untold it would look after thirty seconds
+  expect(await stream.ended()).toBeLessThan(10_000)
   expect(stream.heard.at(-1)?.event).toBe('bye')
 })
 
