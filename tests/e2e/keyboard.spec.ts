@@ -141,7 +141,7 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
 
 test('account, password and sign-out everywhere with the keyboard alone', async ({ page }) => {
   const site = address()
-  const email = await signUp(page, `${site}/en`)
+  const email = await signUp(page, `${site}/en`, { chosen: password })
   await tabTo(page, 'link', 'Account')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1, name: 'Account' })).toBeFocused()

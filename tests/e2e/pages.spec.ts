@@ -52,7 +52,7 @@ for (const [host, locale, rules] of [
 
 test('a page that needs a person leads through sign-in and back', async ({ page, browser }) => {
   const site = address()
-  const email = await signUp(page, `${site}/en`)
+  const email = await signUp(page, `${site}/en`, { chosen: password })
   const other = await (await browser.newContext()).newPage()
   await other.goto(`${site}/fr/history?kind=deposit`)
   await expect(other).toHaveURL(/\/fr\/sign-in\?redirect=/)
