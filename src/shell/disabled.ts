@@ -2,7 +2,7 @@ import { type Disabled, readDisabled } from '../contract/disabled.ts'
 import { formatDateTime } from '../core/text/format.ts'
 import { localizedPath, translator, type Words } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
-import { $blocked, $user, refresh } from '../stores/users.ts'
+import { $blocked, $user, refreshUser } from '../stores/users.ts'
 import { onClick, pageLocale } from './kit/page.ts'
 
 let isStarted = false
@@ -37,7 +37,7 @@ async function checkAgain(): Promise<void> {
   const outcome = sheet()?.querySelector('[data-disabled-outcome]')
   const t = words()
   if (outcome) outcome.textContent = t('disabled.checking')
-  await refresh()
+  await refreshUser()
   if ($user.get() && !$blocked.get()) {
     await navigate(localizedPath(pageLocale(), '/'), { replace: true })
   } else if (outcome) {

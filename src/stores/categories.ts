@@ -2,7 +2,7 @@ import { atom } from 'nanostores'
 import type { Category } from '../contract/categories.ts'
 import { AppError } from '../contract/errors.ts'
 import { environment } from './environment.ts'
-import { api, onSignOut } from './sessions.ts'
+import { api, onSignOut, sessionNumber } from './sessions.ts'
 
 export type Categories =
   | { status: 'idle' }
@@ -10,32 +10,26 @@ export type Categories =
   | { status: 'ready'; categories: readonly Category[]; chosen: string | undefined }
   | { status: 'failed'; error: AppError }
 
-/** What the person may deposit in, and what they deposit in at present. */
+/** The categories in which the person may deposit, and the one they have chosen. */
 export const $categories = atom<Categories>({ status: 'idle' })
 
 const chosenKey = 'vidimus:category'
 
-/** Counts sessions, so that an answer of an ended one is dropped. */
-let visit = 0
-
-onSignOut(() => {
-  visit += 1
-  $categories.set({ status: 'idle' })
-})
+onSignOut(() => $categories.set({ status: 'idle' }))
 
 export async function loadCategories(): Promise<void> {
   if ($categories.get().status === 'loading') return
   if ($categories.get().status !== 'ready') $categories.set({ status: 'loading' })
-  const mine = visit
+  const session = sessionNumber()
   try {
     const categories = await api('listCategories', {})
-    if (mine !== visit) return
+    if (session !== sessionNumber()) return
     const remembered = environment().readStored(chosenKey)
     const chosen = categories.find(({ id }) => id === remembered) ?? categories[0]
     $categories.set({ status: 'ready', categories, chosen: chosen?.id })
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    if (mine !== visit || $categories.get().status !== 'loading') return
+    if (session !== sessionNumber() || $categories.get().status !== 'loading') return
     $categories.set({ status: 'failed', error })
   }
 }

@@ -6,11 +6,11 @@ type Names = readonly string[]
 
 /**
  * Names of the files that the person has checked in this browser, by the id of the request. They are
- * never sent; signing out forgets them.
+ * never sent, and signing out deletes them.
  */
 export const $checkedNames = atom<ReadonlyMap<string, Names>>(new Map())
 
-/** The oldest are forgotten beyond this, because a browser stores a few megabytes. */
+/** Beyond this the oldest are dropped, because browsers store a few megabytes. */
 const maxNames = 5000
 
 onSignIn(() => $checkedNames.set(readNames()))
@@ -19,7 +19,7 @@ onSignOut(() => $checkedNames.set(new Map()))
 export function rememberNames(request: string, names: Names): void {
   const person = signedInUser()
   if (person === undefined || names.length === 0) return
-  // read anew, because other tabs write there too
+  // read again, because other tabs write there too
   const kept = [...readNames(), [request, names] as const]
   let count = kept.reduce((sum, [, each]) => sum + each.length, 0)
   while (count > maxNames && kept.length > 1) count -= kept.shift()?.[1].length ?? 0

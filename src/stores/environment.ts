@@ -3,7 +3,7 @@ import { defaultLocale, isLocale, type Locale } from '../i18n/index.ts'
 import type { Keys } from '../workers/kdf-client.ts'
 import type { AskOptions } from '../workers/pool.ts'
 
-/** Where the page is; the parts of `location` that stores read. */
+/** The parts of `location` that stores read. */
 export interface Place {
   protocol: string
   host: string
@@ -14,64 +14,64 @@ export interface Place {
 }
 
 export interface Channel {
-  say(message: unknown): void
+  send(message: unknown): void
   close(): void
 }
 
 export interface LockRequest {
-  /** Takes it from whoever has it. */
+  /** Takes the lock from the tab that has it. */
   steal: boolean
   onHeld: () => void
-  /** Another tab has it; it comes with `onHeld` when that one lets go. */
+  /** Runs when another tab has the lock. `onHeld` follows when that tab releases it. */
   onWait: () => void
-  /** Another tab has taken it away. */
+  /** Runs when another tab has taken the lock. */
   onLost: () => void
 }
 
-/** All that the stores take from the browser: the one seam that tests replace. */
+/** All that stores use of the browser, in one place that tests can replace. */
 export interface Environment {
   fetch: typeof fetch
   /** Milliseconds since the epoch. */
   now(): number
   /** From 0 to 1. */
   random(): number
-  /** Runs once after `ms` milliseconds; the answer calls it off. */
+  /** Calls `run` once after `ms` milliseconds. Returns what cancels it. */
   after(ms: number, run: () => void): () => void
   place(): Place
   /** Language tag of the page. */
   language(): string
-  /** Leaves for `url` in place of this page, and in full: nothing of this one stays in memory. */
+  /** Loads `url` in place of this page. Nothing of this page stays in memory. */
   replacePage(url: string): void
-  /** Swaps in another page of this site; what runs goes on. `replace` leaves no entry behind. */
+  /** Opens another page of this site in this document. `replace` replaces the entry in the history. */
   openPage(href: string, replace: boolean): Promise<void>
-  /** Leaves for another site. */
+  /** Opens another site. */
   openSite(href: string): void
   readCookie(name: string): string | undefined
   writeCookie(text: string): void
   readStored(key: string): string | undefined
-  /** Nothing as value deletes the entry. */
+  /** Stores a value, or deletes it if it is undefined. */
   store(key: string, value: string | undefined): void
-  /** Hears what other tabs of this origin say, and speaks to them. */
-  openChannel(name: string, hear: (message: unknown) => void): Channel
-  /** Asks for what one tab of this browser has at a time; the answer gives it back, or asks no more. */
+  /** Opens a channel to the other tabs of this origin. `onMessage` runs for what they send. */
+  openChannel(name: string, onMessage: (message: unknown) => void): Channel
+  /** Requests a lock that one tab has at a time. Returns what releases it or ends the request. */
   holdLock(name: string, asked: LockRequest): () => void
   isVisible(): boolean
-  /** Runs when the page is left, be it for good or for the browser's cache. The answer ends it. */
+  /** Calls `run` when the page is left, for good or for the browser's cache. Returns what ends it. */
   onHide(run: () => void): () => void
-  /** Runs when the person comes back: page shown, network back, page restored. The answer ends it. */
+  /** Calls `run` when the page or the network comes back. Returns what ends it. */
   onWake(run: () => void): () => void
-  /** Runs when the device loses its network. The answer ends it. */
+  /** Calls `run` when the device loses its network. Returns what ends it. */
   onOffline(run: () => void): () => void
   openKeys(email: string, password: string): Promise<Keys>
-  /** How hard the password is to guess for somebody who knows these words. */
+  /** Returns how hard the password is to guess for somebody who knows these words. */
   rateStrength(password: string, words: string[]): Promise<Strength>
-  /** Hex SHA-256, computed on this device. */
+  /** Returns the SHA-256 in hex, computed on this device. */
   hashFile(file: Blob, options: AskOptions): Promise<string>
 }
 
 let current: Environment | undefined
 
-/** The browser, until a test has set another. */
+/** Returns the browser, or what a test has set instead. */
 export function environment(): Environment {
   current ??= browser()
   return current
@@ -81,7 +81,7 @@ export function setEnvironment(environment: Environment | undefined): void {
   current = environment
 }
 
-/** What the page in front of the person speaks: `fr-FR` → `fr` */
+/** Returns the language of the page: `fr-FR` → `fr` */
 export function pageLocale(): Locale {
   const language = environment().language().slice(0, 2)
   return isLocale(language) ? language : defaultLocale
@@ -127,10 +127,10 @@ function browser(): Environment {
         // as above, or full
       }
     },
-    openChannel(name, hear) {
+    openChannel(name, onMessage) {
       const channel = new BroadcastChannel(name)
-      channel.onmessage = event => hear(event.data)
-      return { say: message => channel.postMessage(message), close: () => channel.close() }
+      channel.onmessage = event => onMessage(event.data)
+      return { send: message => channel.postMessage(message), close: () => channel.close() }
     },
     holdLock,
     isVisible: () => document.visibilityState === 'visible',
@@ -156,7 +156,7 @@ function browser(): Environment {
       return () => removeEventListener('offline', run)
     },
     async openKeys(email, password) {
-      // Loaded at the first use: most visits need no key.
+      // loaded when it is needed, because most visits need no key
       const { openKeys } = await import('../workers/kdf-client.ts')
       return openKeys(email, password)
     },
@@ -193,7 +193,7 @@ function holdLock(name: string, { steal, onHeld, onWait, onLost }: LockRequest):
   ask().catch(() => {
     if (asking.signal.aborted) return
     if (isHeld) onLost()
-    // Without locks, as on a page without HTTPS, each tab works for itself.
+    // without locks, as on a page without HTTPS, each tab works for itself
     else hold()
   })
   return () => {

@@ -1,12 +1,12 @@
 import { atom } from 'nanostores'
 
-/** Files that were dropped or pasted anywhere, on their way to the page that takes them. */
+/** Files that were dropped or pasted on any page, for the page that works with them. */
 export interface FileHandoff {
   to: 'deposit' | 'verify'
   files: readonly File[]
-  /** Names of what could not be read. */
+  /** Names of the entries that could not be read. */
   unreadable: readonly string[]
-  /** How many system files of folders were left out. */
+  /** Number of system files in folders, which are left out. */
   leftOut?: number
 }
 
@@ -14,7 +14,7 @@ export const $fileHandoff = atom<FileHandoff | undefined>(undefined)
 
 const handles = new WeakMap<File, FileSystemFileHandle>()
 
-/** Keeps the lasting way to a file, where the browser gave one with the drop. */
+/** Keeps the handle that the browser gave with a dropped file: it can open the file after a reload. */
 export function keepHandle(file: File, handle: FileSystemFileHandle): void {
   handles.set(file, handle)
 }
@@ -25,7 +25,7 @@ export function handleOf(file: File): FileSystemFileHandle | undefined {
 
 const names = new WeakMap<File, string>()
 
-/** Keeps the name that a file has within its folder. */
+/** Keeps the name of a file with the folders in which it came. */
 export function keepName(file: File, name: string): void {
   names.set(file, name)
 }
@@ -39,7 +39,7 @@ export function handOffFiles(handoff: FileHandoff): void {
     $fileHandoff.set(handoff)
 }
 
-/** What waits for this page, once. */
+/** Returns the files for this page, once. */
 export function takeHandoff(to: FileHandoff['to']): FileHandoff | undefined {
   const handoff = $fileHandoff.get()
   if (handoff?.to !== to) return undefined

@@ -1,11 +1,11 @@
 /**
- * What half-filled forms hold while the page changes its language. It stays in memory and is gone with the
- * first page that is another one, because passwords are part of it.
+ * Values of half-filled forms, kept while the page changes its language. They stay in memory until
+ * another page is opened, because they may be passwords.
  */
 const drafts = new Map<string, unknown>()
 let place: string | undefined
 
-/** Keeps a value for the same page in another language; `path` is the page's without its language. */
+/** Keeps a value for the same page in another language. `path` is without the language. */
 export function keepDraft(path: string, name: string, value: unknown): void {
   if (place !== path) drafts.clear()
   place = path
@@ -20,7 +20,7 @@ export function takeDraft(path: string, name: string): unknown {
   return value
 }
 
-/** Forgets everything that was kept for another page than this. */
+/** Drops the values that were kept for other pages. */
 export function dropDrafts(path: string): void {
   if (place !== path) drafts.clear()
 }

@@ -4,7 +4,7 @@ import { environment } from './environment.ts'
 const cookieName = 'i18n_redirected'
 const cookieSeconds = 365 * 86_400
 
-/** Remembers the language in this browser, and answers the address of this page in it. */
+/** Saves the language in this browser. Returns the address of this page in it. */
 export function rememberLanguage(locale: Locale): string {
   const { place, writeCookie } = environment()
   writeCookie(`${cookieName}=${locale}; Max-Age=${cookieSeconds}; Path=/; Secure; SameSite=Lax`)

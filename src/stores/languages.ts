@@ -3,16 +3,16 @@ import { environment } from './environment.ts'
 import { rememberLanguage } from './language-cookie.ts'
 
 interface LanguageChange {
-  /** The address of this page in the new language, query and hash kept. */
+  /** The address of this page in the new language, with query and hash. */
   address: string
   words: Words
-  /** `false`: it holds in this browser, and the person's account could not be told. */
+  /** False if the language could be saved in this browser only, not in the account. */
   isSaved: boolean
 }
 
 /**
- * Remembers the language, for a signed-in person on the server too. Fails where its words cannot be
- * loaded: nothing has changed then, and a page that would not have come does not end any uploads.
+ * Saves the language in this browser and, with `save`, in the account. Throws when its words cannot be
+ * loaded. Nothing has changed then, and the page stays with its uploads.
  */
 export async function changeLanguage(
   locale: Locale,
@@ -28,8 +28,8 @@ export async function changeLanguage(
 }
 
 /**
- * All words of a language, which pages themselves hold only in part. Asked for when needed; the
- * browser keeps the answer for 24 hours, as its headers say.
+ * Loads all words of a language, of which a page has only a part. The browser caches the answer for
+ * 24 hours, as its headers say.
  */
 async function loadMessages(locale: Locale, buildId: string): Promise<Words> {
   const { place, fetch } = environment()
@@ -40,7 +40,7 @@ async function loadMessages(locale: Locale, buildId: string): Promise<Words> {
     if (!response.ok) throw new Error(`The messages answered ${response.status}`)
     return await response.json()
   } catch (cause) {
-    // biome-ignore lint/suspicious/noConsole: what is specified for those who look into a page
+    // biome-ignore lint/suspicious/noConsole: the specification asks for this warning
     console.warn(`Failed to load messages for locale ${locale}`)
     throw new Error(`Failed loading locale (${locale})`, { cause })
   }

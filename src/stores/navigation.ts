@@ -2,13 +2,13 @@ import { wayTo } from '../core/pages/navigation.ts'
 import { environment } from './environment.ts'
 
 interface NavigationOptions {
-  /** Leaves no entry for the present page behind. */
+  /** Replaces the present page in the browser's history. */
   replace?: boolean
-  /** Allows another site; without it such an address is refused. */
+  /** Allows an address of another site, which is refused otherwise. */
   external?: boolean
 }
 
-/** Goes to a page; what runs on this one, uploads above all, goes on. The only way to leave a page. */
+/** Opens a page without ending what runs on this one, such as uploads. All scripts leave a page by it. */
 export async function navigate(
   to: string,
   { replace = false, external = false }: NavigationOptions = {}

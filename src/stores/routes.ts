@@ -1,6 +1,6 @@
 import { createRouter } from '@nanostores/router'
 
-/** The pages there are. Links are left to ClientRouter, which would not notice this router's own. */
+/** All pages. Astro's ClientRouter follows links, so this router must not. */
 const $route = createRouter(
   {
     home: [/^\/(en|fr)?$/, localeOf],
@@ -22,7 +22,7 @@ const $route = createRouter(
 
 const returnable: string[] = ['home', 'verify', 'deposit', 'history', 'me', 'docs']
 
-/** Whether a sign-in may lead to this path: a page there is, and not one that signs in itself. */
+/** Returns whether signing in may lead to this path: an existing page that is not for signing in. */
 export function isReturnable(path: string): boolean {
   const clean = path.replace(/(?<=.)\/$/, '')
   return $route.routes.some(([name, pattern]) => returnable.includes(name) && pattern.test(clean))

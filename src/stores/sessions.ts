@@ -7,54 +7,56 @@ import { AppError } from '../contract/errors.ts'
 import { clockAhead, expiryOf, isUsable, readPayload } from '../core/keys/access-token.ts'
 import { environment, pageLocale } from './environment.ts'
 
-/** `exp` in seconds since the epoch, as the token says. */
+/** `exp`: end of the token, in seconds since the epoch. */
 export type Session = { status: 'out' } | { status: 'in'; token: string; exp: number }
 
 export const $session = atom<Session>({ status: 'out' })
 
-/** Names of checked files, behind the id of whose they are; `checked-names.ts` reads and writes them. */
+/** Storage key of the names of checked files. Its value begins with the person's id. */
 export const checkedNamesKey = 'vidimus:checked'
 const cookieName = '__Host-vidimus'
-/** Browsers refuse a longer cookie without a word. */
+/** Browsers silently ignore a longer cookie. */
 const maxCookieBytes = 4096
-/** Seconds by which this device's clock is ahead of the server's; `boot.js` reads it as well. */
+/** Storage key of the seconds by which this device's clock is ahead. `boot.js` reads it too. */
 const clockKey = 'vidimus:clock'
-/** Whoever asks for the person renews the token 40 minutes before its end; this is for when nobody did. */
+/** The request for the person renews the token 40 minutes before its end. This is for when it failed. */
 const lateMs = 300_000
 const lateRetryMs = 30_000
 
-/** How a session came to be here: by what the person just did, or from the cookie. */
+/** How a session began: the person has just signed in, or it came from the cookie. */
 export type SessionStart = 'signed-in' | 'restored'
 
-const arrivals = new Set<(arrival: SessionStart) => Promise<void> | void>()
-/** How it went: the person signed out here, or it ended by itself, by the server or in another tab. */
+const startListeners = new Set<(start: SessionStart) => Promise<void> | void>()
+/** How a session ended: the person signed out in this tab, or anything else. */
 export type SessionEnd = 'signed-out' | 'ended'
 
-const departures = new Set<(departure: SessionEnd) => void>()
-let started = false
-let tellTabs: (message: unknown) => void = () => {}
+const endListeners = new Set<(end: SessionEnd) => void>()
+let isStarted = false
+/** Counts the sessions of this document. */
+let sessions = 0
+let notifyTabs: (message: unknown) => void = () => {}
 let stopExpiry: () => void = () => {}
 let stopRenewal: () => void = () => {}
 
-/** Runs whenever a session begins, now if one is there; `signIn` waits for it. */
-export function onSignIn(run: (arrival: SessionStart) => Promise<void> | void): void {
-  arrivals.add(run)
+/** Calls `run` for each session that begins, and now if there is one. Signing in waits for `run`. */
+export function onSignIn(run: (start: SessionStart) => Promise<void> | void): void {
+  startListeners.add(run)
   if ($session.get().status === 'in') void run('restored')
 }
 
-/** Runs whenever a session ends, so that each store forgets what belonged to the person. */
-export function onSignOut(run: (departure: SessionEnd) => void): void {
-  departures.add(run)
+/** Calls `run` for each session that ends, so that stores can drop what belonged to the person. */
+export function onSignOut(run: (end: SessionEnd) => void): void {
+  endListeners.add(run)
 }
 
-/** Takes up the session of the cookie and keeps with what other tabs do. Once per document. */
+/** Starts the session of the cookie and follows what other tabs do. Runs once per document. */
 export function startSession(): void {
-  if (started) return
-  started = true
+  if (isStarted) return
+  isStarted = true
   const { openChannel, onWake } = environment()
-  tellTabs = openChannel('vidimus:session', restore).say
-  onWake(restore)
-  restore()
+  notifyTabs = openChannel('vidimus:session', followCookie).send
+  onWake(followCookie)
+  followCookie()
 }
 
 /** `https://docs.acme.fr/…` → `https://api.docs.acme.fr` */
@@ -70,7 +72,7 @@ type OutputOf<Name extends CallName> = z.output<Calls[Name]['output']>
 
 type ApiOptions = Pick<CallOptions, 'idempotencyKey' | 'signal'>
 
-/** The browser's only caller of the API: adds base and token, and heeds what every call may answer. */
+/** Calls the API with the token of the session. All calls of the browser go through it. */
 export async function api<Name extends CallName>(
   name: Name,
   input: InputOf<Name>,
@@ -95,21 +97,21 @@ async function callAs<Name extends CallName>(
   const { fetch } = environment()
   const endpoint: Endpoint = calls[name]
   const base = apiOrigin()
-  const shown = isForStrangers(endpoint, token) ? undefined : token
-  const answer = await call(endpoint, input, { ...options, base, token: shown, fetch })
+  const sent = isAnonymous(endpoint, token) ? undefined : token
+  const answer = await call(endpoint, input, { ...options, base, token: sent, fetch })
   return answer as OutputOf<Name> // as: parsed by the very schema that names the type
 }
 
-/** A sign-up that waits for its mail may do what strangers may, as one of them and not in its name. */
-function isForStrangers({ access, pending }: Endpoint, token: string | undefined): boolean {
+/** A sign-up whose e-mail is not confirmed makes public calls without its token. */
+function isAnonymous({ access, pending }: Endpoint, token: string | undefined): boolean {
   return access === 'public' && !pending && readPayload(token ?? '')?.['st'] === 'pending'
 }
 
 let loading: ReturnType<typeof importCalls> | undefined
 
 /**
- * The list of calls brings the parser of answers, a tenth of a page, which no page needs before its
- * first call. The shell asks for it as soon as the page rests.
+ * Loads the list of calls with its schemas. They are a tenth of a page's weight and no page needs them
+ * before its first call. The shell loads them as soon as the page is idle.
  */
 export async function loadCalls() {
   loading ??= importCalls()
@@ -131,80 +133,85 @@ export function sessionToken(): string | undefined {
   return session.status === 'in' ? session.token : undefined
 }
 
+/** Returns a number that changes when the session ends, so that answers to an ended one are dropped. */
+export function sessionNumber(): number {
+  return sessions
+}
+
 /** Returns the id of the person who is signed in. */
 export function signedInUser(): string | undefined {
   const user = readPayload(sessionToken() ?? '')?.['sub']
   return typeof user === 'string' ? user : undefined
 }
 
-/** Names what the tabs of this person in this browser share: `'stream'` → `'vidimus:stream:docs.acme.fr:<user>'` */
+/** Returns a name for what this person's tabs share: `'stream'` → `'vidimus:stream:docs.acme.fr:<user>'` */
 export function sharedName(what: string): string {
   return `vidimus:${what}:${environment().place().host}:${signedInUser() ?? ''}`
 }
 
-/** What holds for an error of any call: 401 signs out, and who is disabled is told so. */
+/** Handles what an error of any call means for the session: it has ended, or the person is disabled. */
 export function handleAuthError(error: AppError, token: string | undefined): void {
-  // The answer to a token that has been replaced since says nothing about the present one.
-  if (error.status === 401 && token === sessionToken()) leave('ended')
+  // an answer to an older token says nothing about the present one
+  if (error.status === 401 && token === sessionToken()) clearSession('ended')
   if (error.disabled && !environment().place().pathname.endsWith('/disabled')) {
     const details = encodeURIComponent(JSON.stringify(error.disabled))
     environment().replacePage(`/${pageLocale()}/disabled?disabled=${details}`)
   }
 }
 
-/** Ends the session here and in other tabs at once, then on the server as far as it can be reached. */
+/** Ends the session at once in all tabs, then on the server if it can be reached. */
 export async function signOut(): Promise<void> {
   const token = sessionToken()
-  const left = forgetSession()
+  const forgotten = forgetSession()
   if (token) {
     await callAs(token, 'logOut', {}, {}).catch(() => {
-      // The token ends by itself within the hour, and nobody holds it any more.
+      // the token expires within the hour, and no browser has it any more
     })
   }
-  await left
+  await forgotten
 }
 
-/** Ends every session of the person, in all browsers; unlike `signOut` it fails where the server does. */
+/** Ends all sessions of the person. Unlike `signOut` it throws when the server cannot be reached. */
 export async function signOutEverywhere(): Promise<void> {
   await api('logOut', { all: true })
   await forgetSession()
 }
 
-/** Begins the session of a token that a login has just answered. */
+/** Starts a session with the token of a login. */
 export async function beginSession(token: string): Promise<void> {
-  if ($session.get().status === 'in') depart('ended')
-  keep(token)
+  if ($session.get().status === 'in') dropSession('ended')
+  saveToken(token)
   const { readStored, store } = environment()
   const isSame = readStored(checkedNamesKey)?.startsWith(`${subjectOf(token)}\n`)
   if (!isSame) store(checkedNamesKey, undefined)
-  tellTabs('changed')
-  await arrive('signed-in')
+  notifyTabs('changed')
+  await notifyStart('signed-in')
 }
 
-/** The fresh token that the server sends before the old one ends. */
+/** Continues the session with a newer token. */
 export function renewToken(token: string): void {
   if ($session.get().status === 'out') return
-  keep(token)
-  tellTabs('changed')
+  saveToken(token)
+  notifyTabs('changed')
 }
 
-/** Follows the cookie: another tab may have signed in or out, or the token may have ended. */
-function restore(): void {
+/** Follows the cookie: another tab may have signed in or out, or the token may have expired. */
+function followCookie(): void {
   const token = environment().readCookie(cookieName)
   const session = $session.get()
   const exp = token ? expiryOf(token) : undefined
   if (!token || exp === undefined || !isUsable(exp, serverNow())) {
-    if (token || session.status === 'in') leave('ended')
+    if (token || session.status === 'in') clearSession('ended')
     return
   }
   if (session.status === 'in' && session.token === token) return
   const samePerson = session.status === 'in' && subjectOf(session.token) === subjectOf(token)
-  if (session.status === 'in' && !samePerson) depart('ended')
-  hold(token, exp)
-  if (!samePerson) void arrive('restored')
+  if (session.status === 'in' && !samePerson) dropSession('ended')
+  setSession(token, exp)
+  if (!samePerson) void notifyStart('restored')
 }
 
-function keep(token: string): void {
+function saveToken(token: string): void {
   const exp = expiryOf(token)
   if (exp === undefined) throw new AppError('unexpected_answer', 'A token without an end')
   const { now, store, writeCookie } = environment()
@@ -216,27 +223,27 @@ function keep(token: string): void {
     throw new AppError('unexpected_answer', 'A token too long for its cookie')
   }
   writeCookie(cookie)
-  hold(token, exp)
+  setSession(token, exp)
 }
 
-/** The server's time as far as it is known, because this device's clock may be a day off. */
+/** Returns the server's time in milliseconds: this device's clock may be a day off. */
 function serverNow(): number {
   const { now, readStored } = environment()
   const ahead = Number(readStored(clockKey) ?? 0)
   return now() - (Number.isFinite(ahead) ? ahead * 1000 : 0)
 }
 
-function hold(token: string, exp: number): void {
+function setSession(token: string, exp: number): void {
   const { after } = environment()
   const leftMs = exp * 1000 - serverNow()
   stopExpiry()
-  stopExpiry = after(Math.max(0, leftMs - 1000), restore)
+  stopExpiry = after(Math.max(0, leftMs - 1000), followCookie)
   stopRenewal()
   stopRenewal = after(Math.max(lateRetryMs, leftMs - lateMs), () => void renewLate(token))
   $session.set({ status: 'in', token, exp })
 }
 
-/** The tab that asks for all may be frozen: near the end each asks for itself, or an upload would stop. */
+/** Renews the token in this tab. The tab that does it for all may be frozen, and uploads would stop. */
 async function renewLate(token: string): Promise<void> {
   const user = await api('getUser', {}).catch(() => undefined)
   if (sessionToken() !== token) return
@@ -244,35 +251,36 @@ async function renewLate(token: string): Promise<void> {
   else stopRenewal = environment().after(lateRetryMs, () => void renewLate(token))
 }
 
-async function arrive(arrival: SessionStart): Promise<void> {
-  await Promise.all([...arrivals].map(run => run(arrival)))
+async function notifyStart(start: SessionStart): Promise<void> {
+  await Promise.all([...startListeners].map(run => run(start)))
 }
 
-function leave(departure: SessionEnd): void {
+function clearSession(end: SessionEnd): void {
   const { readCookie, writeCookie } = environment()
   if (!readCookie(cookieName) && $session.get().status === 'out') return
   writeCookie(`${cookieName}=; Max-Age=0; Path=/; Secure; SameSite=Lax`)
-  depart(departure)
-  tellTabs('changed')
+  dropSession(end)
+  notifyTabs('changed')
 }
 
-/** Drops the session here; names and fingerprints of the person's files stay in no browser. */
+/** Ends the session in this browser and deletes names and fingerprints of the person's files from it. */
 export async function forgetSession(): Promise<void> {
-  leave('signed-out')
+  clearSession('signed-out')
   environment().store(checkedNamesKey, undefined)
   try {
     const { forgetUploads } = await import('./remembered-uploads.ts')
     await forgetUploads()
   } catch {
-    // offline, before any upload needed that file: the next person's sign-in forgets them
+    // offline before the file was loaded: the next person's visit deletes them
   }
 }
 
-function depart(departure: SessionEnd): void {
+function dropSession(end: SessionEnd): void {
   stopExpiry()
   stopRenewal()
+  sessions += 1
   $session.set({ status: 'out' })
-  for (const run of departures) run(departure)
+  for (const run of endListeners) run(end)
 }
 
 function subjectOf(token: string): unknown {

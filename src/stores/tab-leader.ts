@@ -1,37 +1,37 @@
 import type { Environment } from './environment.ts'
 
-/** Tabs of one browser, of which one works for all. */
+/** Tabs of one browser, one of which leads: it works for all. */
 export interface TabGroup {
-  /** Tells the followers; a follower says nothing. */
-  say(news: unknown): void
+  /** Sends news to the followers. Does nothing in a follower. */
+  send(news: unknown): void
   leave(): void
 }
 
 interface TabGroupOptions {
-  /** The lock and the channel: `vidimus:stream:docs.acme.fr:<user>`. */
+  /** Names the lock and the channel: `vidimus:stream:docs.acme.fr:<user>`. */
   name: string
   environment: Pick<
     Environment,
     'now' | 'after' | 'openChannel' | 'holdLock' | 'isVisible' | 'onWake' | 'onHide'
   >
-  /** This tab works from now on; the answer ends it. */
+  /** Runs when this tab becomes the leader. Returns what stops its work. */
   lead: () => () => void
-  /** Another tab works. */
+  /** Runs when another tab is the leader. */
   follow: () => void
-  /** What the leader says. */
+  /** Runs in followers for what the leader sends. */
   onNews: (news: unknown) => void
-  /** What a leader tells a tab that has just joined. */
-  greeting: () => unknown
+  /** Returns what the leader sends to a tab that has just joined. */
+  snapshot: () => unknown
 }
 
-/** A leader speaks every 15 to 30 seconds: one that is silent for longer is frozen or lost. */
+/** A leader sends news every 15 to 30 seconds. After a longer silence it is frozen or gone. */
 const silenceMs = 40_000
 
 type Message = { from: 'leader'; news: unknown } | { from: 'follower' }
 
 /**
- * Joins the tabs of this browser under `name`. The one with the lock leads; a visible follower takes
- * the lock away from a leader that has fallen silent. A hidden page in the browser's cache takes no part.
+ * Joins the tabs of this browser under `name`. The tab with the lock leads. A visible follower takes
+ * the lock from a leader that is silent for too long. Pages in the browser's cache do not take part.
  */
 export function joinTabGroup({
   name,
@@ -39,31 +39,31 @@ export function joinTabGroup({
   lead,
   follow,
   onNews,
-  greeting
+  snapshot
 }: TabGroupOptions): TabGroup {
   const { now, after, isVisible } = environment
   let stopWork: (() => void) | undefined
   let release: () => void = () => {}
   let stopWatch: () => void = () => {}
-  let heardAt = now()
-  let isAway = false
+  let lastNewsAt = now()
+  let isHidden = false
 
   const channel = environment.openChannel(name, message => {
-    if (!isMessage(message) || isAway) return
+    if (!isMessage(message) || isHidden) return
     if (message.from === 'follower') {
-      say(greeting())
+      send(snapshot())
     } else if (!stopWork) {
-      heardAt = now()
+      lastNewsAt = now()
       onNews(message.news)
     }
   })
 
-  function say(news: unknown): void {
-    if (stopWork) channel.say({ from: 'leader', news })
+  function send(news: unknown): void {
+    if (stopWork) channel.send({ from: 'leader', news })
   }
 
-  function ask(steal: boolean): void {
-    heardAt = now()
+  function requestLock(steal: boolean): void {
+    lastNewsAt = now()
     release = environment.holdLock(name, {
       steal,
       onHeld() {
@@ -72,64 +72,64 @@ export function joinTabGroup({
       },
       onWait() {
         follow()
-        channel.say({ from: 'follower' })
+        channel.send({ from: 'follower' })
         watch()
       },
       onLost() {
-        rest()
-        ask(false)
+        stopLeading()
+        requestLock(false)
       }
     })
   }
 
-  function rest(): void {
+  function stopLeading(): void {
     stopWatch()
     const stop = stopWork
     stopWork = undefined
     stop?.()
   }
 
-  /** Comes back as long as this tab follows, because a hidden one leaves a silent leader alone. */
+  /** Checks again and again, because a hidden tab does not take over but may become visible. */
   function watch(): void {
     stopWatch()
-    stopWatch = after(Math.max(heardAt + silenceMs - now(), 1000), () => {
+    stopWatch = after(Math.max(lastNewsAt + silenceMs - now(), 1000), () => {
       if (!takeOver()) watch()
     })
   }
 
   function takeOver(): boolean {
-    if (stopWork || now() - heardAt < silenceMs || !isVisible()) return false
+    if (stopWork || now() - lastNewsAt < silenceMs || !isVisible()) return false
     release()
-    ask(true)
+    requestLock(true)
     return true
   }
 
   const stopWake = environment.onWake(() => {
-    if (!isAway) return void takeOver()
-    isAway = false
-    ask(false)
+    if (!isHidden) return void takeOver()
+    isHidden = false
+    requestLock(false)
   })
   const stopHide = environment.onHide(() => {
-    isAway = true
+    isHidden = true
     release()
-    rest()
+    stopLeading()
   })
-  ask(false)
+  requestLock(false)
 
   return {
-    say,
+    send,
     leave() {
-      isAway = true
+      isHidden = true
       stopWake()
       stopHide()
       release()
-      rest()
+      stopLeading()
       channel.close()
     }
   }
 }
 
-/** The other tab may show the page of another release. */
+/** Checks a message, because the other tab may show the page of another release. */
 function isMessage(value: unknown): value is Message {
   if (typeof value !== 'object' || value === null || !('from' in value)) return false
   return value.from === 'follower' || (value.from === 'leader' && 'news' in value)

@@ -12,146 +12,142 @@ import {
   onSignOut,
   renewToken,
   type SessionStart,
+  sessionNumber,
   sharedName
 } from './sessions.ts'
 import { joinTabGroup, type TabGroup } from './tab-leader.ts'
 
-/** Who is signed in; nothing while signed out and until the first answer. */
+/** The person who is signed in. Undefined while signed out and until the first answer. */
 export const $user = atom<UserInfo | undefined>(undefined)
 
-/** Why the API will not say who is signed in: the person, or the whole company, is switched off. */
+/** Why the API refuses the person: they, or the whole company, are disabled. */
 export const $blocked = atom<Disabled | undefined>(undefined)
 
 const refreshMs = 30_000
-/** What `boot.js` reads before the first paint, so that the right entries of the drawer show. */
+/** Storage key of what `boot.js` reads before the first paint, to show the right entries of the menu. */
 const snapshotKey = 'vidimus:user'
 
-/** Counts sessions, so that an answer of an ended one is dropped. */
-let visit = 0
-/** How the present session began, until its language has been settled. */
-let unsettled: SessionStart | undefined
-/** The tabs of this person, of which one asks for all. */
-let team: TabGroup | undefined
+/** How the session began, until its language is settled. */
+let sessionStart: SessionStart | undefined
+/** The tabs of this person, one of which calls the API for all. */
+let tabs: TabGroup | undefined
 let isLeading = false
-let stopBeat: () => void = () => {}
+let stopTimer: () => void = () => {}
 let stopWake: () => void = () => {}
 
 onSignIn(begin)
 onSignOut(end)
 
-/** Whether the person has a feature or permission of this name: `deposit`, `admin`. */
+/** Returns whether the person has a feature or permission of this name: `deposit`, `admin`. */
 export function can(name: string): boolean {
   const user = $user.get()
   return user !== undefined && (user.features.includes(name) || user.permissions.includes(name))
 }
 
-/** Saves the language of a signed-in person; signed out there is nobody to save it for. */
+/** Saves the language of the person, if one is signed in. */
 export async function changeLocale(locale: Locale): Promise<void> {
   if ($session.get().status === 'in') await change({ locale })
 }
 
-/** Gives the person another name. */
 export async function rename(username: string): Promise<void> {
   await change({ username })
 }
 
-/** Whose session has ended meanwhile is not shown again. */
 async function change(fields: { locale: Locale } | { username: string }): Promise<void> {
-  const mine = visit
+  const session = sessionNumber()
   const user = await api('updateUser', fields)
-  if (mine === visit) take(user)
+  if (session === sessionNumber()) publish(user)
 }
 
-async function begin(arrival: SessionStart): Promise<void> {
-  unsettled = arrival
-  team = joinTabGroup({
+async function begin(start: SessionStart): Promise<void> {
+  sessionStart = start
+  tabs = joinTabGroup({
     name: sharedName('user'),
     environment: environment(),
     lead,
     follow: () => {},
-    onNews: news => void hear(news),
-    greeting: () => $user.get()
+    onNews: news => void showNews(news),
+    snapshot: () => $user.get()
   })
   stopWake = environment().onWake(() => {
     if (isLeading) refreshNow()
   })
-  await refresh()
+  await refreshUser()
 }
 
-/** What the leader has learned. */
-async function hear(news: unknown): Promise<void> {
-  const mine = visit
+async function showNews(news: unknown): Promise<void> {
+  const session = sessionNumber()
   const { UserInfo } = await import('../contract/users.ts')
   const user = UserInfo.safeParse(news)
-  if (user.success && mine === visit) show(user.data)
+  if (user.success && session === sessionNumber()) show(user.data)
 }
 
 function end(): void {
-  visit += 1
-  team?.leave()
-  team = undefined
+  tabs?.leave()
+  tabs = undefined
   stopWake()
   environment().store(snapshotKey, undefined)
   $user.set(undefined)
   $blocked.set(undefined)
 }
 
-/** Once per session: the person's language replaces the page's, or becomes it. */
+/** Runs once per session: the person gets the page's language, or the page the person's. */
 async function settleLocale(user: UserInfo): Promise<void> {
-  const arrival = unsettled
-  unsettled = undefined
-  if (!arrival) return
+  const start = sessionStart
+  sessionStart = undefined
+  if (!start) return
   if (user.locale === 'und') await changeLocale(pageLocale()).catch(() => {})
-  else if (user.locale !== pageLocale()) speak(user.locale, arrival)
+  else if (user.locale !== pageLocale()) switchLanguage(user.locale, start)
 }
 
-/** A sign-in screen leaves for its target anyway, and does so in the person's language. */
-function speak(locale: Locale, arrival: SessionStart): void {
+/** The sign-in screen opens another page anyway, in the language of the cookie. */
+function switchLanguage(locale: Locale, start: SessionStart): void {
   const address = rememberLanguage(locale)
-  if (arrival === 'restored') environment().replacePage(address)
+  if (start === 'restored') environment().replacePage(address)
 }
 
-/** Asks every 30 seconds, for the other tabs too. */
+/** Loads the person every 30 seconds, for the other tabs too. */
 function lead(): () => void {
   isLeading = true
-  beat()
+  scheduleRefresh()
   return () => {
     isLeading = false
-    stopBeat()
+    stopTimer()
   }
 }
 
-function beat(): void {
-  stopBeat()
-  stopBeat = environment().after(refreshMs, refreshNow)
+function scheduleRefresh(): void {
+  stopTimer()
+  stopTimer = environment().after(refreshMs, refreshNow)
 }
 
 function refreshNow(): void {
-  void refresh()
+  void refreshUser()
 }
 
-/** Asks now. A failure is tried again with the next beat; `api` has heeded what it means. */
-export async function refresh(): Promise<void> {
-  if (isLeading) beat()
-  const mine = visit
+/** Loads the person now. After a failure the next periodic refresh tries again. */
+export async function refreshUser(): Promise<void> {
+  if (isLeading) scheduleRefresh()
+  const session = sessionNumber()
   try {
     const user = await api('getUser', {})
-    if (mine !== visit) return
-    take(user)
+    if (session !== sessionNumber()) return
+    publish(user)
     await settleLocale(user)
   } catch (error) {
-    if (mine === visit && error instanceof AppError && error.disabled) $blocked.set(error.disabled)
+    if (session === sessionNumber() && error instanceof AppError && error.disabled)
+      $blocked.set(error.disabled)
   }
 }
 
-/** What the API has said. The leader passes it on, but for the token, which all find in the cookie. */
-function take({ access_token, ...user }: UserInfo): void {
+/** Shows the person here and in the other tabs, which find the token in the cookie. */
+function publish({ access_token, ...user }: UserInfo): void {
   show(user)
-  team?.say(user)
+  tabs?.send(user)
   if (access_token) renewToken(access_token)
 }
 
-/** The snapshot first: `boot.js` reads it as soon as the person is told. */
+/** Saves the snapshot first: `boot.js` reads it as soon as `$user` changes. */
 function show(user: UserInfo): void {
   const { features, permissions } = user
   environment().store(snapshotKey, JSON.stringify({ features, permissions }))

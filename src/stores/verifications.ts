@@ -17,12 +17,12 @@ export type CheckState =
   | { step: 'done'; answer: Answer }
   | { step: 'failed'; error: AppError }
 
-/** One question of this visit. */
+/** A file or fingerprint that is checked. */
 export interface Check {
   id: number
-  /** What was dropped or pasted together. */
+  /** Number shared by what was dropped or pasted together. */
   batch: number
-  /** What was compared. A fingerprint may have the name that stood beside it. */
+  /** What was checked. A pasted fingerprint may have a name beside it. */
   subject: 'file' | 'fingerprint'
   name: string | undefined
   size: number | undefined
@@ -30,52 +30,54 @@ export interface Check {
   state: CheckState
 }
 
-/** Why nothing is asked at the moment, and when the checks go on by themselves. */
+/** Why the checks are paused, and when they continue by themselves. */
 export interface Pause {
   error: AppError
   /** Milliseconds since the epoch. */
   until: number
 }
 
-/** The checks of this visit, newest first. A batch keeps its order. */
+/** The checks since the page was loaded, newest batch first. A batch keeps its order. */
 export const $checks = atom<readonly Check[]>([])
 
-/** The batch whose answers are shown in place of the zone. */
+/** The batch whose answers are shown in place of the drop zone. */
 export const $shownBatch = atom<number | undefined>(undefined)
 
 export const $pause = atom<Pause | undefined>(undefined)
 
-/** Files by check, held until they are answered; only their fingerprints ever leave the device. */
+/** Files by id of the check, until it is answered. Only their fingerprints leave the device. */
 const files = new Map<number, File>()
 const running = new Map<number, AbortController>()
-/** Fewer than may be asked at once, so that the first answers of many files come early. */
+/** Fewer than a call may have, so that the first answers of many files come early. */
 const groupSize = 100
-/** Nobody waits for longer with a page open. */
+/** After a longer pause nobody has the page open any more. */
 const maxPauseSeconds = 86_400
-/** Between two tries where the network or the service is away. */
+/** Between two tries while the network or the service is unreachable. */
 const steadyRetryMs = 20_000
 let lastId = 0
 let lastBatch = 0
-/** Who was signed in last: a session that ended by itself leaves the checks to the same person. */
+/** The last person who was signed in. They keep their checks when the session expires. */
 let owner: string | undefined
-/** Calls go out one after another, so that a pause holds for all batches. */
-let line: Promise<unknown> = Promise.resolve()
+/** The last call. Calls are made one after another, so that a pause stops all batches. */
+let lastCall: Promise<unknown> = Promise.resolve()
 let endPause: () => void = () => {}
 
-onSignOut(departure => {
-  if (departure === 'signed-out') forgetChecks()
+onSignOut(end => {
+  if (end === 'signed-out') forgetChecks()
 })
 onSignIn(() => {
   const person = signedInUser()
   if (owner !== undefined && owner !== person) forgetChecks()
   owner = person
-  // other limits hold for people, and what a session's end had interrupted goes on
+  // signed in, other limits apply, and what the end of a session has stopped can continue
   endPause()
-  void restart(({ state }) => state.step === 'failed' && state.error.code === 'unauthenticated')
+  void restartChecks(
+    ({ state }) => state.step === 'failed' && state.error.code === 'unauthenticated'
+  )
 })
 
 export async function checkFiles(chosen: readonly File[]): Promise<void> {
-  const batch = begin(
+  const batch = addBatch(
     chosen.map(file => ({
       subject: 'file',
       name: shownName(file.name),
@@ -91,8 +93,8 @@ export async function checkFiles(chosen: readonly File[]): Promise<void> {
 }
 
 /**
- * Says whether the text is a fingerprint or a list of them; if so, they are being checked. If not, no
- * earlier answer stays in view, because it would be taken for the answer to this text.
+ * Checks the text if it is a fingerprint or a list of them, and returns whether it is. If not, earlier
+ * answers are hidden, because they would look like the answer to this text.
  */
 export function checkFingerprints(text: string): boolean {
   const found = parseFingerprints(text)
@@ -102,11 +104,11 @@ export function checkFingerprints(text: string): boolean {
   }
   const known = ({ sha256, name }: NamedFingerprint) =>
     ({ subject: 'fingerprint', name, size: undefined, sha256 }) as const
-  void run(begin(found.map(known)))
+  void run(addBatch(found.map(known)))
   return true
 }
 
-function begin(given: readonly Omit<Check, 'id' | 'batch' | 'state'>[]): Check[] {
+function addBatch(given: readonly Omit<Check, 'id' | 'batch' | 'state'>[]): Check[] {
   lastBatch += 1
   const batch = given.map((known): Check => {
     lastId += 1
@@ -117,35 +119,35 @@ function begin(given: readonly Omit<Check, 'id' | 'batch' | 'state'>[]): Check[]
   return batch
 }
 
-/** Brings the zone back; the answers stay in the list of this visit. */
+/** Shows the drop zone again. The answers stay in the list. */
 export function closeAnswers(): void {
   $shownBatch.set(undefined)
 }
 
-/** Files that are empty or unreadable stay so. */
+/** Returns whether another try may help. It does not for empty and unreadable files. */
 export function mayRetry({ state }: Check): boolean {
   if (state.step === 'stopped') return true
   if (state.step !== 'failed') return false
   return state.error.code !== 'file_empty' && state.error.code !== 'file_unreadable'
 }
 
-/** Whether the check still waits for its answer. */
+/** Returns whether the check still waits for its answer. */
 export function isOpen({ state }: Check): boolean {
   return state.step === 'waiting' || state.step === 'hashing' || state.step === 'asking'
 }
 
-/** Tries all that failed or was stopped and may succeed, as one batch. */
+/** Tries again all checks that may succeed, as one batch. */
 export async function retryChecks(): Promise<void> {
-  await restart(mayRetry)
+  await restartChecks(mayRetry)
 }
 
-async function restart(isMeant: (check: Check) => boolean): Promise<void> {
+async function restartChecks(isMeant: (check: Check) => boolean): Promise<void> {
   const meant = $checks.get().filter(isMeant)
   for (const { id } of meant) change(id, { state: { step: 'waiting' } })
   await run(meant)
 }
 
-/** Stops all that has no answer yet; it can be taken up again. */
+/** Stops all checks without an answer. They can be retried. */
 export function stopChecks(): void {
   for (const { id } of $checks.get().filter(isOpen)) {
     running.get(id)?.abort()
@@ -164,7 +166,7 @@ export function forgetChecks(): void {
   for (const { id } of $checks.get()) cancelCheck(id)
 }
 
-/** Hashes all, and asks as soon as a group is full, so that one batch is as few calls as can be. */
+/** Hashes all files and asks the server whenever a group is full, so that a batch takes few calls. */
 async function run(batch: readonly Check[]): Promise<void> {
   const hashing = batch.map(fingerprint)
   let group: Question[] = []
@@ -177,8 +179,8 @@ async function run(batch: readonly Check[]): Promise<void> {
     if (group.length === 0 || (group.length < itemLimit() && !isLast)) continue
     const full = group
     group = []
-    const turn = line.then(() => askAll(full))
-    line = turn
+    const turn = lastCall.then(() => askAll(full))
+    lastCall = turn
     refusal = await turn
   }
 }
@@ -192,7 +194,7 @@ interface Question {
   sha256: string
 }
 
-/** Nothing where the file cannot be asked about; the check then says why. */
+/** Returns undefined if there is no fingerprint to ask about. The check then has the reason. */
 async function fingerprint({ id, sha256 }: Check): Promise<Question | undefined> {
   if (sha256) return { id, sha256 }
   const file = files.get(id)
@@ -219,7 +221,7 @@ async function fingerprint({ id, sha256 }: Check): Promise<Question | undefined>
   }
 }
 
-/** Asks until all is answered, pausing where it may go on later. Answers what would refuse others too. */
+/** Asks, with pauses, until all is answered. Returns the error that would refuse other groups too. */
 async function askAll(group: readonly Question[]): Promise<AppError | undefined> {
   let failures = 0
   for (;;) {
@@ -242,7 +244,7 @@ async function askAll(group: readonly Question[]): Promise<AppError | undefined>
   }
 }
 
-/** Milliseconds until another try; nothing where only the person can help. */
+/** Returns the milliseconds until the next try, or undefined if only the person can help. */
 function pauseAfter(error: AppError, failures: number): number | undefined {
   const { code, status, retryAfter } = error
   if (status === 429) {
@@ -255,16 +257,16 @@ function pauseAfter(error: AppError, failures: number): number | undefined {
   return Math.max(ms ?? steadyRetryMs, (retryAfter ?? 0) * 1000)
 }
 
-/** Ends by itself, by a stop or a sign-in, and when the network that was missing is back. */
+/** Waits. A stop, signing in and, after `offline`, the return of the network end it early. */
 function pause(error: AppError, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { after, now, onWake } = environment()
-  const callOff = after(ms, () => endPause())
-  const unhear = error.code === 'offline' ? onWake(() => endPause()) : () => {}
+  const cancelTimer = after(ms, () => endPause())
+  const stopListening = error.code === 'offline' ? onWake(() => endPause()) : () => {}
   endPause = () => {
     endPause = () => {}
-    callOff()
-    unhear()
+    cancelTimer()
+    stopListening()
     $pause.set(undefined)
     resolve()
   }
@@ -272,7 +274,7 @@ function pause(error: AppError, ms: number): Promise<void> {
   return promise
 }
 
-/** Answers the error that left the group without answers. */
+/** Returns the error that left the group without answers. */
 async function ask(group: readonly Question[]): Promise<AppError | undefined> {
   for (const { id } of group) change(id, { state: { step: 'asking' } })
   try {
@@ -303,12 +305,12 @@ function settle(id: number, answer: Answer): void {
   change(id, { state: { step: 'done', answer } })
 }
 
-/** What was stopped meanwhile says so. */
+/** A check that was stopped meanwhile stays stopped. */
 function fail(id: number, error: AppError): void {
   if (stateOf(id)?.step !== 'stopped') change(id, { state: { step: 'failed', error } })
 }
 
-/** Whole percents only: a large file reports thousands of times. */
+/** Shows whole percents only, because a large file reports thousands of times. */
 function progress(id: number, percent: number): void {
   const state = stateOf(id)
   if (state?.step === 'stopped') return

@@ -96,7 +96,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
         }
         ears.add(mine)
         return {
-          say(message) {
+          send(message) {
             if (isFrozen) return
             for (const ear of [...ears]) if (ear !== mine && ear.name === name) ear.hear(message)
           },

@@ -13,7 +13,7 @@ import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { type Lines, measureLines, visibleLines } from '../../core/pages/visible-lines.ts'
 import type { Locale, T } from '../../i18n/index.ts'
-import { countNewer, heldRows } from '../../stores/history/requests.ts'
+import { countNewer, updateShownRows } from '../../stores/history/requests.ts'
 import { downloadDocument } from '../files/download-document.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { dayName, dayOf } from './history-days.ts'
@@ -195,7 +195,7 @@ function useHeld(requests: readonly ProcessedRequest[], isHeld: boolean) {
   if (source !== requests || wasHeld !== isHeld) {
     setSource(requests)
     setWasHeld(isHeld)
-    setShown(isHeld ? heldRows(shown, requests) : requests)
+    setShown(isHeld ? updateShownRows(shown, requests) : requests)
   }
   return {
     shown,

@@ -9,7 +9,7 @@ import {
   sendVerification
 } from '../../stores/accounts/mail-links.ts'
 import { signOut } from '../../stores/sessions.ts'
-import { $user, refresh } from '../../stores/users.ts'
+import { $user, refreshUser } from '../../stores/users.ts'
 import { continueAfterSignIn, useReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
@@ -136,7 +136,7 @@ function Waiting({ locale, t, company, user: { email, delivery = 'mail' } }: Wai
   const [state, setState] = useState<'idle' | 'working' | 'sent' | AppError>('idle')
 
   useEffect(() => {
-    const ask = setInterval(() => void refresh(), askEveryMs)
+    const ask = setInterval(() => void refreshUser(), askEveryMs)
     const count = setInterval(() => setLeft(seconds => Math.max(0, seconds - 1)), 1000)
     const stop = $user.listen(user => {
       if (user && !user.pending) void continueAfterSignIn()

@@ -10,8 +10,8 @@ export async function changePassword(input: Credentials & { next: string }): Pro
 }
 
 /**
- * Returns how the link arrives that confirms the new address. The key depends on the e-mail, so the same
- * password makes another one.
+ * Returns how the link to confirm the new address is delivered. The key depends on the e-mail, so the
+ * same password makes another key.
  */
 export async function changeEmail(input: Credentials & { next: string }): Promise<Delivery> {
   const { email, password, next } = input
@@ -20,7 +20,7 @@ export async function changeEmail(input: Credentials & { next: string }): Promis
   return delivery ?? 'mail'
 }
 
-/** Erases the account; nobody is signed in any more. */
+/** Deletes the account and ends the session. */
 export async function deleteAccount({ email, password }: Credentials): Promise<void> {
   const { openKeys, place } = environment()
   const keys = await openKeys(email, password)
@@ -35,7 +35,7 @@ export async function deleteAccount({ email, password }: Credentials): Promise<v
   await forgetSession()
 }
 
-/** Both keys are derived here; the present one answers for the change, the next one proves itself. */
+/** Returns the present key's response to a challenge and the next key's proof of possession. */
 async function proveBoth(
   present: Credentials,
   next: Credentials,

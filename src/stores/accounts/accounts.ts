@@ -3,7 +3,7 @@ import type { Locale } from '../../i18n/index.ts'
 import type { Keys } from '../../workers/kdf-client.ts'
 import { environment } from '../environment.ts'
 import { api, beginSession } from '../sessions.ts'
-// a sign-in is over once the person is loaded, and this is what loads them
+// loads the person, for which signing in waits
 import '../users.ts'
 
 const deviceKey = 'vidimus:device'
@@ -22,12 +22,12 @@ export async function signIn({ email, password }: Credentials): Promise<void> {
   }
 }
 
-/** The published account of a demonstration; `undefined` where it is none, or where it does not work. */
+/** Returns the published account of a demonstration, or undefined if there is none that works. */
 export async function findDemoAccount(): Promise<Credentials | undefined> {
   try {
     return (await api('getDemo', {})).account
   } catch {
-    // signing in goes without it
+    // signing in works without it
     return undefined
   }
 }
@@ -44,11 +44,11 @@ export async function signUp(
 
 interface NewKey extends Credentials {
   purpose: Exclude<PublicKeyPurpose, 'rekey' | 'email'>
-  /** Of the mailed link that allows the key. */
+  /** Token of the mailed link that allows the new key. */
   token?: string
 }
 
-/** Hands the new key's proof to the call that takes it, then signs in with the key. */
+/** Makes a key, calls `register` with its proof, then signs in with it. Returns what `register` does. */
 export async function signInWithNewKey<Made>(
   { email, password, purpose, token }: NewKey,
   register: (public_key_jwt: string) => Promise<Made>

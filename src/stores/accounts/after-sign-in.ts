@@ -5,8 +5,8 @@ import { isReturnable } from '../routes.ts'
 import { $user } from '../users.ts'
 
 /**
- * Where a sign-in leads: back to where the person came from, else home; in the person's language. A
- * sign-up whose e-mail is not confirmed leads to where that is waited for, and from there on.
+ * Returns the address to open after signing in: where the person came from, else the home page, in the
+ * person's language. A sign-up whose e-mail is not confirmed goes to `/verify-account` first.
  */
 export function addressAfterSignIn(): string {
   const { protocol, host, search } = environment().place()

@@ -3,24 +3,24 @@ import type { Delivery } from '../../contract/users.ts'
 import { canonicalEmail } from '../../core/input/email.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { api } from '../sessions.ts'
-import { refresh } from '../users.ts'
+import { refreshUser } from '../users.ts'
 import { signInWithNewKey } from './accounts.ts'
 
-/** What the link of a mail carries in its fragment. */
+/** The fragment of a link in a mail. */
 export interface MailLink {
   token: string
-  /** Whom it was sent to: the key of a password depends on it. */
+  /** The recipient. The key of a password depends on it. */
   email: string
 }
 
-/** `#t=…&email=ada%40example.com` → both; nothing where it is no such link. */
+/** Reads `#t=…&email=ada%40example.com`. Returns undefined for anything else. */
 export function readMailLink(hash: string): MailLink | undefined {
   const values = new URLSearchParams(hash.replace(/^#/, ''))
   const [token, email] = [values.get('t'), canonicalEmail(values.get('email') ?? '')]
   return token && email !== undefined ? { token, email } : undefined
 }
 
-/** Whether a link still opens something, and the name of an invitation. Rejects as its use would. */
+/** Returns the name of an invited person. Throws what the use of the link would throw. */
 export function readLink(
   { token }: MailLink,
   purpose: LinkPurpose
@@ -28,13 +28,13 @@ export function readLink(
   return api('readLink', { token, purpose })
 }
 
-/** Confirms the sign-up of this browser; `proof_required` where it was made in another one. */
+/** Confirms a sign-up. Throws `proof_required` if it was not made in this browser. */
 export async function confirmSignUp({ token }: MailLink): Promise<void> {
   await api('verifyEmail', { token })
-  await refresh()
+  await refreshUser()
 }
 
-/** The same anywhere else: name and password become the account's, and sign in. */
+/** Confirms a sign-up of another browser with a name and a password, and signs in. */
 export async function confirmWithPassword(
   link: MailLink,
   { username, password }: { username: string; password: string }
@@ -44,7 +44,7 @@ export async function confirmWithPassword(
   )
 }
 
-/** Gives an invited person name and password, and signs them in. */
+/** Gives an invited person a name and a password, and signs them in. */
 export async function activate(
   link: MailLink,
   { username, password, locale }: { username: string; password: string; locale: Locale }
@@ -54,14 +54,14 @@ export async function activate(
   )
 }
 
-/** Signs in too, because whoever has just chosen a password knows it. */
+/** Sets the password and signs in with it. */
 export async function resetPassword(link: MailLink, password: string): Promise<void> {
   await signInWithNewKey({ ...link, password, purpose: 'reset' }, public_key_jwt =>
     api('resetKey', { token: link.token, public_key_jwt })
   )
 }
 
-/** Returns how the link arrives, which is the same for every e-mail. */
+/** Returns how the link is delivered, which does not tell whether the e-mail has an account. */
 export async function requestReset(email: string): Promise<Delivery> {
   const { delivery } = await api('requestReset', { email })
   return delivery ?? 'mail'
@@ -73,5 +73,5 @@ export async function sendVerification(): Promise<void> {
 
 export async function confirmEmail({ token }: MailLink): Promise<void> {
   await api('confirmEmail', { token })
-  await refresh()
+  await refreshUser()
 }

@@ -2,29 +2,23 @@ import type * as z from 'zod/mini'
 import { AppError } from '../../contract/errors.ts'
 import type { getExport as endpoint } from '../../contract/exports.ts'
 import { $checkedNames } from '../checked-names.ts'
-import { api, onSignOut } from '../sessions.ts'
+import { api, sessionNumber } from '../sessions.ts'
 
 export interface ExportOptions {
   signal: AbortSignal
-  /** Told after each page, with the requests so far. */
+  /** Runs after each page with the number of requests so far. */
   onProgress: (count: number) => void
 }
 
 type Export = z.output<(typeof endpoint)['output']>
 
-/** Counts people, so that no file joins pages of two. */
-let departures = 0
-onSignOut(() => {
-  departures += 1
-})
-
-/** All pages of the person's own data as one JSON file, in the shape of a single one; all or nothing. */
+/** Returns all pages of the person's own data as one JSON file, which looks like a single page. */
 export async function getExport({ signal, onProgress }: ExportOptions): Promise<Blob> {
-  const present = departures
+  const session = sessionNumber()
   const read = async (cursor?: string) => {
     const page = await api('getExport', { cursor }, { signal })
     signal.throwIfAborted()
-    if (present !== departures) throw new AppError('unauthenticated', 'Signed out meanwhile')
+    if (session !== sessionNumber()) throw new AppError('unauthenticated', 'Signed out meanwhile')
     return page
   }
   const first = await read()

@@ -1,14 +1,14 @@
 import { guessableWords, type Strength } from '../../core/input/password.ts'
 import { environment } from '../environment.ts'
 
-/** Who chooses a password: their own words are the first that others try. */
+/** The person who chooses a password. Passwords with these words are easy to guess. */
 export interface Chooser {
   email: string
   username: string
   company: string
 }
 
-/** How hard a password of this person is to guess, judged on this device. */
+/** Returns how hard the password is to guess, computed on this device. */
 export function strengthOf(password: string, chooser: Chooser): Promise<Strength> {
   const { place, rateStrength } = environment()
   return rateStrength(password, guessableWords({ ...chooser, host: place().hostname }))

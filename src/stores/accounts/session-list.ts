@@ -8,10 +8,10 @@ export type SessionList =
   | { status: 'ready'; sessions: Session[] }
   | { status: 'failed'; error: AppError }
 
-/** Where the person is signed in. */
+/** The sessions of the person in all browsers. */
 export const $sessionList = atom<SessionList>({ status: 'loading' })
 
-/** Counts loads, so that a late answer replaces no newer one and no other person's. */
+/** Counts loads, so that a late answer does not replace a newer one or another person's. */
 let load = 0
 
 onSignOut(() => {
@@ -19,7 +19,7 @@ onSignOut(() => {
   $sessionList.set({ status: 'loading' })
 })
 
-/** Reads the list anew; what is shown stays until the answer is there. */
+/** Loads the list. The old one stays visible until then. */
 export async function loadSessions(): Promise<void> {
   if ($session.get().status === 'out') return
   load += 1
@@ -34,7 +34,7 @@ export async function loadSessions(): Promise<void> {
   }
 }
 
-/** Signs another browser of the person out; one that is over already is as good. */
+/** Ends a session of the person in another browser, if it has not ended yet. */
 export async function endSession(id: string): Promise<void> {
   try {
     await api('endSession', { id })

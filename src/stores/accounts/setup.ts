@@ -8,14 +8,14 @@ import { signInWithNewKey } from './accounts.ts'
 
 export interface Demo {
   address: string
-  /** How to look around in it. */
+  /** The published account of the demonstration. */
   account?: { email: string; password: string } | undefined
 }
 
 export type Setup =
   | { status: 'loading' }
   | { status: 'open'; company: string; demo: Demo | undefined }
-  /** There is an operator, or this host is another company's. */
+  /** There is an operator already, or the host belongs to another company. */
   | { status: 'over' }
   | { status: 'failed'; error: AppError }
 
@@ -24,7 +24,7 @@ export const $setup = atom<Setup>({ status: 'loading' })
 export async function loadSetup(): Promise<void> {
   $setup.set({ status: 'loading' })
   try {
-    // a server that has just started may be busy for a moment
+    // a server that has just started may be busy
     const { company, demo } = await createRetries(environment()).run(() => api('getSetup', {}))
     $setup.set({ status: 'open', company, demo })
   } catch (cause) {
@@ -42,7 +42,7 @@ interface FirstOperator {
   locale: Locale
 }
 
-/** Makes the first operator and signs them in; answers what has become of the demonstration. */
+/** Creates the first operator and signs in. Returns what has become of the demonstration. */
 export async function finishSetup(input: FirstOperator): Promise<'none' | 'kept' | 'removed'> {
   const { password, ...operator } = input
   const key = { email: input.email, password, purpose: 'signup' } as const

@@ -15,7 +15,7 @@ import {
   sharedName,
   signedInUser
 } from '../sessions.ts'
-import { refresh } from '../users.ts'
+import { refreshUser } from '../users.ts'
 import { createDepositQueue } from './deposit-queue.ts'
 import type { DepositCategory, QueuedDeposit } from './deposit-states.ts'
 import { httpUpload } from './http-upload.ts'
@@ -146,8 +146,8 @@ function start(): void {
   if (isStarted) return
   isStarted = true
   onRequest(queue.updateRequest)
-  onSignOut(departure => {
-    if (departure === 'signed-out') queue.clear()
+  onSignOut(end => {
+    if (end === 'signed-out') queue.clear()
     else queue.suspend()
   })
   onSignIn(() => {
@@ -157,7 +157,7 @@ function start(): void {
   })
   // shows what is left of the limits at once, not with the next periodic refresh
   queue.$summary.subscribe(({ active, done }, before) => {
-    if (active === 0 && done > 0 && before?.active) void refresh()
+    if (active === 0 && done > 0 && before?.active) void refreshUser()
   })
   addEventListener('online', queue.retryNow)
   addEventListener('beforeunload', event => {

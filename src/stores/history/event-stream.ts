@@ -5,8 +5,8 @@ import { AppError } from '../../contract/errors.ts'
 import type { Environment } from '../environment.ts'
 
 /**
- * `offline`: no answer comes; `unreachable`: one comes, but no stream; `polling`: the server refuses
- * one more stream.
+ * `offline`: the server does not answer. `unreachable`: it answers with an error. `polling`: it allows no
+ * further stream, so the list is loaded from time to time.
  */
 export const StreamState = z.enum(['connecting', 'live', 'polling', 'offline', 'unreachable'])
 export type StreamState = z.infer<typeof StreamState>
@@ -14,39 +14,39 @@ export type StreamState = z.infer<typeof StreamState>
 export interface EventStreamOptions {
   url: string
   environment: Pick<Environment, 'fetch' | 'now' | 'random' | 'after' | 'onWake' | 'onOffline'>
-  /** Sequence up to which everything has been seen before. */
+  /** Sequence up to which every event has been seen before. */
   after: string | undefined
-  /** Asked at each connection, because tokens are renewed. */
+  /** Is called for each connection, because tokens are renewed. */
   token: () => string | undefined
   onState: (state: StreamState) => void
-  /** The data of an unnamed event. */
+  /** Runs for the data of each unnamed event. */
   onMessage: (data: string) => void
-  /** How far everything has been seen, and how far before this event. */
+  /** Runs with the sequence up to which every event has been seen, with and before this one. */
   onSeen: (seen: { before: string | undefined; at: string }) => void
-  /** What was seen before does not connect to what follows: load the list. */
+  /** Runs when events may have been missed: the list has to be loaded again. */
   onReload: () => void
-  /** A status of 400 or more, a lost connection, or the server's word that the account is disabled. */
+  /** Runs for a status of 400 or more, a lost connection, and when the account is disabled. */
   onError: (error: AppError, token: string | undefined) => void
 }
 
-/** A `tick` comes every 15 s: after three missing ones the connection is dead, whatever it claims. */
+/** The server sends a `tick` every 15 s. After three missing ones the connection is dead. */
 const silenceMs = 45_000
 const firstRetryMs = 1000
 const longestRetryMs = 30_000
 const pollMs = 30_000
-/** Far above the largest event; a server that never ends a line is cut off. */
+/** Far above the largest event. A server that never ends a line is disconnected. */
 const maxEventCharacters = 1_000_000
 
 /**
- * Follows an event stream with a bearer token, over lost connections, until the answered function is
- * called. `EventSource` cannot send the header.
+ * Follows an event stream, reconnecting when it is lost. Returns what ends it. `EventSource` would not do:
+ * it cannot send a bearer token.
  */
 export function openEventStream(options: EventStreamOptions): () => void {
   const { environment, onState, onError, onReload } = options
   let connection: AbortController | undefined
-  /** Sequence up to which everything has been seen. */
+  /** Sequence up to which every event has been seen. */
   let lastId = options.after
-  let heardAt = 0
+  let lastEventAt = 0
   let failures = 0
   let stopTimer: () => void = () => {}
   let closed = false
@@ -56,7 +56,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
     connection?.abort()
     const mine = new AbortController()
     connection = mine
-    heardAt = environment.now()
+    lastEventAt = environment.now()
     watch()
     follow(mine.signal).then(
       () => settle(mine, undefined),
@@ -64,7 +64,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
     )
   }
 
-  /** One connection from request to end. */
+  /** Opens one connection and reads it to its end. */
   async function follow(signal: AbortSignal): Promise<void> {
     const token = options.token()
     const resumed = lastId !== undefined
@@ -83,7 +83,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
       onEvent: event => {
         if (signal.aborted) return
         count += 1
-        hear(event, { first: count === 1, resumed, token })
+        handleEvent(event, { first: count === 1, resumed, token })
       }
     })
     const text = new TextDecoder()
@@ -92,17 +92,17 @@ export function openEventStream(options: EventStreamOptions): () => void {
     }
   }
 
-  function hear(
+  function handleEvent(
     { id, event, data }: EventSourceMessage,
     { first, resumed, token }: { first: boolean; resumed: boolean; token: string | undefined }
   ): void {
-    heardAt = environment.now()
+    lastEventAt = environment.now()
     failures = 0
     onState('live')
     if (event === undefined) options.onMessage(data)
     else if (event === 'reset' || (event === 'tick' && first && !resumed)) onReload()
     else if (event === 'disabled') {
-      // The details come with the answer to the next connection.
+      // the answer to the next connection has the details
       onError(new AppError('account_disabled', 'The stream ended with the account'), token)
     }
     if (id === undefined) return
@@ -111,10 +111,10 @@ export function openEventStream(options: EventStreamOptions): () => void {
     options.onSeen({ before, at: id })
   }
 
-  /** What comes after the end of a connection. */
+  /** Decides what follows the end of a connection. */
   function settle(mine: AbortController, error: unknown): void {
     if (closed || connection !== mine) return
-    // one that failed while it was read is still open
+    // a connection that failed while it was read may still be open
     mine.abort()
     connection = undefined
     stopTimer()
@@ -135,7 +135,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
   }
 
   function watch(): void {
-    const left = heardAt + silenceMs - environment.now()
+    const left = lastEventAt + silenceMs - environment.now()
     stopTimer = environment.after(Math.max(left, 1000), () => {
       if (isSilent()) replace()
       else watch()
@@ -148,15 +148,15 @@ export function openEventStream(options: EventStreamOptions): () => void {
   }
 
   function isSilent(): boolean {
-    return environment.now() - heardAt >= silenceMs
+    return environment.now() - lastEventAt >= silenceMs
   }
 
-  // Timers sleep with the device, so a person who comes back does not wait for them.
+  // timers stop while the device sleeps
   const stopWake = environment.onWake(() => {
     if (!connection) connect()
     else if (isSilent()) replace()
   })
-  // A lost network keeps the connection open for as long as nobody asks for an answer.
+  // without this, a connection without a network looks open until the next missing tick
   const stopOffline = environment.onOffline(() => {
     const lost = connection
     if (!lost) return
@@ -175,7 +175,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
   }
 }
 
-/** `for await` over a body works in Node and Firefox, not yet in every browser. */
+/** Yields the chunks of a body, over which not every browser can iterate yet. */
 async function* chunksOf(response: Response): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader()
   if (!reader) return

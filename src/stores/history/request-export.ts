@@ -5,7 +5,7 @@ import { environment, pageLocale } from '../environment.ts'
 import { apiOrigin, handleAuthError, sessionToken } from '../sessions.ts'
 import type { RequestFilter } from './request-filter.ts'
 
-/** What the filter leaves of the history, as CSV. */
+/** Returns the requests that match the filter, as CSV. */
 export async function fetchExport(filter: RequestFilter): Promise<Blob> {
   const url = new URL(exportRequests.path, apiOrigin())
   for (const [name, value] of Object.entries({ ...filter, locale: pageLocale() })) {

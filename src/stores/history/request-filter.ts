@@ -1,7 +1,7 @@
 import type { ProcessedRequest, RequestState } from '../../contract/requests.ts'
 import { fold, searchWords } from '../../core/text/search-words.ts'
 
-/** What the list is reduced to, as `GET /process` takes it. */
+/** The filters of `GET /process`. */
 export interface RequestFilter {
   kind?: 'deposit' | 'verify'
   state?: RequestState
@@ -11,7 +11,7 @@ export interface RequestFilter {
   to?: string
 }
 
-/** Whether a request that came by itself is one that the server would list. */
+/** Returns a test of whether the server would list a request with this filter. */
 export function matcherOf(filter: RequestFilter): (request: ProcessedRequest) => boolean {
   const { kind, state, category } = filter
   const words = searchWords(filter.q ?? '')

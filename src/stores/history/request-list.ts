@@ -3,8 +3,8 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 export type RequestList = ReturnType<typeof createRequestList>
 
 /**
- * Each request once, in its newest state: newest first, and by id. The replay after a lost connection,
- * live events and pages may bring the same in any order.
+ * Creates a list that holds each request once, in its newest state. Events, their replay after a lost
+ * connection and pages may bring the same request in any order.
  */
 export function createRequestList() {
   const byId = new Map<string, ProcessedRequest>()
@@ -13,7 +13,7 @@ export function createRequestList() {
     get: (id: string) => byId.get(id),
     all: () => sorted,
 
-    /** Replaces what is known by what is newer, adds the rest, and answers what was new or newer. */
+    /** Adds new requests and replaces older states. Returns the requests that were new or changed. */
     merge(incoming: readonly ProcessedRequest[]): ProcessedRequest[] {
       const changed = incoming.filter(request => {
         const held = byId.get(request.id)
@@ -22,10 +22,10 @@ export function createRequestList() {
         return true
       })
       if (changed.length === 0) return changed
-      // a sorted copy: what was created when never changes, so each place is found by halving
+      // `created` never changes, so each place is found by binary search
       const next = [...sorted]
       for (const request of changed) {
-        const at = placeOf(next, request)
+        const at = findPlace(next, request)
         next.splice(at, next[at]?.id === request.id ? 1 : 0, request)
       }
       sorted = next
@@ -34,16 +34,16 @@ export function createRequestList() {
   }
 }
 
-/** By `created`, then by id, as the server pages. */
+/** Compares by `created`, then by id, as the server sorts its pages. */
 export function newestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
   return compare(b.created, a.created) || compare(b.id, a.id)
 }
 
 /**
- * What a person sees while nothing may move under them: the rows of before, each in its newest state
- * even where it has left the filter, and of the present ones those that are older than the first.
+ * Returns the rows to show while the list must not move under the person: the rows of `before` in their
+ * newest state, even if the filter no longer matches, and those of `present` below the first of them.
  */
-export function holdStill(
+export function updateRows(
   before: readonly ProcessedRequest[],
   present: readonly ProcessedRequest[],
   newest: (id: string) => ProcessedRequest | undefined
@@ -51,7 +51,7 @@ export function holdStill(
   const [top] = before
   if (!top) return present
   const shown: ProcessedRequest[] = []
-  for (let old = 0, at = placeOf(present, top); ; ) {
+  for (let old = 0, at = findPlace(present, top); ; ) {
     const [held, next] = [before[old], present[at]]
     const order = held === next ? 0 : !held ? 1 : !next ? -1 : newestFirst(held, next)
     if (held && order <= 0) shown.push(newest(held.id) ?? held)
@@ -62,8 +62,8 @@ export function holdStill(
   }
 }
 
-/** Index of the first that is not newer. */
-export function placeOf(sorted: readonly ProcessedRequest[], request: ProcessedRequest): number {
+/** Returns the index of the first request that is not newer. */
+export function findPlace(sorted: readonly ProcessedRequest[], request: ProcessedRequest): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {
     const middle = (low + high) >> 1

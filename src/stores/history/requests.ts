@@ -9,18 +9,19 @@ import {
   apiOrigin,
   handleAuthError,
   onSignOut,
+  sessionNumber,
   sessionToken,
   sharedName
 } from '../sessions.ts'
 import { joinTabGroup, type TabGroup } from '../tab-leader.ts'
 import type { StreamState } from './event-stream.ts'
 import { isFiltered, isSameFilter, matcherOf, type RequestFilter } from './request-filter.ts'
-import { createRequestList, holdStill, placeOf, type RequestList } from './request-list.ts'
+import { createRequestList, findPlace, type RequestList, updateRows } from './request-list.ts'
 import type { News } from './request-stream.ts'
 
 export type { StreamState }
 
-/** What the filter leaves of the person's history, newest first, each request once. */
+/** The person's requests that match the filter, newest first. */
 export const $requests = atom<readonly ProcessedRequest[]>([])
 
 export const $filter = atom<RequestFilter>({})
@@ -35,63 +36,61 @@ export const $historyStatus = atom<HistoryStatus>({ status: 'idle' })
 export const $streamState = atom<StreamState>('connecting')
 
 const firstPage = 50
-/** As many as the server gives, for people who scroll far. */
+/** The most that the server returns, for people who scroll far. */
 const nextPage = 200
 
 const listeners = new Set<(request: ProcessedRequest) => void>()
-/** All that has been heard of, whatever the filter. */
+/** All requests that this document has received, whatever the filter. */
 let known: RequestList = createRequestList()
 
-/** How far the pages of the present filter have come. */
+/** How far the pages of the present filter have been loaded. */
 interface Paging {
-  /** Oldest request up to which the pages are complete; events may bring single older ones. */
+  /** The request up to which the pages are complete. Events may bring single older ones. */
   cursor?: string
-  /** Ids that pages brought; an event may bring one that lies in a gap. */
+  /** Ids from pages. A request from an event may lie in a gap between them. */
   ids: Set<string>
 }
 let paging: Paging = { ids: new Set() }
-/** The tabs of this person, of which one has the stream. */
-let team: TabGroup | undefined
-/** Sequence up to which everything has been seen, by the own stream or by that of the leader. */
+/** The tabs of this person, one of which has the stream. */
+let tabs: TabGroup | undefined
+/** Sequence up to which every event has been seen, from the stream or from the leading tab. */
 let seen: string | undefined
-/** Counts the teams, so that an answer for an earlier one is dropped. */
-let visit = 0
 let isCatchingUp = false
-/** The visit whose team has been joined, or is being. */
+/** Number of the session for which the stream is being followed. */
 let joined: number | undefined
 
 onSignOut(reset)
 
-/** Runs for each request that is new or has changed, wherever the news came from. */
+/** Calls `run` for each request that is new or has changed. Returns what ends it. */
 export function onRequest(run: (request: ProcessedRequest) => void): () => void {
   listeners.add(run)
   return () => listeners.delete(run)
 }
 
 /**
- * Follows the requests: by the one stream of this browser, which this or another tab has open. The
- * list is loaded once that is on, so that nothing falls between.
+ * Follows the requests through the one stream of this browser, which this or another tab has open. The
+ * list is loaded once the stream is open, so that no change is missed.
  */
 export function loadRequests(): void {
-  if (joined === visit || $session.get().status === 'out') return
-  joined = visit
+  if (joined === sessionNumber() || $session.get().status === 'out') return
+  joined = sessionNumber()
   $historyStatus.set({ status: 'loading' })
   void join()
 }
 
 async function join(): Promise<void> {
-  const mine = visit
+  const session = sessionNumber()
   const loading = import('./request-stream.ts')
   const stream = await loading.catch((cause: unknown) => {
     return new AppError('offline', 'The stream could not be loaded', { cause })
   })
-  if (mine !== visit) return
+  if (session !== sessionNumber()) return
   if (stream instanceof AppError) {
     joined = undefined
     $historyStatus.set({ status: 'failed', error: stream })
     return
   }
-  team = joinTabGroup({
+  tabs = joinTabGroup({
     name: sharedName('stream'),
     environment: environment(),
     lead: () => lead(stream),
@@ -100,13 +99,13 @@ async function join(): Promise<void> {
     },
     onNews(message) {
       const news = stream.readNews(message)
-      if (news) hear(news)
+      if (news) applyNews(news)
     },
-    greeting: () => newsOf({ at: seen, before: seen })
+    snapshot: () => newsOf({ at: seen, before: seen })
   })
 }
 
-/** Has the one stream of this browser open, and passes on what it brings. */
+/** Opens the stream of this browser and passes its news on to the other tabs. */
 function lead({ openRequestStream }: typeof import('./request-stream.ts')): () => void {
   return openRequestStream({
     origin: apiOrigin(),
@@ -116,23 +115,23 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
     onState(state) {
       if (state === $streamState.get()) return
       $streamState.set(state)
-      team?.say(newsOf({}))
+      tabs?.send(newsOf({}))
     },
     onRequest(request) {
       addRequests([request])
-      team?.say(newsOf({ request }))
+      tabs?.send(newsOf({ request }))
     },
     onSeen({ before, at }) {
       seen = at
-      team?.say(newsOf({ before, at }))
+      tabs?.send(newsOf({ before, at }))
     },
     onReload() {
-      team?.say(newsOf({ reload: true }))
+      tabs?.send(newsOf({ reload: true }))
       void reload()
     },
     onError(error, token) {
       handleAuthError(error, token)
-      // A list without its stream is still worth showing.
+      // the list is worth showing without the stream
       if ($historyStatus.get().status === 'loading') void reload()
     }
   })
@@ -142,14 +141,14 @@ function newsOf(news: Omit<News, 'state'>): News {
   return { state: $streamState.get(), ...news }
 }
 
-/** What a follower makes of the leader's words. */
-function hear({ state, at, before, request, reload: isStale }: News): void {
+/** Applies what the leading tab has sent. */
+function applyNews({ state, at, before, request, reload: isStale }: News): void {
   $streamState.set(state)
   if (request) addRequests([request])
   if (isStale) void reload()
   if (at === undefined) return
   const isNews = seen === undefined || Number(at) > Number(seen)
-  // The leader goes on from where this tab has not been: something was said while it slept.
+  // this tab has missed events, for instance while it was frozen
   if (seen !== undefined && isNews && before !== seen) void catchUp(at)
   else if (isNews) seen = at
 }
@@ -161,29 +160,29 @@ async function catchUp(at: string): Promise<void> {
   isCatchingUp = false
 }
 
-/** Reduces the list: at once to what is known of it, then to what the server says. */
+/** Filters the list at once, then loads what the server has for the filter. */
 export function setFilter(filter: RequestFilter): void {
   if (isSameFilter(filter, $filter.get())) return
   $filter.set(filter)
   paging = { ids: new Set() }
   show()
-  if (!team) return
+  if (!tabs) return
   $historyStatus.set({ status: 'loading' })
   void reload()
 }
 
-/** The newest state of a request that has been heard of. */
+/** Returns the newest known state of a request. */
 export function findRequest(id: string): ProcessedRequest | undefined {
   return known.get(id)
 }
 
 export interface RequestDetails {
   request: ProcessedRequest
-  /** Of a recorded deposit. */
+  /** The record, once there is one. */
   deposit?: Deposit
 }
 
-/** All that is known of one request: from the list where it is there, and of the record. */
+/** Returns a request, from the list if it is there, with its record. */
 export async function loadDetails(id: string): Promise<RequestDetails> {
   const request = findRequest(id) ?? (await api('getRequest', { id }))
   if (request.kind !== 'deposit' || request.state !== 'done' || !request.deposit_id) {
@@ -193,11 +192,11 @@ export async function loadDetails(id: string): Promise<RequestDetails> {
 }
 
 /** Returns the rows of `before` in their newest state, and the `present` ones older than the first. */
-export function heldRows(
+export function updateShownRows(
   before: readonly ProcessedRequest[],
   present: readonly ProcessedRequest[]
 ): readonly ProcessedRequest[] {
-  return holdStill(before, present, findRequest)
+  return updateRows(before, present, findRequest)
 }
 
 /** Returns how many of the requests are newer than the one shown first. */
@@ -205,12 +204,12 @@ export function countNewer(
   requests: readonly ProcessedRequest[],
   first: ProcessedRequest | undefined
 ): number {
-  return first ? placeOf(requests, first) : 0
+  return first ? findPlace(requests, first) : 0
 }
 
-/** Tries the first page again after a failure. */
+/** Loads the first page again after a failure. */
 export async function retryRequests(): Promise<void> {
-  if (!team) return loadRequests()
+  if (!tabs) return loadRequests()
   $historyStatus.set({ status: 'loading' })
   await reload()
 }
@@ -228,7 +227,7 @@ export async function loadMoreRequests(): Promise<void> {
       ...$filter.get()
     })
     if (mine !== paging) return
-    // a reload has found a gap meanwhile: this page lies behind it, and is asked for again in its turn
+    // a reload has found a gap before this page, which will be loaded again in its turn
     if (from === mine.cursor) takePage(page, nextPage, true)
     else addRequests(page)
   } catch (error) {
@@ -237,7 +236,6 @@ export async function loadMoreRequests(): Promise<void> {
   }
 }
 
-/** Takes up what is newer than what is known, by id and sequence. */
 function addRequests(incoming: readonly ProcessedRequest[]): void {
   const changed = known.merge(incoming)
   if (changed.length === 0) return
@@ -252,14 +250,14 @@ function show(): void {
   $requests.set(isFiltered(filter) ? known.all().filter(matcherOf(filter)) : known.all())
 }
 
-/** Answers whether the list came. */
+/** Returns whether the list could be loaded. */
 async function reload(): Promise<boolean> {
   const mine = paging
   const filter = $filter.get()
   try {
     const [page, newest] = await Promise.all([
       api('listRequests', { limit: firstPage, ...filter }),
-      // what has changed outside the filter: others than this page listen too
+      // changes outside the filter matter to those who listen with `onRequest`
       isFiltered(filter) ? api('listRequests', { limit: firstPage }) : []
     ])
     if (mine !== paging) return false
@@ -278,7 +276,7 @@ async function reload(): Promise<boolean> {
 function takePage(page: ProcessedRequest[], size: number, isNext: boolean): void {
   const before = $historyStatus.get()
   const last = page.at(-1)
-  // A first page whose oldest request is unknown leaves a gap behind it, which the pages then close.
+  // if the oldest request of a first page is unknown, there is a gap after it, which further pages close
   const isGap = last !== undefined && !paging.ids.has(last.id)
   for (const { id } of page) paging.ids.add(id)
   addRequests(page)
@@ -288,9 +286,8 @@ function takePage(page: ProcessedRequest[], size: number, isNext: boolean): void
 }
 
 function reset(): void {
-  visit += 1
-  team?.leave()
-  team = undefined
+  tabs?.leave()
+  tabs = undefined
   seen = undefined
   known = createRequestList()
   paging = { ids: new Set() }
