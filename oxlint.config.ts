@@ -214,7 +214,7 @@ const only = {
   'src/islands/**': ['react', 'react-dom', '@nanostores/react'],
   'src/server/db/**': ['pg', 'pg-*'],
   'src/server/{db,domain}/**': ['kysely'],
-  'src/server/{api/**,http/**,*.ts}': ['hono', '@hono/*'],
+  'src/server/{api/**,http/**,site/**,*.ts}': ['hono', '@hono/*'],
   'src/server/**': ['node:*']
 }
 

@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { extname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { getMimeType } from 'hono/utils/mime'
 import * as z from 'zod/mini'
 import { guardNames, isGuardName } from '../../core/pages/page-guards.ts'
 
@@ -86,21 +87,9 @@ async function readFiles(folder: string): Promise<Map<string, BuiltFile>> {
   const files = await Promise.all(
     paths.map(async (path): Promise<[string, BuiltFile]> => {
       const body = await readFile(path)
-      const type = types[extname(path)] ?? 'application/octet-stream'
+      const type = getMimeType(path) ?? 'application/octet-stream'
       return [path.slice(folder.length).replaceAll('\\', '/'), { body, type }]
     })
   )
   return new Map(files)
-}
-
-const types: Record<string, string> = {
-  '.css': 'text/css; charset=utf-8',
-  '.ico': 'image/x-icon',
-  '.js': 'text/javascript; charset=utf-8',
-  '.json': 'application/json',
-  '.png': 'image/png',
-  '.svg': 'image/svg+xml',
-  '.txt': 'text/plain; charset=utf-8',
-  '.wasm': 'application/wasm',
-  '.woff2': 'font/woff2'
 }

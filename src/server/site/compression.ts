@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { parseAccept } from 'hono/utils/accept'
+import { LRUCache } from 'lru-cache'
 
 /** A body with its tag and its compressed forms, where it has some. */
 export interface CompressedBody {
@@ -80,26 +82,17 @@ function choose(
   header: string | string[] | undefined,
   encoded: CompressedBody
 ): [string | undefined, Buffer] {
-  const accepted = acceptedIn(String(header ?? ''))
+  const accepted = acceptedEncodings.memo(String(header ?? ''))
   if (encoded.br && accepted.includes('br')) return ['br', encoded.br]
   if (encoded.gzip && accepted.includes('gzip')) return ['gzip', encoded.gzip]
   return [undefined, encoded.identity]
 }
 
-/** Headers read before: browsers send few different ones. */
-const read = new Map<string, (string | undefined)[]>()
-const maxRead = 1000
-
-/** `'gzip, br;q=0'` → `['gzip']` */
-function acceptedIn(header: string): (string | undefined)[] {
-  const known = read.get(header)
-  if (known) return known
-  const refused = /;\s*q=0(?:\.0*)?\s*$/
-  const accepted = header
-    .split(',')
-    .filter(entry => !refused.test(entry))
-    .map(entry => entry.split(';')[0]?.trim())
-  if (read.size >= maxRead) read.clear()
-  read.set(header, accepted)
-  return accepted
-}
+/** `'gzip, br;q=0'` → `['gzip']`. Browsers send few different headers, so each is parsed once. */
+const acceptedEncodings = new LRUCache<string, string[]>({
+  max: 1000,
+  memoMethod: header =>
+    parseAccept(header)
+      .filter(({ q }) => q > 0)
+      .map(({ type }) => type)
+})

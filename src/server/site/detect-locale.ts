@@ -1,9 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { parseAccept } from 'hono/utils/accept'
 import type { Locale } from './astro-build.ts'
 
 const locales = ['en', 'fr'] as const satisfies Locale[]
 
-/** What a reader wants to read: the language cookie, the browser's languages, the path, then English. */
+/**
+ * Returns the language of a reader: that of the cookie, else of the browser, else of the path, else
+ * English.
+ */
 export function detectLocale(headers: IncomingHttpHeaders, path: string): Locale {
   const chosen = /(?:^|;\s*)i18n_redirected=(en|fr)(?:;|$)/.exec(headers.cookie ?? '')?.[1]
   const [, segment = ''] = path.toLowerCase().split('/')
@@ -12,16 +16,9 @@ export function detectLocale(headers: IncomingHttpHeaders, path: string): Locale
 
 /** `'de, fr-CA;q=0.8, en;q=0'` → `['de', 'fr']` */
 function preferred(header: string): string[] {
-  return header
-    .split(',')
-    .map((entry, index) => {
-      const [tag = '', ...parameters] = entry.trim().toLowerCase().split(';')
-      const weight = /^\s*q=([\d.]+)\s*$/.exec(parameters.join(';'))?.[1]
-      return { language: languageOf(tag), weight: Number(weight ?? 1), index }
-    })
-    .filter(entry => entry.weight > 0)
-    .sort((a, b) => b.weight - a.weight || a.index - b.index)
-    .map(entry => entry.language)
+  return parseAccept(header.toLowerCase())
+    .filter(({ q }) => q > 0)
+    .map(({ type }) => languageOf(type))
 }
 
 /** `'fr-ca'` → `'fr'` */
