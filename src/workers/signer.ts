@@ -1,5 +1,5 @@
-import type { Bytes } from '../core/evidence/bytes.ts'
-import { toBase64Url, toUtf8 } from '../core/evidence/bytes.ts'
+import type { Bytes } from '../core/bytes.ts'
+import { toBase64Url, toUtf8 } from '../core/bytes.ts'
 import { type ChallengePurpose, challengeResponse, checkChallenge } from '../core/keys/challenge.ts'
 import type { DerivedKey, KdfId } from '../core/keys/kdf.ts'
 import {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from '@playwright/test'
 import published from '../../public/kdf-a1.json' with { type: 'json' }
-import { fromHex } from '../../src/core/evidence/bytes.ts'
+import { fromHex } from '../../src/core/bytes.ts'
 import { emailHash, formatChallenge } from '../../src/core/keys/challenge.ts'
 import { parsePublicKeyJwt } from '../../src/core/keys/public-key-jwt.ts'
 import { publicJwk } from '../../src/core/keys/public-key-proof.ts'

@@ -5,7 +5,7 @@ import {
   type KeyObject,
   sign
 } from 'node:crypto'
-import { toBase64Url } from '../../src/core/evidence/bytes.ts'
+import { toBase64Url } from '../../src/core/bytes.ts'
 import { challengeResponse } from '../../src/core/keys/challenge.ts'
 import { type Argon2id, deriveKey } from '../../src/core/keys/kdf.ts'
 import { PublicKeyJwk, type PublicKeyPayload } from '../../src/core/keys/public-key-jwt.ts'

@@ -1,5 +1,3 @@
-import { hasLoneSurrogate } from './bytes.ts'
-
 /** What our canonical JSON can say. No null: an absent thing is an absent member. */
 export type Json = string | number | boolean | Json[] | { [name: string]: Json }
 
@@ -52,7 +50,7 @@ function write(value: unknown, depth: number): string {
 }
 
 function writeString(text: string): string {
-  if (hasLoneSurrogate(text)) throw new TypeError('JSON: lone surrogate')
+  if (!text.isWellFormed()) throw new TypeError('JSON: lone surrogate')
   return JSON.stringify(text)
 }
 
@@ -121,7 +119,7 @@ function readString(reader: Reader): string {
   // JSON.parse judges escapes and control characters; only then are surrogates paired.
   const value: unknown = JSON.parse(text.slice(start, end + 1))
   if (typeof value !== 'string') return fail(reader, 'not a string')
-  if (hasLoneSurrogate(value)) fail(reader, 'lone surrogate')
+  if (!value.isWellFormed()) fail(reader, 'lone surrogate')
   return value
 }
 

@@ -1,7 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { type Bytes, concat, isDigest, isRecordId, isTime, toBase64Url, toUtf8 } from './bytes.ts'
+import { type Bytes, concat, toBase64Url, toUtf8 } from '../bytes.ts'
 import { canonicalise, parseCanonical } from './canonical-json.ts'
 import { commit, type Opening } from './commitments.ts'
+import { isDigest, isRecordId, isTime } from './formats.ts'
 
 /** Every field of every deposit leaf: an absent value is an empty text, so that a leaf's length says nothing. */
 export const depositFields = [

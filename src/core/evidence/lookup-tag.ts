@@ -1,6 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { concat, domain, toBase64Url } from './bytes.ts'
+import { concat, toBase64Url } from '../bytes.ts'
+import { hashPrefix } from './formats.ts'
 
 /** A company's own key: the same fingerprint has another tag in every company. */
 export type LookupKey = { version: number; key: Uint8Array }
@@ -21,5 +22,5 @@ export function lookupTag(lookupKey: LookupKey, kind: TagKind, input: Uint8Array
 export function tagged(kind: TagKind, input: Uint8Array): Uint8Array {
   if (!kind.startsWith('row/') && input.length !== 32)
     throw new Error('tag: a fingerprint has 32 bytes')
-  return concat(domain(`tag/${kind}`), input)
+  return concat(hashPrefix(`tag/${kind}`), input)
 }

@@ -1,4 +1,4 @@
-import { toUtf8 } from '../evidence/bytes.ts'
+import { toUtf8 } from '../bytes.ts'
 
 const maxPasswordBytes = 1024
 const minPasswordCharacters = 12

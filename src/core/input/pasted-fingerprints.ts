@@ -1,4 +1,4 @@
-import { fromBase64Url, toHex } from '../evidence/bytes.ts'
+import { fromBase64Url, toHex } from '../bytes.ts'
 
 /**
  * The SHA-256 a person pastes, as 64 lower-case hex digits: hex in either case, whole or in groups,

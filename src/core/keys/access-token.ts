@@ -1,4 +1,4 @@
-import { fromBase64Url, fromUtf8 } from '../evidence/bytes.ts'
+import { fromBase64Url, fromUtf8 } from '../bytes.ts'
 
 /**
  * What a session token says, unchecked: only its issuer can check it. Nothing for an empty token, for

@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { type Bytes, fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from '../evidence/bytes.ts'
+import { type Bytes, fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from '../bytes.ts'
 import { isActiveKdf, type KdfId, kdfs } from './kdf.ts'
 
 export const challengePurposes = ['login', 'signup', 'rekey'] as const

@@ -1,6 +1,6 @@
 import { mapHashToField } from '@noble/curves/abstract/modular.js'
 import { weierstrass } from '@noble/curves/abstract/weierstrass.js'
-import { type Bytes, concat, fromHex, toUtf8 } from '../evidence/bytes.ts'
+import { type Bytes, concat, fromHex, toUtf8 } from '../bytes.ts'
 import { canonicalEmail } from '../input/email.ts'
 import { normalisePassword } from '../input/password.ts'
 

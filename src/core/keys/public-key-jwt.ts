@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { type Bytes, fromBase64Url, fromUtf8, toUtf8 } from '../evidence/bytes.ts'
+import { type Bytes, fromBase64Url, fromUtf8, toUtf8 } from '../bytes.ts'
 import { publicKeyPurposes } from './public-key-proof.ts'
 
 /** 32 bytes in their one spelling. */

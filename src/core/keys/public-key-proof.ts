@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { toBase64Url, toUtf8 } from '../evidence/bytes.ts'
+import { toBase64Url, toUtf8 } from '../bytes.ts'
 import type { ChallengePurpose } from './challenge.ts'
 import type { PublicKeyJwk, PublicKeyPayload } from './public-key-jwt.ts'
 

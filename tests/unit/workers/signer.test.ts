@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import published from '../../../public/kdf-a1.json' with { type: 'json' }
-import { fromHex, toBase64Url } from '../../../src/core/evidence/bytes.ts'
+import { fromHex, toBase64Url } from '../../../src/core/bytes.ts'
 import { emailHash, formatChallenge, splitResponse } from '../../../src/core/keys/challenge.ts'
 import { parsePublicKeyJwt } from '../../../src/core/keys/public-key-jwt.ts'
 import { publicJwk } from '../../../src/core/keys/public-key-proof.ts'

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Selectable } from 'kysely'
-import { formatDigest, formatTime, toBase64Url } from '../../../core/evidence/bytes.ts'
+import { toBase64Url } from '../../../core/bytes.ts'
 import { canonicalise, type Json } from '../../../core/evidence/canonical-json.ts'
 import { linkSalts } from '../../../core/evidence/commitments.ts'
 import {
@@ -9,6 +9,7 @@ import {
   depositFields,
   formatActor
 } from '../../../core/evidence/deposit-leaf.ts'
+import { formatDigest, formatTime } from '../../../core/evidence/formats.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'

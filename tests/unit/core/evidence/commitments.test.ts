@@ -1,7 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { expect, test } from 'vitest'
-import { formatDigest, toBase64Url } from '../../../../src/core/evidence/bytes.ts'
+import { toBase64Url } from '../../../../src/core/bytes.ts'
 import { boxKey, commit, linkSalts } from '../../../../src/core/evidence/commitments.ts'
+import { formatDigest } from '../../../../src/core/evidence/formats.ts'
 import { exampleSalt, file, fileDigest, id, leaf, linkKey, origin, values } from './vectors.ts'
 
 const example = { origin, id, name: 'orig', salt: linkSalts(linkKey).orig, value: fileDigest }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { parseDigest, toUtf8 } from '../../../../src/core/evidence/bytes.ts'
+import { toUtf8 } from '../../../../src/core/bytes.ts'
+import { parseDigest } from '../../../../src/core/evidence/formats.ts'
 import { lookupTag } from '../../../../src/core/evidence/lookup-tag.ts'
 import { counted, fileDigest, lookupKey } from './vectors.ts'
 

@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { toUtf8 } from '../../../../src/core/evidence/bytes.ts'
+import { toUtf8 } from '../../../../src/core/bytes.ts'
 
 /** The published example: the same bytes must come out of every implementation. */
 export const origin = 'verify.acme.example/log'

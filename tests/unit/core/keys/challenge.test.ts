@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fromUtf8, toBase64Url, toUtf8 } from '../../../../src/core/evidence/bytes.ts'
+import { fromUtf8, toBase64Url, toUtf8 } from '../../../../src/core/bytes.ts'
 import {
   type ChallengePayload,
   type ChallengePurpose,

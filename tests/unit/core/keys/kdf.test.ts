@@ -3,7 +3,7 @@ import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js'
 import { argon2id as wasmArgon2id } from 'hash-wasm'
 import { describe, expect, test } from 'vitest'
 import published from '../../../../public/kdf-a1.json' with { type: 'json' }
-import { toHex } from '../../../../src/core/evidence/bytes.ts'
+import { toHex } from '../../../../src/core/bytes.ts'
 import {
   type Argon2id,
   deriveKey,

@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { fromUtf8, toBase64Url, toUtf8 } from '../../../../src/core/evidence/bytes.ts'
+import { fromUtf8, toBase64Url, toUtf8 } from '../../../../src/core/bytes.ts'
 import { parsePublicKeyJwt } from '../../../../src/core/keys/public-key-jwt.ts'
 import {
   formatPublicKeyJwt,

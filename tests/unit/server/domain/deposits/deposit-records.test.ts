@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { fromBase64Url } from '../../../../../src/core/evidence/bytes.ts'
+import { fromBase64Url } from '../../../../../src/core/bytes.ts'
 import { lookupTag } from '../../../../../src/core/evidence/lookup-tag.ts'
 import { tagOf } from '../../../../../src/server/domain/evidence/company-keys.ts'
 import { counted, lookupKey } from '../../../core/evidence/vectors.ts'

@@ -1,0 +1,82 @@
+export type Bytes = Uint8Array<ArrayBuffer>
+
+const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/**
+ * Encodes as base64url without padding. Node 24 has no `Uint8Array.toBase64` yet, and its `btoa` takes
+ * three times as long.
+ */
+export function toBase64Url(bytes: Uint8Array): string {
+  let text = ''
+  let bits = 0
+  let held = 0
+  for (const byte of bytes) {
+    bits = (bits << 8) | byte
+    held += 8
+    while (held >= 6) {
+      held -= 6
+      text += alphabet.charAt((bits >> held) & 63)
+    }
+    bits &= (1 << held) - 1
+  }
+  if (held > 0) text += alphabet.charAt((bits << (6 - held)) & 63)
+  return text
+}
+
+/** Decodes exactly what `toBase64Url` returns and throws for anything else: a value has one spelling. */
+export function fromBase64Url(text: string): Bytes {
+  if (text.length % 4 === 1) throw new Error('base64: wrong length')
+  const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))
+  let bits = 0
+  let held = 0
+  let at = 0
+  for (const character of text) {
+    const value = alphabet.indexOf(character)
+    if (value < 0) throw new Error('base64: wrong alphabet')
+    bits = (bits << 6) | value
+    held += 6
+    if (held >= 8) {
+      held -= 8
+      bytes[at++] = bits >> held
+      bits &= (1 << held) - 1
+    }
+  }
+  if (bits !== 0) throw new Error('base64: trailing bits are not zero')
+  return bytes
+}
+
+export function toHex(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += byte.toString(16).padStart(2, '0')
+  return text
+}
+
+/** Decodes lower-case hex and throws for anything else. */
+export function fromHex(text: string): Bytes {
+  if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) throw new Error('hex: not lower-case hex')
+  const bytes = new Uint8Array(text.length / 2)
+  for (let i = 0; i < bytes.length; i++)
+    bytes[i] = Number.parseInt(text.slice(2 * i, 2 * i + 2), 16)
+  return bytes
+}
+
+/** Encodes as UTF-8. Throws for a lone surrogate, which UTF-8 would make equal to other texts. */
+export function toUtf8(text: string): Bytes {
+  if (!text.isWellFormed()) throw new Error('utf8: lone surrogate')
+  return new TextEncoder().encode(text)
+}
+
+/** Decodes UTF-8 and keeps a byte order mark. Throws where the bytes are not UTF-8. */
+export function fromUtf8(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+}
+
+export function concat(...parts: Uint8Array[]): Bytes {
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
+    bytes.set(part, offset)
+    offset += part.length
+  }
+  return bytes
+}
