@@ -213,7 +213,7 @@ function cutIn(random: Random, step: Step, size: number): Cut {
 }
 
 async function done(id: string, state = 'done') {
-  for (let tries = 0; tries < 500; tries++) {
+  for (let tries = 0; tries < 3000; tries++) {
     const found = await ada.call(getRequest, { id })
     if (found.state === state) return
     await new Promise(resolve => setTimeout(resolve, 10))

@@ -166,7 +166,7 @@ async function begin(key: string, length: number, bytes: Uint8Array) {
       `content-length: ${length}\r\n\r\n`
   )
   socket.write(bytes)
-  for (let tries = 0; (await staged()).length === 0 && tries < 200; tries++) await sleep(10)
+  for (let tries = 0; (await staged()).length === 0 && tries < 3000; tries++) await sleep(10)
   return socket
 }
 
@@ -179,7 +179,7 @@ test('keeps nothing of a connection that breaks, gives the place back and frees 
   const running = await curl(bytes, query(), '--header', `Idempotency-Key: ${key}`)
   expect([running.status, running.body.code]).toEqual([409, 'idempotency_in_flight'])
   socket.destroy()
-  for (let tries = 0; (await reserved()) > 0 && tries < 200; tries++) await sleep(10)
+  for (let tries = 0; (await reserved()) > 0 && tries < 3000; tries++) await sleep(10)
   expect(await reserved()).toBe(0)
   expect(await staged()).toEqual([])
   const [newest] = await ada.call(listRequests, { limit: 1 })

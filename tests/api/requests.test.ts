@@ -259,7 +259,7 @@ function withToken(person: TestPerson, token: string): TestPerson {
 
 /** A stream that was let in, at most some seconds after its seat was given back. */
 async function seatedStream(person: TestPerson): Promise<OpenStream> {
-  for (let tries = 0; tries < 100; tries++) {
+  for (let tries = 0; tries < 1000; tries++) {
     const stream = await openStream(port, person)
     if (stream.status === 200) return stream
     await sleep(50)

@@ -479,7 +479,7 @@ function cancel(app: TestApp, person: TestPerson, upload: string) {
 
 /** Waits until a statement answers a row. */
 async function until(app: TestApp, statement: string): Promise<void> {
-  for (let tries = 0; tries < 500; tries++) {
+  for (let tries = 0; tries < 3000; tries++) {
     const { rows } = await app.owner.query(statement)
     if (rows.length > 0) return
     await new Promise(resolve => setTimeout(resolve, 10))

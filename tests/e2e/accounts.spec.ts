@@ -290,7 +290,7 @@ async function mailTo(
     const [before = '', after = ''] = words[kind].title.split('{{company}}')
     return new RegExp(`^${RegExp.escape(before)}.*${RegExp.escape(after)}$`)
   })
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 1200; tries++) {
     const found = mailServer.mails.findLast(
       ({ to, headers }) =>
         to.includes(email) && patterns.some(each => each.test(headers.get('subject') ?? ''))

@@ -306,7 +306,7 @@ export async function makeApp(
   /** Waits for a request to reach one of these states. */
   async function until(person: TestPerson, id: string, states: string[]) {
     const { getRequest } = await import('../../src/contract/requests.ts')
-    for (let tries = 0; tries < 500; tries++) {
+    for (let tries = 0; tries < 3000; tries++) {
       const found = await person.call(getRequest, { id })
       if (states.includes(found.state)) return found
       await new Promise(resolve => setTimeout(resolve, 20))
@@ -319,7 +319,7 @@ export async function makeApp(
     email: string,
     kind: Letter['kind']
   ): Promise<Letter & { token: string }> {
-    for (let tries = 0; tries < 500; tries++) {
+    for (let tries = 0; tries < 3000; tries++) {
       const found = letters.findLast(letter => letter.to === email && letter.kind === kind)
       if (found) {
         const { hash } = new URL(found.link)
@@ -332,7 +332,7 @@ export async function makeApp(
 
   /** Waits until no mail is due or being sent. */
   async function mailed(): Promise<void> {
-    for (let tries = 0; tries < 500; tries++) {
+    for (let tries = 0; tries < 3000; tries++) {
       const { rows } = await database.owner.query(
         'select 1 from mail where attempts > 0 or next_at <= $1 limit 1',
         [deps.clock()]
