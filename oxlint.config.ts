@@ -188,7 +188,9 @@ export const doors: Record<string, string[]> = {
     'direct-uploads.ts',
     'file-checks.ts',
     'held-uploads.ts',
+    'idle-uploads.ts',
     'upload-leases.ts',
+    'upload-settlement.ts',
     'uploads.ts',
     'verifications.ts'
   ],

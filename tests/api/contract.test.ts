@@ -11,7 +11,7 @@ import { getChallenge, logIn } from '../../src/contract/sessions.ts'
 import en from '../../src/i18n/en/errors.json' with { type: 'json' }
 import fr from '../../src/i18n/fr/errors.json' with { type: 'json' }
 import { companyId } from '../../src/server/db/scope.ts'
-import { lapseNextUpload } from '../../src/server/domain/deposits/uploads.ts'
+import { lapseNextUpload } from '../../src/server/domain/deposits/idle-uploads.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { makeKeys, type TestKeys } from '../helpers/keys.ts'
 import { mailToken, makePerson, makeSignUp } from '../helpers/mailed.ts'

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { getUser } from '../../src/contract/users.ts'
-import { lapseNextUpload, releaseIdleUploads } from '../../src/server/domain/deposits/uploads.ts'
+import {
+  lapseNextUpload,
+  releaseIdleUploads
+} from '../../src/server/domain/deposits/idle-uploads.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { closeUploads, openUploads } from '../helpers/open-uploads.ts'

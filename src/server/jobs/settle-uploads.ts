@@ -1,10 +1,7 @@
 import { listCompanies } from '../domain/companies/companies.ts'
 import { findDemo } from '../domain/demo/demo.ts'
-import {
-  lapseNextUpload,
-  releaseIdleUploads,
-  settleNextUpload
-} from '../domain/deposits/uploads.ts'
+import { lapseNextUpload, releaseIdleUploads } from '../domain/deposits/idle-uploads.ts'
+import { settleNextUpload } from '../domain/deposits/upload-settlement.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
 import { eachCompany, logFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'

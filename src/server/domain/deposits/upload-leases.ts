@@ -1,12 +1,12 @@
-import { type SqlBool, sql } from 'kysely'
-import { inCompanyOnce, type Tx } from '../../db/scope.ts'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { inCompanyOnce } from '../../db/scope.ts'
 import type { Deps } from '../deps.ts'
+import { claim, isFree, type Lease, release, renew } from '../leases.ts'
 import { getUpload, requireOpen, requireUploading, type Upload } from './uploads.ts'
 
-/** How long a process may write an upload without renewing its lease. */
-const leaseMs = 10_000
+const writing: Lease<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
 /** How often a lease is renewed while bytes come. */
-export const renewMs = leaseMs / 3
+export const renewMs = writing.ms / 3
 
 /** The right of one process to write an upload's bytes. It alone writes the file of this generation. */
 export interface WriteLease {
@@ -32,18 +32,17 @@ export async function leaseWriting(
   for (let upload = known; ; ) {
     const { generation } = upload
     const now = deps.clock()
-    const isFree = sql<SqlBool>`(writer is null or writer = ${writer}::uuid
-      or writer_until <= ${now} or writer_until = ${ignored ?? null}::timestamptz)`
-    const [row] = await inCompanyOnce(deps.db, upload.company_id, tx =>
-      update(tx, upload)
-        .set({
-          generation: sql<number>`generation + (writer is not null and writer <> ${writer}::uuid)::int`,
-          writer,
-          writer_until: new Date(now.getTime() + leaseMs)
-        })
-        .where(isFree)
-        .returning('generation')
-        .execute()
+    const row = await inCompanyOnce(deps.db, upload.company_id, tx =>
+      claim(tx, writing, now, {
+        id: upload.id,
+        free: sql`(${isFree(writing, now)} or writer = ${writer}::uuid
+          or writer_until = ${ignored ?? null}::timestamptz)`,
+        where: isCurrent(upload),
+        set: {
+          generation: sql`generation + (writer is not null and writer <> ${writer}::uuid)::int`,
+          writer
+        }
+      })
     )
     if (row) {
       const isTakenOver = row.generation !== generation
@@ -65,17 +64,13 @@ export async function renewWriting(
   hasProgress: boolean
 ): Promise<boolean> {
   const now = deps.clock()
-  const rows = await inCompanyOnce(deps.db, upload.company_id, tx =>
-    update(tx, upload)
-      .set({
-        writer_until: new Date(now.getTime() + leaseMs),
-        ...(hasProgress && { active_at: now })
-      })
-      .where('writer', '=', writer)
-      .returning('id')
-      .execute()
+  return inCompanyOnce(deps.db, upload.company_id, tx =>
+    renew(tx, writing, now, {
+      id: upload.id,
+      where: isHeldBy(writer, upload),
+      set: hasProgress ? { active_at: now } : {}
+    })
   )
-  return rows.length > 0
 }
 
 /**
@@ -87,23 +82,23 @@ export async function endWriting(
   { upload, writer }: WriteLease,
   hasProgress: boolean
 ): Promise<void> {
-  const rows = await inCompanyOnce(deps.db, upload.company_id, tx =>
-    update(tx, upload)
-      .set({ writer: null, writer_until: null, ...(hasProgress && { active_at: deps.clock() }) })
-      .where('writer', '=', writer)
-      .returning('id')
-      .execute()
+  const isReleased = await inCompanyOnce(deps.db, upload.company_id, tx =>
+    release(tx, writing, {
+      id: upload.id,
+      where: isHeldBy(writer, upload),
+      set: { writer: null, ...(hasProgress && { active_at: deps.clock() }) }
+    })
   )
-  if (rows.length > 0) return
+  if (isReleased) return
   const { state } = await getUpload(deps, upload)
   if (state === 'settled') await deps.blobs.discardStaged(upload)
 }
 
-function update(tx: Tx, { company_id, id, generation }: Upload) {
-  return tx
-    .updateTable('upload')
-    .where('company_id', '=', company_id)
-    .where('id', '=', id)
-    .where('generation', '=', generation)
-    .where('state', '=', 'uploading')
+/** Fences off a writer of an earlier generation. */
+function isCurrent({ generation }: Upload): RawBuilder<SqlBool> {
+  return sql`state = 'uploading' and generation = ${generation}`
+}
+
+function isHeldBy(writer: string, upload: Upload): RawBuilder<SqlBool> {
+  return sql`${isCurrent(upload)} and writer = ${writer}::uuid`
 }

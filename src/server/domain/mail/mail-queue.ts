@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { LinkPurpose } from '../../../contract/accounts.ts'
 import { Locale as LocaleSchema } from '../../../contract/domains.ts'
 import { inSameCompany } from '../../db/joins.ts'
@@ -5,6 +6,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { findTenant, originOf } from '../companies/domains.ts'
 import type { CompanyId, Deps, Letter, MailKind, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
+import { claimNext, type Lease, release } from '../leases.ts'
 import { createMailToken, hasFreshToken, mailLink } from './mail-tokens.ts'
 
 interface Queued {
@@ -43,8 +45,7 @@ export async function queueMail(
   tx.afterCommit(() => deps.signals.mails.send(company_id))
 }
 
-/** Nobody else tries a mail meanwhile. */
-const leaseMs = 120_000
+const sending: Lease<'mail'> = { table: 'mail', until: 'next_at', ms: 120_000 }
 const delaySeconds = [10, 30, 60, 120, 300, 600, 900]
 /** Whoever asks for a reset again so soon has the link already. */
 const justMailedMs = 5 * 60_000
@@ -62,7 +63,7 @@ export async function sendNextMail(
   /** Called once a mail is found, before it is sent. */
   onFound: () => void = () => undefined
 ): Promise<boolean> {
-  const mail = await inCompany(deps.db, company_id, tx => lease(tx, deps, company_id))
+  const mail = await inCompany(deps.db, company_id, tx => claimMail(tx, deps))
   if (!mail) return false
   onFound()
   const facts = { company: company_id, mail: mail.id, kind: mail.kind }
@@ -94,32 +95,13 @@ interface Mail {
   attempts: number
 }
 
-async function lease(
-  tx: Tx,
-  deps: Pick<Deps, 'clock'>,
-  company_id: CompanyId
-): Promise<Mail | undefined> {
-  const now = deps.clock()
-  const row = await tx
-    .selectFrom('mail')
-    .where('company_id', '=', company_id)
-    .where('next_at', '<=', now)
-    .orderBy('next_at')
-    .orderBy('id')
-    .select(['id', 'kind', 'email', 'locale', 'host', 'subject', 'created_at', 'attempts'])
-    .limit(1)
-    .forUpdate()
-    .skipLocked()
-    .executeTakeFirst()
-  if (!row) return undefined
-  const attempts = row.attempts + 1
-  await tx
-    .updateTable('mail')
-    .set({ attempts, next_at: new Date(now.getTime() + leaseMs) })
-    .where('company_id', '=', company_id)
-    .where('id', '=', row.id)
-    .execute()
-  return { ...row, company_id, attempts, kind: row.kind as MailKind } // as: the column's own check
+async function claimMail(tx: Tx, deps: Pick<Deps, 'clock'>): Promise<Mail | undefined> {
+  const row = await claimNext(tx, sending, deps.clock(), {
+    orderBy: sql`next_at, id`,
+    set: { attempts: sql`attempts + 1` }
+  })
+  // as: both columns are checked by the table
+  return row && { ...row, company_id: tx.companyId, kind: row.kind as MailKind }
 }
 
 async function postpone(
@@ -128,14 +110,7 @@ async function postpone(
 ): Promise<void> {
   const seconds = delaySeconds[Math.min(attempts, delaySeconds.length) - 1] ?? 0
   const next_at = new Date(deps.clock().getTime() + seconds * 1000)
-  await inCompany(deps.db, company_id, tx =>
-    tx
-      .updateTable('mail')
-      .set({ next_at })
-      .where('company_id', '=', company_id)
-      .where('id', '=', id)
-      .execute()
-  )
+  await inCompany(deps.db, company_id, tx => release(tx, sending, { id }, next_at))
 }
 
 async function remove(deps: Pick<Deps, 'db'>, { company_id, id }: Mail): Promise<void> {

@@ -1,0 +1,83 @@
+import { inCompany, type Tx } from '../../db/scope.ts'
+import { release } from '../companies/usage.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { closeUpload, findUpload, reservationOf, setReleased } from './uploads.ts'
+
+const lapseHours = 24
+/** After so long without a byte, what has not come is no longer reserved. */
+const idleMinutes = 10
+const pageRows = 500
+/** An upload of one call cannot be continued, so its server's death ends it. */
+const lapseDirectMinutes = 10
+
+/**
+ * Gives back what uploads without progress have reserved for bytes that have not come. Those that came
+ * stay reserved until the upload lapses.
+ */
+export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Promise<void> {
+  const now = deps.clock()
+  const before = new Date(now.getTime() - idleMinutes * 60_000)
+  const isIdle = (tx: Tx) =>
+    tx
+      .selectFrom('upload')
+      .select('id')
+      .where('company_id', '=', company_id)
+      .where('state', '=', 'uploading')
+      .where('released', '=', 0)
+      // the file of `PUT /deposit` cannot be continued, so it lapses as a whole
+      .where('stored', 'is not', null)
+      .where('active_at', '<', before)
+      .where(either => either.or([either('writer', 'is', null), either('writer_until', '<', now)]))
+  let last = ''
+  for (;;) {
+    const page = await inCompany(deps.db, company_id, tx =>
+      isIdle(tx).where('id', '>', last).orderBy('id').limit(pageRows).execute()
+    )
+    for (const { id } of page) {
+      await inCompany(deps.db, company_id, async tx => {
+        const locked = await isIdle(tx).where('id', '=', id).forUpdate().executeTakeFirst()
+        const upload = locked && (await findUpload(tx, company_id, id))
+        if (!upload) return
+        const arrived = (await deps.blobs.sizeStaged(upload)) ?? 0
+        const bytes = upload.size - arrived
+        if (bytes <= 0) return
+        await release(tx, company_id, { ...reservationOf(upload), requests: 0, bytes })
+        await setReleased(tx, upload, bytes)
+      })
+    }
+    const end = page.at(-1)
+    if (!end || page.length < pageRows) return
+    last = end.id
+  }
+}
+
+/** Ends the upload of a company that nobody has continued longest, a day or more; answers whether there was one. */
+export async function lapseNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
+  const now = deps.clock().getTime()
+  const before = new Date(now - lapseHours * 3_600_000)
+  const directBefore = new Date(now - lapseDirectMinutes * 60_000)
+  const lapsed = await inCompany(deps.db, company_id, async tx => {
+    const row = await tx
+      .selectFrom('upload')
+      .select('id')
+      .where('company_id', '=', company_id)
+      .where('state', '=', 'uploading')
+      .where(either =>
+        either.or([
+          either('active_at', '<', before),
+          either.and([either('stored', 'is', null), either('active_at', '<', directBefore)])
+        ])
+      )
+      .orderBy('active_at')
+      .limit(1)
+      .forUpdate()
+      .skipLocked()
+      .executeTakeFirst()
+    const upload = row && (await findUpload(tx, company_id, row.id))
+    if (upload) await closeUpload(tx, deps, upload, 'lapsed', 'lapsed')
+    return upload
+  })
+  if (!lapsed) return false
+  await deps.blobs.discardStaged(lapsed)
+  return true
+}

@@ -1,0 +1,184 @@
+import { sql } from 'kysely'
+import type { ErrorCode } from '../../../contract/errors.ts'
+import { inCompany } from '../../db/scope.ts'
+import { settle as settleUsage } from '../companies/usage.ts'
+import type { CompanyId, Deps, Digest } from '../deps.ts'
+import { tagOf } from '../evidence/company-keys.ts'
+import { publish } from '../history/requests.ts'
+import { claimNext, type Lease, release, renew } from '../leases.ts'
+import { readNames, writeRecord } from './deposit-records.ts'
+import { openDigest } from './upload-digests.ts'
+import {
+  closeUpload,
+  findUpload,
+  lockUpload,
+  requestDraft,
+  reservationOf,
+  setState,
+  type Upload
+} from './uploads.ts'
+
+/** Short and renewed while the work goes on, so that a crash holds nothing up for long. */
+const settling: Lease<'upload'> = { table: 'upload', until: 'leased_until', ms: 10_000 }
+
+/** Pauses after failed attempts to make a deposit. After one more it is held until an operator lets it go on. */
+const retrySeconds = [5, 20, 60, 300, 900, 1800, 3600]
+const maxFailureLength = 300
+
+/**
+ * Makes the deposit of the company's oldest received upload that is due, and returns whether there was
+ * one. An upload whose deposit fails waits for its next attempt, so that it stops none of the others.
+ */
+export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
+  const upload = await claimReceived(deps, company_id)
+  if (!upload) return false
+  try {
+    // the process may have died in each attempt, and would again
+    if (upload.attempts > retrySeconds.length + 1) throw new Error('no attempt came to an end')
+    using _lease = keepLease(deps, upload)
+    await settleUpload(deps, upload)
+  } catch (error) {
+    await postpone(deps, upload, error)
+  }
+  return true
+}
+
+/**
+ * Makes the deposit of a received upload that the caller holds, or ends it if its bytes are others. Throws
+ * when there are no bytes: they were acknowledged, and may only be out of reach.
+ */
+export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
+  const declared = upload.stored && openDigest(deps.keys, upload, upload.stored)
+  const { lookup } = await deps.companyKeys.open(upload.company_id)
+  const tag = declared && tagOf(lookup, 'blob', declared)
+  const [staged, kept] = await Promise.all([
+    deps.blobs.digestStaged(upload),
+    tag && digestKept(deps, upload.company_id, tag)
+  ])
+  // without a staged file a crash came after it had been moved to its place
+  const found = staged ?? kept
+  if (!found) throw new Error('the bytes of a received upload are not there')
+  if (!tag || !found.sha256.equals(declared) || found.size !== upload.size) {
+    return failUpload(deps, upload, 'transfer_corrupt')
+  }
+  const isDamaged = kept && !kept.sha256.equals(declared)
+  await record(deps, upload, declared, isDamaged ? kept.inode : undefined)
+}
+
+/** Nearly always there is none, which takes no reading. */
+async function digestKept(
+  deps: Deps,
+  company_id: CompanyId,
+  tag: Buffer
+): Promise<Digest | undefined> {
+  const size = await deps.blobs.sizeKept(company_id, tag)
+  return size === undefined ? undefined : deps.blobs.digestKept(company_id, tag)
+}
+
+/** Leaves an upload to the caller until then, as a lease does; it may still be on its way. */
+export async function holdUpload(
+  deps: Pick<Deps, 'db'>,
+  { company_id, id }: Upload,
+  until: Date
+): Promise<void> {
+  await inCompany(deps.db, company_id, tx =>
+    release(tx, settling, { id, where: sql`state <> 'settled'` }, until)
+  )
+}
+
+async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload | undefined> {
+  return inCompany(deps.db, company_id, async tx => {
+    const claimed = await claimNext(tx, settling, deps.clock(), {
+      where: sql`state = 'received'`,
+      orderBy: sql`created_at`,
+      set: { attempts: sql`attempts + 1` }
+    })
+    const upload = claimed && (await findUpload(tx, company_id, claimed.id))
+    if (upload && upload.request_state !== 'processing') {
+      await publish(tx, deps, company_id, requestDraft(upload, 'processing'))
+    }
+    return upload
+  })
+}
+
+/** Notes a failed attempt: the next one comes later, and after the last one the upload is held. */
+async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<void> {
+  const { company_id, request_id, attempts } = upload
+  const now = deps.clock()
+  const seconds = retrySeconds[attempts - 1]
+  const failure = String(error instanceof Error ? error.message : error).slice(0, maxFailureLength)
+  await inCompany(deps.db, company_id, async tx => {
+    const current = await lockUpload(tx, upload)
+    if (current?.state !== 'received') return
+    const next = seconds === undefined ? null : new Date(now.getTime() + seconds * 1000)
+    const set = next ? { failure } : { failure, state: 'held', held_at: now }
+    await release(tx, settling, { id: upload.id, set }, next)
+    if (seconds !== undefined) return
+    await publish(tx, deps, company_id, { ...requestDraft(current, 'processing'), code: 'held' })
+  })
+  const facts = { company: company_id, request: request_id, attempts, err: error }
+  if (seconds === undefined) deps.log.error(facts, 'deposit held: see vidimus deposit held')
+  else deps.log.warn({ ...facts, seconds }, 'deposit not made, tried again later')
+}
+
+/** Renews the lease of an upload until it is disposed of. */
+function keepLease(deps: Deps, { company_id, id }: Upload): Disposable {
+  const renewNow = () =>
+    inCompany(deps.db, company_id, tx =>
+      renew(tx, settling, deps.clock(), { id, where: sql`state = 'received'` })
+    )
+  const timer = setInterval(() => {
+    // a lease that runs out lets another run do the work again, which is harmless
+    renewNow().catch((error: unknown) => deps.log.warn({ err: error }, 'lease not renewed'))
+  }, settling.ms / 3)
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
+async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<void> {
+  const ended = await inCompany(deps.db, upload.company_id, async tx => {
+    const current = await lockUpload(tx, upload)
+    if (current?.state !== 'received') return false
+    await closeUpload(tx, deps, current, 'failed', code)
+    return true
+  })
+  // whoever holds it by now may need its bytes
+  if (ended) await deps.blobs.discardStaged(upload)
+}
+
+/** The one transaction of a deposit: blob, charge, record with its tags and openings, then event and leaf. */
+async function record(
+  deps: Deps,
+  upload: Upload,
+  stored: Buffer,
+  damaged: number | undefined
+): Promise<void> {
+  const { company_id } = upload
+  await inCompany(deps.db, company_id, async tx => {
+    const current = await lockUpload(tx, upload)
+    if (current?.state !== 'received' || !current.original) return
+    const { lookup } = await deps.companyKeys.read(tx)
+    const blobTag = tagOf(lookup, 'blob', stored)
+    const now = deps.clock()
+    await tx
+      .insertInto('blob')
+      .values({ company_id, tag: blobTag, size: current.size, refs: 1, created_at: now })
+      .onConflict(conflict =>
+        conflict.columns(['company_id', 'tag']).doUpdateSet({ refs: sql`blob.refs + 1` })
+      )
+      .execute()
+    // under the blob's row lock, so that a deletion of the same bytes waits
+    await deps.blobs.keep(current, blobTag, damaged)
+    const [names] = await Promise.all([
+      readNames(tx, current),
+      settleUsage(tx, company_id, reservationOf(current)),
+      setState(tx, current, 'settled')
+    ])
+    await writeRecord(tx, deps, {
+      ...current,
+      names,
+      original: openDigest(deps.keys, current, current.original),
+      kept: { stored, blobTag },
+      now
+    })
+  })
+}
