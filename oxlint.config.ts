@@ -181,7 +181,13 @@ export const doors: Record<string, string[]> = {
     'user-keys.ts',
     'users.ts'
   ],
-  'src/server/domain/companies': ['categories.ts', 'companies.ts', 'domains.ts', 'usage.ts'],
+  'src/server/domain/companies': [
+    'categories.ts',
+    'companies.ts',
+    'domains.ts',
+    'reservations.ts',
+    'usage.ts'
+  ],
   'src/server/domain/demo': ['demo.ts'],
   'src/server/domain/deposits': [
     'deposits.ts',
@@ -189,18 +195,25 @@ export const doors: Record<string, string[]> = {
     'file-checks.ts',
     'held-uploads.ts',
     'idle-uploads.ts',
+    'new-deposits.ts',
     'upload-leases.ts',
     'upload-settlement.ts',
     'uploads.ts',
     'verifications.ts'
   ],
   'src/server/domain/evidence': ['company-keys.ts', 'sealed-openings.ts'],
-  'src/server/domain/history': ['event-streams.ts', 'requests.ts'],
+  'src/server/domain/history': [
+    'event-streams.ts',
+    'events.ts',
+    'request-export.ts',
+    'requests.ts'
+  ],
   'src/server/domain/installation': ['installation.ts', 'setup.ts'],
   'src/server/domain/key-proofs': ['challenges.ts', 'key-proofs.ts', 'public-keys.ts'],
   'src/server/domain/mail': ['mail-queue.ts', 'mail-tokens.ts'],
   'src/server/domain/sessions': [
     'access-tokens.ts',
+    'authentication.ts',
     'download-links.ts',
     'logins.ts',
     'sessions.ts'

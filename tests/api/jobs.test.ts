@@ -9,7 +9,7 @@ import {
   deleteEventsBatch,
   deleteExpiredEvents,
   eventBounds
-} from '../../src/server/domain/history/requests.ts'
+} from '../../src/server/domain/history/events.ts'
 import { deleteAnswersBatch } from '../../src/server/domain/idempotency.ts'
 import { checkAllFiles } from '../../src/server/jobs/check-files.ts'
 import { deleteExpired } from '../../src/server/jobs/delete-expired.ts'

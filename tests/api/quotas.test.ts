@@ -7,7 +7,7 @@ import {
   release,
   reserve,
   settle
-} from '../../src/server/domain/companies/usage.ts'
+} from '../../src/server/domain/companies/reservations.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { patience, times } from '../helpers/counts.ts'

@@ -11,7 +11,7 @@ import { createUser, getUser } from '../../src/contract/users.ts'
 import { expiryOf } from '../../src/core/keys/access-token.ts'
 import { deleteExpiredChallenges } from '../../src/server/domain/key-proofs/challenges.ts'
 
-import { authenticate, getSessionStatus } from '../../src/server/domain/sessions/sessions.ts'
+import { authenticate, getSessionStatus } from '../../src/server/domain/sessions/authentication.ts'
 import { type Account, makeService, newAccount, type Service } from '../helpers/accounts.ts'
 import { makeKeys } from '../helpers/keys.ts'
 

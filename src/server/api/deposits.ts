@@ -9,6 +9,7 @@ import { AppError } from '../../contract/errors.ts'
 import { parseRange } from '../../core/http/byte-range.ts'
 import { attachment } from '../../core/http/content-disposition.ts'
 import * as deposits from '../domain/deposits/deposits.ts'
+import * as newDeposits from '../domain/deposits/new-deposits.ts'
 import { createDownloadLink } from '../domain/sessions/download-links.ts'
 import { idempotencyKey } from './admission.ts'
 import { type Api, type ApiContext, companyOf, person } from './context.ts'
@@ -18,7 +19,7 @@ import { whileSignedIn } from './while-signed-in.ts'
 export function mountDeposits(app: Api): void {
   on(app, createDeposit, async (input, c) => {
     const caller = person(c)
-    const { body, replayed } = await deposits.createDeposit(c.get('deps'), {
+    const { body, replayed } = await newDeposits.createDeposit(c.get('deps'), {
       company_id: companyOf(c),
       user_id: caller.id,
       caller: c.get('inFlight')?.caller,

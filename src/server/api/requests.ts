@@ -6,8 +6,9 @@ import {
 } from '../../contract/requests.ts'
 import { attachment } from '../../core/http/content-disposition.ts'
 import type { EventStream, EventStreams } from '../domain/history/event-streams.ts'
+import * as requestExport from '../domain/history/request-export.ts'
 import * as requests from '../domain/history/requests.ts'
-import { isSignedIn } from '../domain/sessions/sessions.ts'
+import { isSignedIn } from '../domain/sessions/authentication.ts'
 import { requirePermission } from './admission.ts'
 import { type Api, companyOf, person } from './context.ts'
 import { linkNext, on, onStream } from './on.ts'
@@ -32,7 +33,11 @@ export function mountRequests(app: Api, streams: EventStreams): void {
     const deps = c.get('deps')
     const { caller } = c.get('inFlight') ?? {}
     const owner = { company_id: companyOf(c), user_id: person(c).id, caller }
-    const texts = requests.exportRequests(deps, { locale: locale ?? 'en', ...filter, ...owner })
+    const texts = requestExport.exportRequests(deps, {
+      locale: locale ?? 'en',
+      ...filter,
+      ...owner
+    })
     const first = await texts.next() // a refusal is still an answer with a status
     const day = deps.clock().toISOString().slice(0, 10)
     const isWelcome = () => isSignedIn(deps, person(c))

@@ -1,5 +1,6 @@
 import type { Deps } from '../domain/deps.ts'
-import { isSignedIn, type Person } from '../domain/sessions/sessions.ts'
+import { isSignedIn } from '../domain/sessions/authentication.ts'
+import type { Person } from '../domain/sessions/sessions.ts'
 
 const checkedBytes = 4 * 1024 * 1024
 const checkedMs = 10_000

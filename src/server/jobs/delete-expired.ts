@@ -1,6 +1,6 @@
 import { deleteExpiredSignUps } from '../domain/accounts/signups.ts'
 import type { CompanyId, Deps } from '../domain/deps.ts'
-import { deleteExpiredEvents } from '../domain/history/requests.ts'
+import { deleteExpiredEvents } from '../domain/history/events.ts'
 import { deleteExpiredAnswers } from '../domain/idempotency.ts'
 import { deleteExpiredChallenges } from '../domain/key-proofs/challenges.ts'
 import { deleteExpiredMailTokens } from '../domain/mail/mail-tokens.ts'

@@ -7,8 +7,8 @@ import { addUser } from '../accounts/new-users.ts'
 import { createCompany, listCompanies } from '../companies/companies.ts'
 import { findTenant } from '../companies/domains.ts'
 import { demoAccount, demoKey } from '../demo-account.ts'
-import { createDeposit } from '../deposits/deposits.ts'
 import { lapseNextUpload } from '../deposits/idle-uploads.ts'
+import { createDeposit } from '../deposits/new-deposits.ts'
 import { holdUpload, settleUpload } from '../deposits/upload-settlement.ts'
 import {
   cancelUpload,

@@ -1,5 +1,5 @@
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { release } from '../companies/usage.ts'
+import { release } from '../companies/reservations.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { closeUpload, findUpload, reservationOf, setReleased } from './uploads.ts'
 

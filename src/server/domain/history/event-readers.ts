@@ -3,8 +3,9 @@ import { ProcessedRequest } from '../../../contract/requests.ts'
 import { inCompanyOnce } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { getSessionStatuses, type Person, type SessionStatus } from '../sessions/sessions.ts'
-import { eventBounds } from './requests.ts'
+import { getSessionStatuses, type SessionStatus } from '../sessions/authentication.ts'
+import type { Person } from '../sessions/sessions.ts'
+import { eventBounds } from './events.ts'
 
 /** News of other processes show after this time even when no notification of them arrives. */
 const beatMs = 2000

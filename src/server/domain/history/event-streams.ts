@@ -1,6 +1,7 @@
 import { AppError } from '../../../contract/errors.ts'
 import type { Deps, Limits } from '../deps.ts'
-import type { Person, SessionStatus } from '../sessions/sessions.ts'
+import type { SessionStatus } from '../sessions/authentication.ts'
+import type { Person } from '../sessions/sessions.ts'
 import {
   createEventReaders,
   type EventReader,
@@ -8,7 +9,7 @@ import {
   type EventText,
   formatEvent
 } from './event-readers.ts'
-import { readEvents } from './requests.ts'
+import { readEvents } from './events.ts'
 
 const tickMs = 15_000
 /** A tick is sent with the last beat before its time. */

@@ -1,19 +1,10 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/errors.ts'
-import { ProcessedRequest } from '../../../contract/requests.ts'
-import { toHex } from '../../../core/bytes.ts'
-import { parseDigest } from '../../../core/evidence/formats.ts'
-import { csvMark, csvRecord } from '../../../core/text/csv.ts'
+import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { fold, searchWords } from '../../../core/text/search-words.ts'
 import { allowedCategories } from '../../db/joins.ts'
-import { prepare } from '../../db/prepared-statements.ts'
 import { inCompany, inCompanyOnce, type Tx, type Wish } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { readAllOpenings } from '../evidence/sealed-openings.ts'
-
-/** Events older than this are gone; a reader that asks for one reloads its list. */
-const eventDays = 90
-const eventBatch = 1000
 
 type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
 
@@ -115,7 +106,7 @@ function wireOf(row: Omit<Row, 'facts'> & { facts: object }): Omit<ProcessedRequ
   }
 }
 
-interface Filter {
+export interface Filter {
   company_id: CompanyId
   /** Whose requests. */
   user_id: string | 'everybody'
@@ -203,7 +194,10 @@ function filtered(tx: Tx, { company_id, user_id, kind, state, category, q, from,
  * Whoever asks for a category that is not there is told so, not shown an empty list. One that the caller
  * may not use is not there for them, unless they have deposited in it before.
  */
-async function requireCategory(tx: Tx, { company_id, user_id, category }: Filter): Promise<void> {
+export async function requireCategory(
+  tx: Tx,
+  { company_id, user_id, category }: Filter
+): Promise<void> {
   if (category === undefined) return
   if (user_id === 'everybody') {
     const found = await tx
@@ -228,119 +222,6 @@ async function requireCategory(tx: Tx, { company_id, user_id, category }: Filter
   if (!used) throw new AppError('not_found', 'The caller has no such category')
 }
 
-interface ExportInput extends Filter, Pick<Wish, 'caller'> {
-  locale: 'en' | 'fr'
-}
-
-/** Few enough that the calls of others, which wait while a page is written, do not feel it. */
-const exportPage = 200
-/** An export that has begun would rather wait than break off. */
-const nextPageMs = 120_000
-
-/**
- * A person's requests as CSV, page by page as the reader takes them, so that neither memory nor a
- * transaction is held for long. What is created meanwhile is left for the next export.
- */
-export async function* exportRequests(
-  deps: Pick<Deps, 'db' | 'companyKeys'>,
-  { locale, caller, ...filter }: ExportInput
-): AsyncGenerator<string, void, void> {
-  const names = new Map<string, string>()
-  let cursor: string | undefined
-  const read = async (tx: Tx) => {
-    const requests = await readRequests(tx, { ...filter, cursor, limit: exportPage })
-    if (requests.length === 0 && cursor === undefined) await requireCategory(tx, filter)
-    await nameCategories(tx, filter.company_id, requests, names, locale)
-    const digests = await readDigests(tx, deps, filter.company_id, requests)
-    return requests.map(request => ({ ...request, ...digests.get(request.deposit_id ?? '') }))
-  }
-  do {
-    const page = await inCompany(deps.db, filter.company_id, read, {
-      isHeavy: true,
-      caller,
-      ...(cursor === undefined ? {} : { waitMs: nextPageMs })
-    })
-    const head = cursor === undefined ? csvMark + csvRecord(Object.keys(columns)) : ''
-    const cells = page.map(request => Object.values(columns).map(cell => cell(request, names)))
-    yield head + cells.map(csvRecord).join('')
-    cursor = page.length === exportPage ? page.at(-1)?.id : undefined
-  } while (cursor !== undefined)
-}
-
-type ExportedRequest = ProcessedRequest & Partial<Digests>
-
-/** Columns of the export: the members of a request, flat, under their own names. */
-const columns: Record<
-  string,
-  (request: ExportedRequest, categories: Map<string, string>) => string | number | undefined
-> = {
-  id: request => request.id,
-  kind: request => request.kind,
-  created: request => request.created,
-  state: request => request.state,
-  code: request => request.code,
-  name: request => request.name,
-  category: ({ category_id }, names) => category_id && names.get(category_id),
-  category_id: request => request.category_id,
-  size: request => request.size,
-  reduced_from_bytes: request => request.reduced_from?.bytes,
-  media_type: request => request.media_type,
-  store: request => (request.kind === 'deposit' ? (request.store ?? 'file') : undefined),
-  deposit_id: request => request.deposit_id,
-  sha256: request => request.sha256,
-  stored_sha256: request => request.stored_sha256,
-  leaf_hash: request => request.leaf_hash,
-  rung: request => request.rung,
-  verdict: request => request.verdict,
-  match: request => request.match,
-  asked: request => request.items?.asked,
-  authentic: request => request.items?.authentic,
-  not_found: request => request.items?.not_found
-}
-
-/** Fingerprints of a deposit as hex: of the file as it was chosen, and of a reduced copy that is kept. */
-interface Digests {
-  sha256: string
-  stored_sha256: string | undefined
-}
-
-async function readDigests(
-  tx: Tx,
-  deps: Pick<Deps, 'companyKeys'>,
-  company_id: CompanyId,
-  requests: readonly ProcessedRequest[]
-): Promise<Map<string, Digests>> {
-  const record_ids = requests.flatMap(({ deposit_id }) => deposit_id ?? [])
-  if (record_ids.length === 0) return new Map()
-  const found = await readAllOpenings(tx, deps, { company_id, record_ids })
-  const hexOf = (digest: string | undefined) => (digest ? toHex(parseDigest(digest)) : undefined)
-  const digests = new Map<string, Digests>()
-  for (const [id, { fields }] of found) {
-    const [sha256, stored] = [hexOf(fields['orig']?.value), hexOf(fields['stored']?.value)]
-    if (sha256) digests.set(id, { sha256, stored_sha256: stored === sha256 ? undefined : stored })
-  }
-  return digests
-}
-
-async function nameCategories(
-  tx: Tx,
-  company_id: CompanyId,
-  requests: ProcessedRequest[],
-  names: Map<string, string>,
-  locale: 'en' | 'fr'
-): Promise<void> {
-  const ids = requests.flatMap(({ category_id }) => category_id ?? [])
-  const missing = [...new Set(ids)].filter(id => !names.has(id))
-  if (missing.length === 0) return
-  const found = await tx
-    .selectFrom('category')
-    .select(['id', 'names'])
-    .where('company_id', '=', company_id)
-    .where('id', 'in', missing)
-    .execute()
-  for (const { id, names: each } of found) names.set(id, each[locale])
-}
-
 export async function getRequest(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
@@ -362,87 +243,3 @@ export async function readRequest(
   if (!row) throw new AppError('not_found', 'No such request')
   return { ...wireOf(row), seq: row.seq }
 }
-
-/** What a stream starts from: the newest sequence, and the oldest one still kept. */
-export async function eventBounds(
-  deps: Pick<Deps, 'db'>,
-  company_id: CompanyId
-): Promise<{ newest: number; oldest: number }> {
-  const { newest, first } = await inCompanyOnce(deps.db, company_id, tx =>
-    tx
-      .selectFrom('log_head')
-      .where('company_id', '=', company_id)
-      .select(({ selectFrom }) => [
-        'event_seq as newest',
-        selectFrom('event')
-          .select('seq')
-          .where('company_id', '=', company_id)
-          .orderBy('seq')
-          .limit(1)
-          .as('first')
-      ])
-      .executeTakeFirstOrThrow()
-  )
-  return { newest, oldest: first ?? newest + 1 }
-}
-
-/** A page of a person's events after `seq`, and how far the company's events were looked through. */
-export async function readEvents(
-  deps: Pick<Deps, 'db'>,
-  input: { company_id: CompanyId; user_id: string; after: number; limit: number }
-): Promise<{ events: ProcessedRequest[]; seen: number }> {
-  return inCompany(deps.db, input.company_id, async tx => {
-    // the head first: what commits between the two reads is left for the next page
-    const head = await tx
-      .selectFrom('log_head')
-      .select('event_seq')
-      .where('company_id', '=', input.company_id)
-      .executeTakeFirstOrThrow()
-    const rows = await tx
-      .selectFrom('event')
-      .select(['seq', 'payload'])
-      .where('company_id', '=', input.company_id)
-      .where('user_id', '=', input.user_id)
-      .where('seq', '>', input.after)
-      .where('seq', '<=', head.event_seq)
-      .orderBy('seq')
-      .limit(input.limit)
-      .execute()
-    const last = rows.at(-1)
-    const events = rows.map(row => ProcessedRequest.parse(row.payload))
-    return { events, seen: last && rows.length === input.limit ? last.seq : head.event_seq }
-  })
-}
-
-/**
- * Deletes a batch of events that no stream may resume from any more, and returns whether more may be due.
- * Oldest first and without a gap, because a stream resumes wherever its next event is still there.
- */
-export async function deleteExpiredEvents(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  company_id: CompanyId
-): Promise<boolean> {
-  const before = new Date(deps.clock().getTime() - eventDays * 86_400_000)
-  return inCompanyOnce(deps.db, company_id, async tx => {
-    const deleted = await tx.run(deleteEventsBatch, { company_id, before, batch: eventBatch })
-    return deleted.length === eventBatch
-  })
-}
-
-/** Sequences grow with time, so the primary key finds the oldest events and needs no index beside it. */
-export const deleteEventsBatch = prepare(
-  (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
-    sql<{ seq: number }>`
-      with oldest as (
-        select seq, created_at from event
-        where company_id = ${company_id}::uuid order by seq limit ${batch}::int
-      )
-      delete from event
-      where company_id = ${company_id}::uuid and seq in (
-        select seq from oldest where seq < coalesce(
-          (select min(seq) from oldest where created_at >= ${before}::timestamptz),
-          (select max(seq) + 1 from oldest)
-        )
-      )
-      returning seq`
-)

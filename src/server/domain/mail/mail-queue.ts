@@ -1,13 +1,9 @@
 import { sql } from 'kysely'
-import type { LinkPurpose } from '../../../contract/accounts.ts'
-import { Locale as LocaleSchema } from '../../../contract/domains.ts'
-import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { findTenant, originOf } from '../companies/domains.ts'
-import type { CompanyId, Deps, Letter, MailKind, Tenant } from '../deps.ts'
+import type { CompanyId, Deps, MailKind, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { claimNext, type Lease, release } from '../leases.ts'
-import { createMailToken, hasFreshToken, mailLink } from './mail-tokens.ts'
+import { type Mail, prepareLetter } from './letters.ts'
 
 interface Queued {
   tenant: Tenant
@@ -46,9 +42,8 @@ export async function queueMail(
 }
 
 const sending: Lease<'mail'> = { table: 'mail', until: 'next_at', ms: 120_000 }
+
 const delaySeconds = [10, 30, 60, 120, 300, 600, 900]
-/** Whoever asks for a reset again so soon has the link already. */
-const justMailedMs = 5 * 60_000
 /** A mail that no server takes for so long is given up. */
 const keptMs = 3 * 86_400_000
 
@@ -68,7 +63,7 @@ export async function sendNextMail(
   onFound()
   const facts = { company: company_id, mail: mail.id, kind: mail.kind }
   try {
-    const letter = await prepare(deps, mail)
+    const letter = await prepareLetter(deps, mail)
     const outcome = letter && (await deps.mails.send(letter))
     if (outcome) {
       deps.log.info({ ...facts, outcome }, outcome === 'sent' ? 'mail sent' : 'mail refused')
@@ -81,18 +76,6 @@ export async function sendNextMail(
   }
   await remove(deps, mail)
   return true
-}
-
-interface Mail {
-  company_id: CompanyId
-  id: string
-  kind: MailKind
-  email: string
-  locale: string
-  host: string
-  subject: string | null
-  created_at: Date
-  attempts: number
 }
 
 async function claimMail(tx: Tx, deps: Pick<Deps, 'clock'>): Promise<Mail | undefined> {
@@ -117,204 +100,4 @@ async function remove(deps: Pick<Deps, 'db'>, { company_id, id }: Mail): Promise
   await inCompany(deps.db, company_id, tx =>
     tx.deleteFrom('mail').where('company_id', '=', company_id).where('id', '=', id).execute()
   )
-}
-
-/** The letter of a mail with a link made for this try; nothing where nobody is to get one. */
-async function prepare(
-  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
-  mail: Mail
-): Promise<Letter | undefined> {
-  const tenant = await findTenant(deps, mail.host)
-  if (tenant?.company_id !== mail.company_id) return undefined
-  const { config } = tenant
-  const address = await inCompany(deps.db, mail.company_id, tx => addressOf(tx, deps, mail))
-  if (!address) return undefined
-  const { kind, to, page, token } = address
-  const chosen = LocaleSchema.safeParse(mail.locale === 'und' ? address.locale : mail.locale)
-  const locale = chosen.success ? chosen.data : config.locale
-  const [origin, path] = [originOf(deps, tenant.host), `/${locale}/${page}`]
-  const link =
-    token === undefined ? `${origin}${path}` : mailLink(origin, path, { token, email: to })
-  return {
-    id: mail.id,
-    kind,
-    to,
-    locale,
-    from: {
-      host: tenant.host,
-      company: config.name,
-      colors: config.theme.colors,
-      contact: config.contact
-    },
-    link
-  }
-}
-
-interface Address {
-  kind: Letter['kind']
-  to: string
-  locale: string
-  /** Where its link leads. */
-  page: string
-  token?: string
-}
-
-async function addressOf(
-  tx: Tx,
-  deps: Pick<Deps, 'clock' | 'random'>,
-  mail: Mail
-): Promise<Address | undefined> {
-  switch (mail.kind) {
-    case 'signup':
-      return addressOfSignUp(tx, deps, mail)
-    case 'reset':
-    case 'activate':
-      return addressOfPerson(tx, deps, mail)
-    case 'email_confirm':
-      return addressOfChange(tx, deps, mail)
-    case 'email_notice':
-    case 'password_changed':
-      return { kind: mail.kind, to: mail.email, locale: mail.locale, page: 'reset-password' }
-    case 'account_deleted':
-      return { kind: mail.kind, to: mail.email, locale: mail.locale, page: '' }
-  }
-}
-
-async function addressOfSignUp(
-  tx: Tx,
-  deps: Pick<Deps, 'clock' | 'random'>,
-  mail: Mail
-): Promise<Address | undefined> {
-  const known = await findPerson(tx, mail)
-  if (known) return letterToKnown(tx, deps, mail, known)
-  const signup = await tx
-    .selectFrom('signup')
-    .where('company_id', '=', mail.company_id)
-    .where('id', '=', mail.subject ?? mail.id)
-    .where('expires_at', '>', deps.clock())
-    .select(['id', 'email', 'locale'])
-    .executeTakeFirst()
-  if (!signup) return undefined
-  const token = await tokenFor(tx, deps, mail, 'verify', signup)
-  const { email: to, locale } = signup
-  return { kind: 'verify', to, locale, page: 'verify-account', token }
-}
-
-/** Somebody who has an account is told so; an invitation that lies unused is sent again. */
-async function letterToKnown(
-  tx: Tx,
-  deps: Pick<Deps, 'clock' | 'random'>,
-  mail: Mail,
-  person: KnownPerson
-): Promise<Address | undefined> {
-  if (person.isInvited) return activation(tx, deps, mail, person)
-  return { kind: 'known', to: person.email, locale: person.locale, page: 'sign-in' }
-}
-
-async function addressOfPerson(
-  tx: Tx,
-  deps: Pick<Deps, 'clock' | 'random'>,
-  mail: Mail
-): Promise<Address | undefined> {
-  const person = await findPerson(tx, mail)
-  if (!person) return undefined
-  if (person.isInvited) return activation(tx, deps, mail, person)
-  if (mail.kind === 'activate' || !person.hasKey) return undefined
-  // a try that failed made a token too, and is to be sent again
-  const { company_id, attempts } = mail
-  const mailed = {
-    company_id,
-    purpose: 'reset',
-    subject: person.id,
-    withinMs: justMailedMs
-  } as const
-  await lockPerson(tx, mail, person) // Two mails of one person may be on their way at once.
-  if (attempts === 1 && (await hasFreshToken(tx, deps, mailed))) return undefined
-  const token = await tokenFor(tx, deps, mail, 'reset', person)
-  const { email: to, locale } = person
-  return { kind: 'reset', to, locale, page: 'reset-password', token }
-}
-
-async function lockPerson(
-  tx: Tx,
-  { company_id }: Pick<Mail, 'company_id'>,
-  { id }: Pick<KnownPerson, 'id'>
-): Promise<void> {
-  await tx
-    .selectFrom('user')
-    .where('company_id', '=', company_id)
-    .where('id', '=', id)
-    .select('id')
-    .forUpdate()
-    .execute()
-}
-
-async function activation(
-  tx: Tx,
-  deps: Pick<Deps, 'clock' | 'random'>,
-  mail: Mail,
-  person: KnownPerson
-): Promise<Address> {
-  const token = await tokenFor(tx, deps, mail, 'activate', person)
-  const { email: to, locale } = person
-  return { kind: 'activate', to, locale, page: 'activate-account', token }
-}
-
-/** An address that has an account already is told that instead. */
-async function addressOfChange(
-  tx: Tx,
-  deps: Pick<Deps, 'clock' | 'random'>,
-  mail: Mail
-): Promise<Address | undefined> {
-  const known = await findPerson(tx, mail)
-  if (known) return letterToKnown(tx, deps, mail, known)
-  const change = await tx
-    .selectFrom('email_change')
-    .where('company_id', '=', mail.company_id)
-    .where('user_id', '=', mail.subject ?? mail.id)
-    .where('email', '=', mail.email)
-    .where('expires_at', '>', deps.clock())
-    .select(['user_id as id', 'email'])
-    .executeTakeFirst()
-  if (!change) return undefined
-  const token = await tokenFor(tx, deps, mail, 'email', change)
-  return { kind: 'email_confirm', to: change.email, locale: 'und', page: 'confirm-email', token }
-}
-
-interface KnownPerson {
-  id: string
-  email: string
-  locale: string
-  hasKey: boolean
-  /** Asked by an administrator and not here yet. */
-  isInvited: boolean
-}
-
-async function findPerson(
-  tx: Tx,
-  { company_id, email }: Pick<Mail, 'company_id' | 'email'>
-): Promise<KnownPerson | undefined> {
-  const row = await tx
-    .selectFrom('user')
-    .leftJoin('user_key', join =>
-      inSameCompany(join, 'user_key.user_id', 'user.id').on('user_key.retired_at', 'is', null)
-    )
-    .where('user.company_id', '=', company_id)
-    .where('user.email', '=', email)
-    .select(['user.id', 'user.email', 'user.locale', 'user.invited_at', 'user_key.key_id'])
-    .limit(1)
-    .executeTakeFirst()
-  if (!row) return undefined
-  const { key_id, invited_at, ...person } = row
-  return { ...person, hasKey: key_id !== null, isInvited: key_id === null && invited_at !== null }
-}
-
-function tokenFor(
-  tx: Tx,
-  deps: Pick<Deps, 'clock' | 'random'>,
-  { company_id }: Mail,
-  purpose: LinkPurpose,
-  { id: subject, email }: { id: string; email: string }
-): Promise<string> {
-  return createMailToken(tx, deps, { company_id, purpose, subject, email })
 }

@@ -1,7 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../../contract/errors.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
-import { getSessionStatus, type Person } from './sessions.ts'
+import { getSessionStatus } from './authentication.ts'
+import type { Person } from './sessions.ts'
 
 /** Long enough for a click and its redirects; the download itself may take longer. */
 const linkSeconds = 60

@@ -16,8 +16,9 @@ import {
 } from '../key-proofs/public-keys.ts'
 import { consume, type LimitKey, type LimitName, refund } from '../rate-limits.ts'
 import { issueToken, tokenEnd } from './access-tokens.ts'
+import { accountDisabled } from './authentication.ts'
 import { createDevice, isDeviceOf } from './known-devices.ts'
-import { accountDisabled, createSession } from './sessions.ts'
+import { createSession } from './sessions.ts'
 
 interface LogIn {
   tenant: Tenant

@@ -1,0 +1,68 @@
+import { type Category, KeepOriginals } from '../../../contract/categories.ts'
+import type { Transform } from '../../../contract/deposits.ts'
+import { AppError } from '../../../contract/errors.ts'
+import { Store } from '../../../contract/requests.ts'
+import { isFieldValue } from '../../../core/evidence/deposit-leaf.ts'
+import { allowedCategories, inSameCompany } from '../../db/joins.ts'
+import { prepare } from '../../db/prepared-statements.ts'
+import type { Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+
+export type CategoryRules = Pick<Category, 'keep_originals' | 'store' | 'media_types'>
+
+interface Wanted {
+  company_id: CompanyId
+  user_id: string
+  category: string
+  size: number
+  media_type: string
+  transform?: Transform | undefined
+}
+
+/** The caller's groups that may use the category, which each row repeats. */
+const allowedGroups = prepare((db, wanted: Wanted) =>
+  allowedCategories(db, wanted)
+    .innerJoin('group', join => inSameCompany(join, 'group.id', 'group_category.group_id'))
+    .innerJoin('category', join => inSameCompany(join, 'category.id', 'group_category.category_id'))
+    .where('group_category.category_id', '=', wanted.category)
+    .select([
+      'group.features',
+      'category.names',
+      'category.originals',
+      'category.store',
+      'category.media_types'
+    ])
+)
+
+/** What the category asks of its documents; throws where the caller or this file may not go there. */
+export async function findRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
+  if (wanted.size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
+  if (wanted.size > deps.settings.maxUploadBytes) {
+    throw new AppError('too_large', `A file has at most ${deps.settings.maxUploadBytes} bytes`)
+  }
+  const allowed = await tx.run(allowedGroups, wanted)
+  const [rules] = allowed
+  // missing, foreign and not allowed answer alike
+  if (!rules) {
+    throw new AppError('category_unknown', 'The caller may not deposit in this category')
+  }
+  if (!allowed.some(group => group.features.includes('deposit'))) {
+    throw new AppError('forbidden', 'No group of the caller has the feature deposit')
+  }
+  // the database refuses most such names; what it lets pass would fail when the record is written
+  if (!isFieldValue('category', rules.names.en)) {
+    throw new AppError('category_unusable', 'The name of the category cannot enter a record')
+  }
+  const { media_types } = rules
+  const keep_originals = KeepOriginals.parse(rules.originals)
+  const store = Store.parse(rules.store)
+  // the type of the file as chosen: a reduced copy has another one
+  const type = wanted.transform?.from.type ?? wanted.media_type
+  if (media_types && !media_types.includes(type)) {
+    throw new AppError('type_not_allowed', `The category takes ${media_types.join(', ')} only`)
+  }
+  if (wanted.transform && (keep_originals === 'yes' || store === 'fingerprint')) {
+    throw new AppError('transform_not_allowed', 'The category takes files as they are')
+  }
+  return { keep_originals, store, media_types }
+}

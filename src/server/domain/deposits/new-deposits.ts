@@ -1,0 +1,277 @@
+import { sql } from 'kysely'
+import type * as z from 'zod/mini'
+import type { createDeposit as createDepositCall, Transform } from '../../../contract/deposits.ts'
+import { AppError } from '../../../contract/errors.ts'
+import type { ProcessedRequest } from '../../../contract/requests.ts'
+import { inSameCompany } from '../../db/joins.ts'
+import { prepare } from '../../db/prepared-statements.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import { chooseCategory } from '../companies/categories.ts'
+import { charge, reserve } from '../companies/reservations.ts'
+import { type Meter, readMeters } from '../companies/usage.ts'
+import type { CompanyId, Deps, Leaver } from '../deps.ts'
+import { tagOf } from '../evidence/company-keys.ts'
+import { type Draft, publish, readRequest } from '../history/requests.ts'
+import { type IdempotentCall, runOnce } from '../idempotency.ts'
+import { newId, newRecordId } from '../ids.ts'
+import { type CategoryRules, findRules } from './category-rules.ts'
+import { readNames, writeRecord } from './deposit-records.ts'
+import { sealDigest } from './upload-digests.ts'
+
+interface CreateInput {
+  company_id: CompanyId
+  user_id: string
+  /** Absent where the caller gave no key. */
+  act: IdempotentCall | undefined
+  deposit: z.output<(typeof createDepositCall)['input']>
+  caller?: Leaver | undefined
+}
+
+type Created =
+  | { duplicate: ProcessedRequest }
+  | {
+      request: ProcessedRequest
+      /** Address of the upload: `/uploads/<id>`; absent where no bytes are kept. */
+      upload?: string
+      continued?: true
+    }
+
+/** Reserves quota and makes the request and its upload, all or nothing. */
+export async function createDeposit(
+  deps: Deps,
+  input: CreateInput
+): Promise<{ body: Created; replayed: boolean }> {
+  const { company_id, user_id, deposit, act, caller } = input
+  if (!deposit.transform && deposit.original !== deposit.stored) {
+    throw new AppError('fingerprint_invalid', 'Without a transform both fingerprints are equal')
+  }
+  const sent = deposit.transform?.to
+  if (sent && (sent.bytes !== deposit.size || sent.type !== deposit.media_type)) {
+    throw new AppError('fingerprint_invalid', 'The transform says other bytes than are announced')
+  }
+  const now = deps.clock()
+  const original = Buffer.from(deposit.original, 'hex')
+  const stored = Buffer.from(deposit.stored, 'hex')
+  const register = async (tx: Tx) => {
+    const ask = (category: string) => {
+      const rules = findRules(tx, deps, { company_id, user_id, ...deposit, category })
+      const meters = readMeters(tx, { company_id, user_id, category_id: category, now })
+      for (const asked of [rules, meters]) asked.catch(() => undefined) // reported where it is used
+      return { category, rules, meters }
+    }
+    // sent together with the claim of the key, which most often is a new one
+    const early = deposit.category === undefined ? undefined : ask(deposit.category)
+    const create = async (): Promise<Created> => {
+      const asked = early ?? ask(await chooseCategory(tx, { company_id, user_id }))
+      const { category, meters } = asked
+      const rules = await asked.rules
+      const digests = { original, stored }
+      const open = deposit.again
+        ? undefined
+        : await findOpenUpload(tx, deps, { company_id, user_id, category, ...digests })
+      if (open) {
+        const request = await readRequest(tx, { company_id, user_id, id: open.request_id })
+        return { request, upload: `/uploads/${open.id}`, continued: true }
+      }
+      const duplicate = deposit.again ? undefined : await findOwn(tx, deps, input, original)
+      if (duplicate) return { duplicate }
+      const opening = { company_id, user_id, ...deposit, category, digests, rules, meters, now }
+      if (rules.store === 'fingerprint') {
+        return { request: await recordFingerprint(tx, deps, opening, original) }
+      }
+      const { request, upload_id } = await openUpload(tx, deps, opening)
+      return { request, upload: `/uploads/${upload_id}` }
+    }
+    if (!act) return { body: await create(), replayed: false }
+    return runOnce(tx, deps, { company_id, now, act }, create)
+  }
+  return inCompany(deps.db, company_id, register, { caller })
+}
+
+interface Opening {
+  company_id: CompanyId
+  user_id: string
+  name: string
+  size: number
+  media_type: string
+  category: string
+  transform?: Transform | undefined
+  /** Nothing where the bytes themselves will tell. */
+  digests: { original: Buffer; stored: Buffer } | undefined
+  rules: CategoryRules
+  /** Of the groups that allow the category, where they were asked for before. */
+  meters?: Promise<Meter[]>
+  now: Date
+}
+
+/** A person's uploads that have begun and not ended. */
+const maxOpenUploads = 2000
+
+const countOpenUploads = prepare(
+  (
+    _db,
+    { company_id, user_id, limit }: { company_id: CompanyId; user_id: string; limit: number }
+  ) =>
+    sql<{ open: number }>`
+      select count(*)::int as open from (
+        select from upload
+        where company_id = ${company_id}::uuid and user_id = ${user_id}::uuid and state = 'uploading'
+        limit ${limit}::int
+      ) as uploads`
+)
+
+/** Reserves quota, then makes the upload and its request. */
+export async function openUpload(
+  tx: Tx,
+  deps: Deps,
+  opening: Opening
+): Promise<{ request: ProcessedRequest; upload_id: string }> {
+  const { company_id, user_id, size, now, digests } = opening
+  // the calls of a person that charge one group stand in line here, so the count below is exact among them
+  const held = await reserve(tx, { ...chargeOf(opening), bytes: size })
+  const counted = tx.run(countOpenUploads, { company_id, user_id, limit: maxOpenUploads })
+  counted.catch(() => undefined) // reported where it is awaited
+  const request_id = newId(deps)
+  const record_id = newRecordId(deps)
+  const upload_id = newRecordId(deps)
+  await tx
+    .insertInto('upload')
+    .values({
+      company_id,
+      id: upload_id,
+      request_id,
+      user_id,
+      category_id: opening.category,
+      record_id,
+      size,
+      media_type: opening.media_type,
+      name: opening.name,
+      original: digests ? sealDigest(deps.keys, opening, digests.original) : null,
+      stored: digests ? sealDigest(deps.keys, opening, digests.stored) : null,
+      transform: opening.transform ? JSON.stringify(opening.transform) : null,
+      state: 'uploading',
+      group_id: held.group_id,
+      period_start: held.period_start,
+      leased_until: null,
+      created_at: now,
+      active_at: now
+    })
+    .execute()
+  const [count] = await counted
+  if (count && count.open >= maxOpenUploads) {
+    throw new AppError(
+      'upload_limit_reached',
+      `A person has at most ${maxOpenUploads} open uploads`,
+      {
+        figures: { used: count.open, limit: maxOpenUploads, resets_at: null }
+      }
+    )
+  }
+  const request = await publish(tx, deps, company_id, {
+    id: request_id,
+    user_id,
+    kind: 'deposit',
+    state: 'uploading',
+    created: now,
+    facts: factsOf(opening, record_id)
+  })
+  return { request, upload_id }
+}
+
+/** A deposit of which no bytes are kept needs no upload: it is made at once. */
+async function recordFingerprint(
+  tx: Tx,
+  deps: Deps,
+  opening: Opening,
+  original: Buffer
+): Promise<ProcessedRequest> {
+  const record_id = newRecordId(deps)
+  const [names] = await Promise.all([
+    readNames(tx, { ...opening, category_id: opening.category }),
+    charge(tx, chargeOf(opening))
+  ])
+  return writeRecord(tx, deps, {
+    ...opening,
+    names,
+    record_id,
+    request_id: newId(deps),
+    category_id: opening.category,
+    original,
+    kept: undefined,
+    transform: null,
+    request_created: opening.now,
+    request_facts: { ...factsOf(opening, record_id), store: 'fingerprint' }
+  })
+}
+
+function chargeOf({ company_id, user_id, category, now, meters }: Opening) {
+  return { company_id, user_id, category_id: category, requests: 1, now, ...(meters && { meters }) }
+}
+
+function factsOf(opening: Opening, deposit_id: string): Draft['facts'] {
+  const { name, size, media_type, category, transform } = opening
+  const facts = { name, size, media_type, category_id: category, deposit_id }
+  if (!transform) return facts
+  const { bytes, w, h } = transform.from
+  return { ...facts, reduced_from: { bytes, w, h } }
+}
+
+interface SameFile {
+  company_id: CompanyId
+  user_id: string
+  category: string
+  original: Buffer
+  stored: Buffer
+}
+
+/** The caller's open upload of the same bytes, which was continued last. */
+const openUploads = prepare((db, file: SameFile) =>
+  db
+    .selectFrom('upload')
+    .where('company_id', '=', file.company_id)
+    .where('user_id', '=', file.user_id)
+    .where('original', '=', file.original)
+    .where('stored', '=', file.stored)
+    .where('category_id', '=', file.category)
+    .where('state', '=', 'uploading')
+    .orderBy('active_at', 'desc')
+    .limit(1)
+    .select(['id', 'request_id'])
+)
+
+async function findOpenUpload(
+  tx: Tx,
+  deps: Pick<Deps, 'keys'>,
+  file: SameFile
+): Promise<{ id: string; request_id: string } | undefined> {
+  const [found] = await tx.run(openUploads, {
+    ...file,
+    original: sealDigest(deps.keys, file, file.original),
+    stored: sealDigest(deps.keys, file, file.stored)
+  })
+  return found
+}
+
+/** The caller's newest deposit of the same file; its index holds nobody else's between the caller's own. */
+async function findOwn(
+  tx: Tx,
+  deps: Deps,
+  { company_id, user_id }: CreateInput,
+  original: Buffer
+): Promise<ProcessedRequest | undefined> {
+  const { lookup } = await deps.companyKeys.read(tx)
+  const own = await tx
+    .selectFrom('lookup_tag')
+    .innerJoin('deposit', join => inSameCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
+    .where('lookup_tag.company_id', '=', company_id)
+    .where('lookup_tag.user_id', '=', user_id)
+    .where('lookup_tag.tag', '=', tagOf(lookup, 'sha256', original))
+    .where('lookup_tag.which', '=', 'original')
+    // recorded to the second; ids of requests grow with time
+    .orderBy('deposit.recorded_at', 'desc')
+    .orderBy('deposit.request_id', 'desc')
+    .select('deposit.request_id')
+    .limit(1)
+    .executeTakeFirst()
+  return own && readRequest(tx, { company_id, user_id, id: own.request_id })
+}

@@ -1,0 +1,93 @@
+import { sql } from 'kysely'
+import { ProcessedRequest } from '../../../contract/requests.ts'
+import { prepare } from '../../db/prepared-statements.ts'
+import { inCompany, inCompanyOnce } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+
+/** Events older than this are gone; a reader that asks for one reloads its list. */
+const eventDays = 90
+const eventBatch = 1000
+
+/** What a stream starts from: the newest sequence, and the oldest one still kept. */
+export async function eventBounds(
+  deps: Pick<Deps, 'db'>,
+  company_id: CompanyId
+): Promise<{ newest: number; oldest: number }> {
+  const { newest, first } = await inCompanyOnce(deps.db, company_id, tx =>
+    tx
+      .selectFrom('log_head')
+      .where('company_id', '=', company_id)
+      .select(({ selectFrom }) => [
+        'event_seq as newest',
+        selectFrom('event')
+          .select('seq')
+          .where('company_id', '=', company_id)
+          .orderBy('seq')
+          .limit(1)
+          .as('first')
+      ])
+      .executeTakeFirstOrThrow()
+  )
+  return { newest, oldest: first ?? newest + 1 }
+}
+
+/** A page of a person's events after `seq`, and how far the company's events were looked through. */
+export async function readEvents(
+  deps: Pick<Deps, 'db'>,
+  input: { company_id: CompanyId; user_id: string; after: number; limit: number }
+): Promise<{ events: ProcessedRequest[]; seen: number }> {
+  return inCompany(deps.db, input.company_id, async tx => {
+    // the head first: what commits between the two reads is left for the next page
+    const head = await tx
+      .selectFrom('log_head')
+      .select('event_seq')
+      .where('company_id', '=', input.company_id)
+      .executeTakeFirstOrThrow()
+    const rows = await tx
+      .selectFrom('event')
+      .select(['seq', 'payload'])
+      .where('company_id', '=', input.company_id)
+      .where('user_id', '=', input.user_id)
+      .where('seq', '>', input.after)
+      .where('seq', '<=', head.event_seq)
+      .orderBy('seq')
+      .limit(input.limit)
+      .execute()
+    const last = rows.at(-1)
+    const events = rows.map(row => ProcessedRequest.parse(row.payload))
+    return { events, seen: last && rows.length === input.limit ? last.seq : head.event_seq }
+  })
+}
+
+/**
+ * Deletes a batch of events that no stream may resume from any more, and returns whether more may be due.
+ * Oldest first and without a gap, because a stream resumes wherever its next event is still there.
+ */
+export async function deleteExpiredEvents(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  company_id: CompanyId
+): Promise<boolean> {
+  const before = new Date(deps.clock().getTime() - eventDays * 86_400_000)
+  return inCompanyOnce(deps.db, company_id, async tx => {
+    const deleted = await tx.run(deleteEventsBatch, { company_id, before, batch: eventBatch })
+    return deleted.length === eventBatch
+  })
+}
+
+/** Sequences grow with time, so the primary key finds the oldest events and needs no index beside it. */
+export const deleteEventsBatch = prepare(
+  (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
+    sql<{ seq: number }>`
+      with oldest as (
+        select seq, created_at from event
+        where company_id = ${company_id}::uuid order by seq limit ${batch}::int
+      )
+      delete from event
+      where company_id = ${company_id}::uuid and seq in (
+        select seq from oldest where seq < coalesce(
+          (select min(seq) from oldest where created_at >= ${before}::timestamptz),
+          (select max(seq) + 1 from oldest)
+        )
+      )
+      returning seq`
+)

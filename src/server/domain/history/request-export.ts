@@ -1,0 +1,121 @@
+import type { ProcessedRequest } from '../../../contract/requests.ts'
+import { toHex } from '../../../core/bytes.ts'
+import { parseDigest } from '../../../core/evidence/formats.ts'
+import { csvMark, csvRecord } from '../../../core/text/csv.ts'
+import { inCompany, type Tx, type Wish } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { readAllOpenings } from '../evidence/sealed-openings.ts'
+import { type Filter, readRequests, requireCategory } from './requests.ts'
+
+interface ExportInput extends Filter, Pick<Wish, 'caller'> {
+  locale: 'en' | 'fr'
+}
+
+/** Few enough that the calls of others, which wait while a page is written, do not feel it. */
+const exportPage = 200
+/** An export that has begun would rather wait than break off. */
+const nextPageMs = 120_000
+
+/**
+ * A person's requests as CSV, page by page as the reader takes them, so that neither memory nor a
+ * transaction is held for long. What is created meanwhile is left for the next export.
+ */
+export async function* exportRequests(
+  deps: Pick<Deps, 'db' | 'companyKeys'>,
+  { locale, caller, ...filter }: ExportInput
+): AsyncGenerator<string, void, void> {
+  const names = new Map<string, string>()
+  let cursor: string | undefined
+  const read = async (tx: Tx) => {
+    const requests = await readRequests(tx, { ...filter, cursor, limit: exportPage })
+    if (requests.length === 0 && cursor === undefined) await requireCategory(tx, filter)
+    await nameCategories(tx, filter.company_id, requests, names, locale)
+    const digests = await readDigests(tx, deps, filter.company_id, requests)
+    return requests.map(request => ({ ...request, ...digests.get(request.deposit_id ?? '') }))
+  }
+  do {
+    const page = await inCompany(deps.db, filter.company_id, read, {
+      isHeavy: true,
+      caller,
+      ...(cursor === undefined ? {} : { waitMs: nextPageMs })
+    })
+    const head = cursor === undefined ? csvMark + csvRecord(Object.keys(columns)) : ''
+    const cells = page.map(request => Object.values(columns).map(cell => cell(request, names)))
+    yield head + cells.map(csvRecord).join('')
+    cursor = page.length === exportPage ? page.at(-1)?.id : undefined
+  } while (cursor !== undefined)
+}
+
+type ExportedRequest = ProcessedRequest & Partial<Digests>
+
+/** Columns of the export: the members of a request, flat, under their own names. */
+const columns: Record<
+  string,
+  (request: ExportedRequest, categories: Map<string, string>) => string | number | undefined
+> = {
+  id: request => request.id,
+  kind: request => request.kind,
+  created: request => request.created,
+  state: request => request.state,
+  code: request => request.code,
+  name: request => request.name,
+  category: ({ category_id }, names) => category_id && names.get(category_id),
+  category_id: request => request.category_id,
+  size: request => request.size,
+  reduced_from_bytes: request => request.reduced_from?.bytes,
+  media_type: request => request.media_type,
+  store: request => (request.kind === 'deposit' ? (request.store ?? 'file') : undefined),
+  deposit_id: request => request.deposit_id,
+  sha256: request => request.sha256,
+  stored_sha256: request => request.stored_sha256,
+  leaf_hash: request => request.leaf_hash,
+  rung: request => request.rung,
+  verdict: request => request.verdict,
+  match: request => request.match,
+  asked: request => request.items?.asked,
+  authentic: request => request.items?.authentic,
+  not_found: request => request.items?.not_found
+}
+
+/** Fingerprints of a deposit as hex: of the file as it was chosen, and of a reduced copy that is kept. */
+interface Digests {
+  sha256: string
+  stored_sha256: string | undefined
+}
+
+async function readDigests(
+  tx: Tx,
+  deps: Pick<Deps, 'companyKeys'>,
+  company_id: CompanyId,
+  requests: readonly ProcessedRequest[]
+): Promise<Map<string, Digests>> {
+  const record_ids = requests.flatMap(({ deposit_id }) => deposit_id ?? [])
+  if (record_ids.length === 0) return new Map()
+  const found = await readAllOpenings(tx, deps, { company_id, record_ids })
+  const hexOf = (digest: string | undefined) => (digest ? toHex(parseDigest(digest)) : undefined)
+  const digests = new Map<string, Digests>()
+  for (const [id, { fields }] of found) {
+    const [sha256, stored] = [hexOf(fields['orig']?.value), hexOf(fields['stored']?.value)]
+    if (sha256) digests.set(id, { sha256, stored_sha256: stored === sha256 ? undefined : stored })
+  }
+  return digests
+}
+
+async function nameCategories(
+  tx: Tx,
+  company_id: CompanyId,
+  requests: ProcessedRequest[],
+  names: Map<string, string>,
+  locale: 'en' | 'fr'
+): Promise<void> {
+  const ids = requests.flatMap(({ category_id }) => category_id ?? [])
+  const missing = [...new Set(ids)].filter(id => !names.has(id))
+  if (missing.length === 0) return
+  const found = await tx
+    .selectFrom('category')
+    .select(['id', 'names'])
+    .where('company_id', '=', company_id)
+    .where('id', 'in', missing)
+    .execute()
+  for (const { id, names: each } of found) names.set(id, each[locale])
+}
