@@ -10,6 +10,7 @@ import type { Retries } from '../retries.ts'
 import {
   type DepositEntry,
   type DepositList,
+  type Prepared,
   resetAttempt,
   restoreEntry,
   toRememberedUpload
@@ -49,7 +50,7 @@ interface DeliveryContext {
 /** Creates the steps of a deposit: from the file on the disk to the record of the server. */
 export function createDepositDelivery(parts: DeliveryParts, context: DeliveryContext) {
   const { list, retries } = context
-  /** Tasks whose bytes the server has, without a record yet. */
+  /** Entries whose bytes the server has, without a record yet. */
   const recording = new Set<DepositEntry>()
   let isCheckDue = false
 
@@ -83,7 +84,7 @@ export function createDepositDelivery(parts: DeliveryParts, context: DeliveryCon
   async function deliver(entry: DepositEntry, signal: AbortSignal): Promise<void> {
     const { prepared } = entry
     if (!prepared) throw new Error('A deposit must be prepared before it is delivered')
-    if (!entry.reserved && !(await reserve(entry, signal))) return
+    if (!entry.reserved && !(await reserve(entry, prepared, signal))) return
     const url = entry.reserved?.upload
     if (url !== undefined) await upload(entry, prepared.bytes, url, signal)
     signal.throwIfAborted()
@@ -91,10 +92,12 @@ export function createDepositDelivery(parts: DeliveryParts, context: DeliveryCon
   }
 
   /** Returns false when the entry gets no reservation, which its state then explains. */
-  async function reserve(entry: DepositEntry, signal: AbortSignal): Promise<boolean> {
-    const { name, category, prepared, again, key } = entry
-    if (!prepared) return false
-    const { original, stored, bytes, reduction } = prepared
+  async function reserve(
+    entry: DepositEntry,
+    { original, stored, bytes, reduction }: Prepared,
+    signal: AbortSignal
+  ): Promise<boolean> {
+    const { name, category, again, key } = entry
     const error = context.findLimit(entry, bytes.size)
     if (error) {
       list.change(entry, { status: 'paused', by: 'limit', ratio: 0, error })

@@ -7,6 +7,7 @@ import { isTransient } from '../retries.ts'
 import {
   type DepositCategory,
   type DepositState,
+  type DepositSummary,
   emptySummary,
   type PictureChoice,
   type QueuedDeposit,
@@ -47,7 +48,7 @@ export interface DepositEntry extends QueuedDeposit {
   isEarlier: boolean
 }
 
-interface Prepared {
+export interface Prepared {
   original: string
   stored: string
   bytes: Blob
@@ -125,11 +126,11 @@ export type DepositList = ReturnType<typeof createDepositList>
 /** Creates the list of this document's deposits, in the order in which they came. */
 export function createDepositList({ forget, now, after }: ListParts) {
   const $deposits = atom<readonly QueuedDeposit[]>([])
-  const $summary = atom(emptySummary)
+  const $summary = atom<DepositSummary>(emptySummary)
   const entries = new Map<string, DepositEntry>()
   let isSummaryDue = false
 
-  function sum() {
+  function sum(): DepositSummary {
     const summed = [...entries.values()].map(({ size, $state, sent, isEarlier }) => {
       return { size, state: $state.get(), sent, isEarlier }
     })

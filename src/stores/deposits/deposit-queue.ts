@@ -75,7 +75,7 @@ export function createDepositQueue(parts: DepositParts) {
         toAdd.push({ file, category })
       }
     }
-    // the browser has just made all these files, which is enough work for one entry of the page
+    // the browser has just made all these files, which is enough work for one task
     if (!isAdding && toAdd.length > sliceFiles) parts.after(0, addSlice)
     else if (!isAdding) addSlice()
     isAdding = toAdd.length > 0
@@ -326,13 +326,13 @@ export function createDepositQueue(parts: DepositParts) {
     delivery.forgetRecord(entry)
   }
 
-  function withEntry(id: string, verb: (entry: DepositEntry) => void): void {
+  function withEntry(id: string, apply: (entry: DepositEntry) => void): void {
     const entry = list.get(id)
-    if (entry) verb(entry)
+    if (entry) apply(entry)
   }
 
-  function forEach(verb: (entry: DepositEntry) => void): void {
-    for (const entry of list) verb(entry)
+  function forEach(apply: (entry: DepositEntry) => void): void {
+    for (const entry of list) apply(entry)
   }
 
   return {

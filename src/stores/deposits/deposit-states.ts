@@ -47,29 +47,11 @@ export type DepositState =
   | { status: 'failed'; error: AppError; retryable: boolean }
   | { status: 'cancelled' }
 
-export interface DepositSummary {
-  total: number
-  /** Files of the present batch, which alone count for the percentage. */
-  batch: { total: number; ended: number }
-  /** Neither ended nor waiting for the person. */
-  active: number
-  paused: number
-  choosing: number
-  missing: number
-  done: number
-  duplicate: number
-  failed: number
-  /** Failed deposits that another try may help. */
-  retryable: number
-  cancelled: number
-  /** Of all bytes in the batch. 100 only once everything has ended. */
-  percent: number
-  secondsLeft?: number
-}
-
-export const emptySummary: DepositSummary = {
+export const emptySummary = {
   total: 0,
+  /** Files of the present batch, which alone count for the percentage. */
   batch: { total: 0, ended: 0 },
+  /** Neither ended nor waiting for the person. */
   active: 0,
   paused: 0,
   choosing: 0,
@@ -77,10 +59,14 @@ export const emptySummary: DepositSummary = {
   done: 0,
   duplicate: 0,
   failed: 0,
+  /** Failed deposits that another try may help. */
   retryable: 0,
   cancelled: 0,
+  /** Of all bytes in the batch. 100 only once everything has ended. */
   percent: 0
 }
+
+export type DepositSummary = typeof emptySummary & { secondsLeft?: number }
 
 export function hasEnded({ status }: DepositState): boolean {
   return ['done', 'failed', 'cancelled', 'duplicate'].includes(status)

@@ -24,16 +24,22 @@ import { createTusClient } from './tus-client.ts'
 export type { DepositCategory, QueuedDeposit }
 
 const memory = createRememberedUploads()
-const uploads = createTusClient({ http: httpUpload, token: sessionToken })
+/** Does not pass through `api()`, but what its errors mean for the session holds here too. */
+const uploads = createTusClient({
+  http: upload => httpUpload({ ...upload, uri: new URL(upload.uri, apiOrigin()).href }),
+  token: sessionToken,
+  onProblem: problem => handleAuthError(problem, sessionToken())
+})
 
 const queue = createDepositQueue({
   hash: hashFile,
   reduce: reducePicture,
-  reserve: (input, idempotencyKey) => retryable(api('createDeposit', input, { idempotencyKey })),
-  getRequest: id => retryable(api('getRequest', { id })),
-  send: (address, bytes, options) => watched(uploads.send(urlOf(address), bytes, options)),
-  getOffset: address => watched(uploads.getOffset(urlOf(address))),
-  cancelUpload: address => watched(uploads.cancel(urlOf(address))),
+  reserve: (input, idempotencyKey) =>
+    api('createDeposit', input, { idempotencyKey }).catch(allowRetry),
+  getRequest: id => api('getRequest', { id }).catch(allowRetry),
+  send: uploads.send,
+  getOffset: uploads.getOffset,
+  cancelUpload: uploads.cancel,
   remember(upload) {
     const person = signedInUser()
     if (person !== undefined) void memory.save(upload, person)
@@ -102,7 +108,7 @@ export async function resumeUpload(requestId: string): Promise<void> {
 /** Cancels an upload that was begun on any device. */
 export async function cancelUpload(requestId: string): Promise<void> {
   const { upload } = await api('getOpenUpload', { id: requestId })
-  await watched(uploads.cancel(urlOf(upload)))
+  await uploads.cancel(upload)
 }
 
 interface PermissionMethods {
@@ -166,27 +172,8 @@ function start(): void {
   })
 }
 
-/** Uploads do not pass through `api()`, but what its errors mean for the session holds for them too. */
-async function watched<Result>(sent: Promise<Result>): Promise<Result> {
-  try {
-    return await sent
-  } catch (error) {
-    if (error instanceof AppError) handleAuthError(error, sessionToken())
-    throw error
-  }
-}
-
 /** A 401 to a token that was renewed meanwhile does not end the session: the next try has the new one. */
-async function retryable<Result>(answer: Promise<Result>): Promise<Result> {
-  try {
-    return await answer
-  } catch (error) {
-    const isStale = error instanceof AppError && error.status === 401 && sessionToken()
-    if (isStale) throw new AppError('unavailable', 'The token was renewed', { cause: error })
-    throw error
-  }
-}
-
-function urlOf(address: string): string {
-  return new URL(address, apiOrigin()).href
+function allowRetry(error: unknown): never {
+  const isStale = error instanceof AppError && error.status === 401 && sessionToken()
+  throw isStale ? new AppError('unavailable', 'The token was renewed', { cause: error }) : error
 }

@@ -1,4 +1,4 @@
-import type { DetailedError, HttpRequest, HttpResponse } from 'tus-js-client'
+import type { DetailedError, HttpRequest } from 'tus-js-client'
 import { AppError, type ErrorCode } from '../../contract/errors.ts'
 import { uploadChunkBytes } from '../../contract/limits.ts'
 import { fromProblem } from '../../contract/problems.ts'
@@ -11,16 +11,42 @@ export interface SendOptions {
 
 export type TusClient = ReturnType<typeof createTusClient>
 
-/** `token` is read before every request, so that an upload uses a token that was renewed meanwhile. */
-export function createTusClient(given: {
+interface TusClientOptions {
   http: typeof httpUpload
+  /** Is called for every request, so that an upload uses a token that was renewed meanwhile. */
   token: () => string | undefined
-}) {
-  const { http } = given
+  /** Runs for every error with which the server answers. */
+  onProblem?: (problem: AppError) => void
+}
 
+export function createTusClient({ http, token, onProblem }: TusClientOptions) {
   function authorization(): Record<string, string> {
-    const token = given.token()
-    return token ? { Authorization: `Bearer ${token}` } : {}
+    const current = token()
+    return current ? { Authorization: `Bearer ${current}` } : {}
+  }
+
+  function problemOf(method: string, status: number, body: string): AppError {
+    const code = method === 'HEAD' && headCodes[status]
+    const problem = code
+      ? new AppError(code, `HEAD answered ${status}`)
+      : fromProblem(status, parsed(body))
+    onProblem?.(problem)
+    return problem
+  }
+
+  async function errorOf(error: Error | DetailedError, bytes: Blob): Promise<AppError> {
+    const response = 'originalResponse' in error ? error.originalResponse : null
+    if (response?.getStatus()) {
+      const method = 'originalRequest' in error ? error.originalRequest.getMethod() : ''
+      return problemOf(method, response.getStatus(), response.getBody())
+    }
+    try {
+      await bytes.slice(0, 1).arrayBuffer()
+    } catch (cause) {
+      // a file that was moved or changed since it was chosen looks like a lost connection
+      return new AppError('file_unreadable', 'The file can no longer be read', { cause })
+    }
+    return new AppError('offline', error.message, { cause: error })
   }
 
   async function request(method: string, uri: string): Promise<HttpAnswer> {
@@ -129,21 +155,6 @@ function sourceOf(input: Blob) {
   }
 }
 
-async function errorOf(error: Error | DetailedError, bytes: Blob): Promise<AppError> {
-  const response: HttpResponse | null = 'originalResponse' in error ? error.originalResponse : null
-  if (response?.getStatus()) {
-    const method = 'originalRequest' in error ? error.originalRequest.getMethod() : ''
-    return problemOf(method, response.getStatus(), response.getBody())
-  }
-  try {
-    await bytes.slice(0, 1).arrayBuffer()
-  } catch (cause) {
-    // a file that was moved or changed since it was chosen looks like a lost connection
-    return new AppError('file_unreadable', 'The file can no longer be read', { cause })
-  }
-  return new AppError('offline', error.message, { cause: error })
-}
-
 /** An answer to HEAD has no body, so its status stands for the code. */
 const headCodes: Record<number, ErrorCode> = {
   401: 'unauthenticated',
@@ -153,12 +164,6 @@ const headCodes: Record<number, ErrorCode> = {
   410: 'lapsed',
   429: 'rate_limited',
   503: 'unavailable'
-}
-
-function problemOf(method: string, status: number, body: string): AppError {
-  const code = headCodes[status]
-  if (method === 'HEAD' && code) return new AppError(code, `HEAD answered ${status}`)
-  return fromProblem(status, parsed(body))
 }
 
 function parsed(body: string): unknown {

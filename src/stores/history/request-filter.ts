@@ -42,6 +42,7 @@ export function isFiltered(filter: RequestFilter): boolean {
 
 const keys = ['kind', 'state', 'category', 'q', 'from', 'to'] as const
 
+/** Folded names, because every event filters the whole list again. */
 const folded = new WeakMap<ProcessedRequest, string>()
 
 function foldedName(request: ProcessedRequest): string {

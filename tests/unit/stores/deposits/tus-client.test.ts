@@ -65,6 +65,15 @@ test('reads the code of a refused piece from its problem', async () => {
   })
 })
 
+test('reports every error with which the server answers', async () => {
+  const server = makeServer(10)
+  server.refusal = { method: 'PATCH', status: 401, body: '{"code":"unauthenticated"}' }
+  await expect(server.uploads.send(url, server.file)).rejects.toThrow()
+  server.refusal = { method: 'HEAD', status: 401, body: '' }
+  await expect(server.uploads.getOffset(url)).rejects.toThrow()
+  expect(server.problems).toEqual(['unauthenticated', 'unauthenticated'])
+})
+
 test('tells a file that is gone from a connection that is cut', async () => {
   const server = makeServer(10)
   server.cutAfter = 0
@@ -112,7 +121,12 @@ function makeServer(size: number) {
     closed: false,
     refusal: undefined as { method: string; status: number; body: string } | undefined,
     isWhole: async () => server.held.equals(await bytesOf(server.file)),
-    uploads: createTusClient({ http: answer, token: () => `${++token}` })
+    problems: [] as string[],
+    uploads: createTusClient({
+      http: answer,
+      token: () => `${++token}`,
+      onProblem: ({ code }) => server.problems.push(code)
+    })
   }
 
   async function answer({ method, headers, body, onProgress }: HttpUpload): Promise<HttpAnswer> {
