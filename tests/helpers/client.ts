@@ -78,7 +78,7 @@ export function fetchAt(port: number): typeof fetch {
   }
 }
 
-/** Comes back, as the answer says, while a service that has just started has more to do than it can. */
+/** Comes back, as the answer says, while the service has more to do than it can. */
 function patient(fetch: typeof globalThis.fetch): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init)
@@ -119,12 +119,12 @@ export async function signUpAt(port: number, host: string, newcomer: Newcomer = 
   const public_key_jwt = keys.publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
   const account = { email, username, public_key_jwt, ...(locale && { locale }) }
   const { id } = await call(createUser, account, arriving)
-  let token = await signIn(arriving)
+  let token = await signIn()
 
-  async function signIn(how: typeof options): Promise<string> {
-    const { challenge } = await call(getChallenge, { email }, how)
+  async function signIn(): Promise<string> {
+    const { challenge } = await call(getChallenge, { email }, arriving)
     const challenge_response = keys.respond(challenge)
-    return (await call(logIn, { email, challenge_response }, how)).access_token
+    return (await call(logIn, { email, challenge_response }, arriving)).access_token
   }
 
   function callAt<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
@@ -146,7 +146,7 @@ export async function signUpAt(port: number, host: string, newcomer: Newcomer = 
     call: callAt,
     token: () => token,
     async renew() {
-      token = await signIn(options)
+      token = await signIn()
     },
     /** `POST /deposit` for these bytes. */
     async reserve(
