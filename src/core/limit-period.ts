@@ -1,12 +1,13 @@
-/** How often a limit starts anew; `null` counts all requests there ever were. */
+/** How often a limit is reset. `null`: never. */
 export const intervals = [null, 'P1D', 'P30D', 'P1Y'] as const
 export type Interval = (typeof intervals)[number]
 
 export type Period = { start: Date; resets_at: Date | null }
 
 /**
- * The fixed window that holds `now`, in UTC, counted from the day of the anchor; its end belongs to the next.
- * `P30D`, made on Jan 10 → Jan 10 to Feb 9, Feb 9 to Mar 11 …
+ * Returns the fixed period that contains `now`. Periods are in UTC and count from the day of the anchor;
+ * the end of one is the start of the next.
+ * `P30D` with an anchor of Jan 10 → Jan 10 to Feb 9, Feb 9 to Mar 11 …
  */
 export function periodOf(interval: Interval, anchor: Date, now: Date): Period {
   if (Number.isNaN(anchor.getTime()) || Number.isNaN(now.getTime()))
@@ -37,7 +38,7 @@ function windowOf(firstDay: number, now: Date, length: number): Period {
   return { start: new Date(start), resets_at: new Date(start + length) }
 }
 
-// A group made on February 29 has its other years begin on February 28.
+// An anchor of February 29 is February 28 in other years.
 function anniversary(anchor: Date, years: number): number {
   const year = anchor.getUTCFullYear() + years
   const month = anchor.getUTCMonth()

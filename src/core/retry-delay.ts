@@ -1,8 +1,9 @@
 const delaySeconds = [0, 1, 3, 5, 10, 20]
 
 /**
- * Milliseconds before the next try after so many failures in a row, spread by a fifth either way so
- * that many clients do not return together; nothing once the tries are used up. `random` is 0 to 1.
+ * Returns the milliseconds to wait after a number of failures in a row, or undefined after the last try.
+ * The delay varies by a fifth either way, so that many clients do not return at the same moment.
+ * `random` is 0 to 1.
  */
 export function retryDelay(failures: number, random: number): number | undefined {
   const seconds = delaySeconds[failures - 1]

@@ -1,4 +1,4 @@
-import type { answerOf } from '../core/pages/page-guards.ts'
+import type { checkGuard } from '../core/pages/page-guards.ts'
 import { parseRedirect, withRedirect } from '../core/pages/redirect-parameter.ts'
 import { localizedPath } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
@@ -6,7 +6,7 @@ import { isReturnable } from '../stores/routes.ts'
 import { pageLocale, pageWords } from './kit/page.ts'
 import { toast } from './kit/toasts.ts'
 
-type Way = Exclude<ReturnType<typeof answerOf>, 'stay'>
+type Way = Exclude<ReturnType<typeof checkGuard>, 'stay'>
 
 /** Leads away from a page that is not for its visitor. Loaded when that happens. */
 export async function redirectVisitor(answer: Way, reason: 'ended' | undefined): Promise<void> {

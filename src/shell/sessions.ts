@@ -1,5 +1,5 @@
 import type { UserInfo } from '../contract/users.ts'
-import { answerOf, isGuardName } from '../core/pages/page-guards.ts'
+import { checkGuard, isGuardName } from '../core/pages/page-guards.ts'
 import { shortInitials } from '../core/text/initials.ts'
 import { localizedPath } from '../i18n/index.ts'
 import { onClick, onPage, pageLocale, pageWords } from './kit/page.ts'
@@ -78,7 +78,7 @@ async function guard(reason?: 'ended'): Promise<void> {
 function answerOfPage() {
   const { guard } = document.body.dataset
   if (!isGuardName(guard)) throw new Error(`Unknown guard: ${guard}`)
-  return answerOf(guard, {
+  return checkGuard(guard, {
     isSignedIn: isSignedIn(),
     isPending: user?.pending === true,
     permissions: user?.permissions

@@ -1,4 +1,4 @@
-import { wayTo } from '../core/pages/navigation.ts'
+import { resolveNavigation } from '../core/pages/navigation.ts'
 import { environment } from './environment.ts'
 
 interface NavigationOptions {
@@ -15,7 +15,9 @@ export async function navigate(
 ): Promise<void> {
   const { place, openPage, openSite } = environment()
   const { protocol, host, pathname, search } = place()
-  const { kind, href } = wayTo(to, `${protocol}//${host}${pathname}${search}`, { external })
+  const { kind, href } = resolveNavigation(to, `${protocol}//${host}${pathname}${search}`, {
+    external
+  })
   if (kind === 'away') openSite(href)
   else await openPage(href, replace)
 }

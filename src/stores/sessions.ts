@@ -4,7 +4,7 @@ import type { CallOptions } from '../contract/call.ts'
 import type { calls } from '../contract/calls.ts'
 import type { Endpoint } from '../contract/endpoint.ts'
 import { AppError } from '../contract/errors.ts'
-import { clockAhead, expiryOf, isUsable, readPayload } from '../core/keys/access-token.ts'
+import { clockSkew, expiryOf, isUsable, readPayload } from '../core/keys/access-token.ts'
 import { environment, pageLocale } from './environment.ts'
 
 /** `exp`: end of the token, in seconds since the epoch. */
@@ -215,7 +215,7 @@ function saveToken(token: string): void {
   const exp = expiryOf(token)
   if (exp === undefined) throw new AppError('unexpected_answer', 'A token without an end')
   const { now, store, writeCookie } = environment()
-  const ahead = clockAhead(token, now())
+  const ahead = clockSkew(token, now())
   store(clockKey, ahead === 0 ? undefined : String(ahead))
   const seconds = Math.max(0, Math.floor(exp - serverNow() / 1000))
   const cookie = `${cookieName}=${token}; Max-Age=${seconds}; Path=/; Secure; SameSite=Lax`

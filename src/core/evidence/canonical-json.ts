@@ -1,18 +1,22 @@
-/** What our canonical JSON can say. No null: an absent thing is an absent member. */
+/** A value of our canonical JSON. It has no null: an absent value is an absent member. */
 export type Json = string | number | boolean | Json[] | { [name: string]: Json }
 
-// Leaves are five levels deep at most; the bound keeps a hostile text from exhausting the stack.
+// Leaves have at most five levels. The bound keeps a hostile text from exhausting the stack.
 const maxDepth = 32
 
 /**
- * RFC 8785 over strings, integers from 0 to 2^53−1, booleans, arrays and objects.
+ * Returns the canonical JSON (RFC 8785) of strings, integers from 0 to 2^53−1, booleans, arrays and
+ * objects. Throws for any other value.
  * `{ b: 1, a: ['x'] }` → `{"a":["x"],"b":1}`
  */
 export function canonicalise(value: Json): string {
   return write(value, 0)
 }
 
-/** Reads any spacing and order; refuses duplicate keys, lone surrogates, null and every number but 0…2^53−1. */
+/**
+ * Parses JSON in any spacing and order. Throws for duplicate keys, lone surrogates, null, and numbers
+ * other than integers from 0 to 2^53−1.
+ */
 export function parseJson(text: string): Json {
   const reader = { text, at: 0 }
   const value = readValue(reader, 0)
@@ -21,7 +25,7 @@ export function parseJson(text: string): Json {
   return value
 }
 
-/** `parseJson` for texts that must be canonical themselves, as leaves are. */
+/** Parses JSON as `parseJson` does and throws where the text is not canonical itself. */
 export function parseCanonical(text: string): Json {
   const value = parseJson(text)
   if (canonicalise(value) !== text) throw new SyntaxError('JSON: not canonical')
@@ -116,7 +120,7 @@ function readString(reader: Reader): string {
   while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
   reader.at = end + 1
   if (end >= text.length) fail(reader, 'the string does not end')
-  // JSON.parse judges escapes and control characters; only then are surrogates paired.
+  // JSON.parse checks escapes and control characters; only after it are surrogates paired
   const value: unknown = JSON.parse(text.slice(start, end + 1))
   if (typeof value !== 'string') return fail(reader, 'not a string')
   if (!value.isWellFormed()) fail(reader, 'lone surrogate')

@@ -3,11 +3,11 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, concat, toBase64Url, toUtf8 } from '../bytes.ts'
 import { hashPrefix } from './formats.ts'
 
-/** A salted value of a leaf: whoever holds both can check the commitment. */
+/** The salt and value of a commitment. With both, anyone can check it. */
 export type Opening = { salt: string; value: string }
 
 export type CommitInput = {
-  /** Name of the log. Together with `id` it keeps a published commitment from being claimed elsewhere. */
+  /** Name of the log. With `id` it ties a commitment to one record of one log. */
   origin: string
   id: string
   name: string
@@ -15,13 +15,13 @@ export type CommitInput = {
   value: string
 }
 
-/** 43 characters of base64url that say nothing about the value without its salt. */
+/** Returns a commitment of 43 characters. Without the salt it reveals nothing about the value. */
 export function commit({ origin, id, name, salt, value }: CommitInput): string {
   if (salt.length !== 32) throw new Error('commit: a salt has 32 bytes')
   return toBase64Url(sha256(concat(hashPrefix('commit', origin, id, name), salt, toUtf8(value))))
 }
 
-/** The two salts that one link key opens: those of the fingerprints, and no other field's. */
+/** Derives the salts of both fingerprints from a link key. It opens no other field. */
 export function linkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
   return {
     orig: derive(linkKey, concat(hashPrefix('salt'), toUtf8('orig'))),
@@ -29,7 +29,7 @@ export function linkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
   }
 }
 
-/** AES-256-GCM key of the openings that a link carries. */
+/** Derives the AES-256-GCM key of the openings that a link carries. */
 export function boxKey(linkKey: Uint8Array): Bytes {
   return derive(linkKey, hashPrefix('box'))
 }

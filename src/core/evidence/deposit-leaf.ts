@@ -4,7 +4,7 @@ import { canonicalise, parseCanonical } from './canonical-json.ts'
 import { commit, type Opening } from './commitments.ts'
 import { isDigest, isRecordId, isTime } from './formats.ts'
 
-/** Every field of every deposit leaf: an absent value is an empty text, so that a leaf's length says nothing. */
+/** The fields of every deposit leaf. An absent value is an empty text, so that all leaves have the same length. */
 export const depositFields = [
   'actor',
   'bytes',
@@ -23,10 +23,10 @@ export type DepositField = (typeof depositFields)[number]
 
 export type DepositLeafInput = {
   origin: string
-  /** 22 characters, random: an ordered id would publish the time. */
+  /** 22 random characters. An ordered id would reveal the time. */
   id: string
   values: Record<DepositField, string>
-  /** 32 random bytes each, but `linkSalts()` for `orig` and `stored`. */
+  /** 32 random bytes each; those of `orig` and `stored` come from `linkSalts()`. */
   salts: Record<DepositField, Uint8Array>
 }
 
@@ -34,14 +34,14 @@ export type DepositLeaf = {
   /** 718 bytes of canonical JSON, safe to publish. */
   leaf: string
   hash: Bytes
-  /** What a receipt holds; destroyed when the deposit is erased. */
+  /** The content of a receipt. Erasing the deposit destroys them. */
   openings: Record<DepositField, Opening>
 }
 
 // tlog-tiles puts a leaf's length into 16 bits.
 const maxLeafBytes = 65_535
 
-/** Throws when a value is not in the one spelling its field allows. */
+/** Builds the leaf of a deposit. Throws where a value is not in the format of its field. */
 export function buildDepositLeaf({ origin, id, values, salts }: DepositLeafInput): DepositLeaf {
   if (!isRecordId(id)) throw new Error('leaf: not a record id')
   for (const field of depositFields)
@@ -57,14 +57,14 @@ export function buildDepositLeaf({ origin, id, values, salts }: DepositLeafInput
   return { leaf, hash: leafHash(leaf), openings }
 }
 
-/** RFC 6962 §2.1: SHA-256 of a zero byte and the leaf. */
+/** Returns the leaf hash of RFC 6962 §2.1: SHA-256 of a zero byte and the leaf. */
 export function leafHash(leaf: string): Bytes {
   const bytes = toUtf8(leaf)
   if (bytes.length > maxLeafBytes) throw new Error('leaf: longer than 65,535 bytes')
   return sha256(concat(Uint8Array.of(0), bytes))
 }
 
-/** `actor` names a person by a random account reference and the name shown that day. */
+/** Returns the field `actor`: a random account reference and the person's name at that time. */
 export function formatActor(account: string, label: string): string {
   if (!isRecordId(account)) throw new Error('leaf: not an account reference')
   return canonicalise({ account, label })
@@ -72,11 +72,11 @@ export function formatActor(account: string, label: string): string {
 
 function eachField<T>(make: (field: DepositField) => T): Record<DepositField, T> {
   const entries = depositFields.map(field => [field, make(field)])
-  // Object.fromEntries forgets the names; the list above is complete.
+  // as: Object.fromEntries loses the names, and the list above is complete
   return Object.fromEntries(entries) as Record<DepositField, T>
 }
 
-/** Whether a value is in the one spelling that its field allows. */
+/** Returns whether a value is in the format of its field. */
 export function isFieldValue(field: DepositField, value: string): boolean {
   switch (field) {
     case 'orig':

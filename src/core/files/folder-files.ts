@@ -2,7 +2,7 @@ const utf8 = new TextEncoder()
 const maxNameBytes = 255
 const systemNames = new Set(['.ds_store', 'thumbs.db', 'desktop.ini'])
 
-/** Whether an operating system or an archiver put the file beside a person's own. */
+/** Returns whether an operating system or an archiver made the file, such as `.DS_Store`. */
 export function isSystemFile(path: string): boolean {
   const steps = path.split('/')
   const name = steps.at(-1) ?? ''
@@ -10,8 +10,8 @@ export function isSystemFile(path: string): boolean {
 }
 
 /**
- * Returns the name of a file within the chosen folder; of a path too long for a name the outermost
- * folders are left out. `'2024/march/bill.pdf'` → `'march/bill.pdf'`
+ * Returns the name of a file within the chosen folder. Drops outer folders where the path is too long
+ * for a name. `'2024/march/bill.pdf'` → `'march/bill.pdf'`
  */
 export function nameInFolder(path: string): string {
   const steps = path.normalize('NFC').split('/').filter(Boolean).slice(1)

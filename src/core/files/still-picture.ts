@@ -1,8 +1,8 @@
 type Bytes = Uint8Array
 
 /**
- * Whether a file holds one picture and no more. Of an animation or of several pages a reduced copy would
- * keep the first one alone.
+ * Returns whether a file contains a single picture. A reduced copy of an animation or of several pages
+ * would keep only the first.
  */
 export function isStillPicture(bytes: Bytes): boolean {
   if (textAt(bytes, 0, 3) === 'GIF') return countGifFrames(bytes) < 2
@@ -14,7 +14,7 @@ export function isStillPicture(bytes: Bytes): boolean {
   return true
 }
 
-/** Counts image descriptors, two at most. */
+/** Counts image descriptors up to two. */
 function countGifFrames(bytes: Bytes): number {
   const skipBlocks = (from: number) => {
     let at = from
@@ -35,7 +35,7 @@ function countGifFrames(bytes: Bytes): number {
   return frames
 }
 
-/** The chunk that announces frames stands before the picture's own data. */
+/** Looks for the chunk `acTL`, which precedes the picture's data. */
 function isAnimatedPng(bytes: Bytes): boolean {
   for (let at = 8; at + 8 <= bytes.length; at += 12 + numberAt(bytes, at, 4, false)) {
     const name = textAt(bytes, at + 4, 4)
@@ -49,12 +49,12 @@ function isAnimatedWebp(bytes: Bytes): boolean {
   return textAt(bytes, 12, 4) === 'VP8X' && ((bytes[20] ?? 0) & 2) !== 0
 }
 
-/** AVIF and HEIC: the brand of image sequences. */
+/** Looks for the brand of image sequences in AVIF and HEIC. */
 function isSequence(bytes: Bytes): boolean {
   return ['avis', 'msf1', 'hevc'].includes(textAt(bytes, 8, 4))
 }
 
-/** TIFF: directories form a chain, one for each page. */
+/** Looks for a second directory. A TIFF has a chain of them, one per page. */
 function hasSecondPage(bytes: Bytes, littleEndian: boolean): boolean {
   const first = numberAt(bytes, 4, 4, littleEndian)
   const entries = numberAt(bytes, first, 2, littleEndian)

@@ -1,9 +1,9 @@
 const windowMilliseconds = 5_000
-/** Before this a time left would jump about. */
-const quietMilliseconds = 3_000
+/** Earlier estimates of the remaining time would jump. */
+const settlingMilliseconds = 3_000
 
-/** How fast something moves, over the last five seconds, and how long the rest will take. */
-export interface Pace {
+/** The speed over the last five seconds and the estimated remaining time. */
+export interface TransferSpeed {
   bytesPerSecond?: number
   secondsLeft?: number
 }
@@ -13,8 +13,11 @@ interface Sample {
   bytes: number
 }
 
-/** Feed it (milliseconds, bytes so far, bytes in all); time is passed in, so that it holds no clock. */
-export function createPace(): (at: number, bytes: number, total: number) => Pace {
+/**
+ * Returns a function that takes the time in milliseconds, the bytes so far and the total, and returns
+ * the present speed.
+ */
+export function createSpeedMeter(): (at: number, bytes: number, total: number) => TransferSpeed {
   let samples: Sample[] = []
   let started: number | undefined
   return (at, bytes, total) => {
@@ -26,7 +29,7 @@ export function createPace(): (at: number, bytes: number, total: number) => Pace
     const first = samples[0] ?? { at, bytes }
     if (at === first.at) return {}
     const bytesPerSecond = ((bytes - first.bytes) * 1000) / (at - first.at)
-    if (at - started < quietMilliseconds || bytesPerSecond <= 0) return { bytesPerSecond }
+    if (at - started < settlingMilliseconds || bytesPerSecond <= 0) return { bytesPerSecond }
     return { bytesPerSecond, secondsLeft: (total - bytes) / bytesPerSecond }
   }
 }

@@ -7,8 +7,8 @@ export interface ByteRange {
 const maxRanges = 5
 
 /**
- * What a `Range` header asks of `size` bytes (RFC 9110, 14.2): one range is granted, several or a
- * header of another make leave the whole, more than five or none within the bytes are refused.
+ * Parses a `Range` header for `size` bytes (RFC 9110, 14.2). Grants a single range. Returns the whole
+ * for several ranges or an invalid header. Refuses more than five ranges, and ranges outside the bytes.
  * `'bytes=0-9'`, 100 → `{ start: 0, end: 9 }`; `'bytes=-10'`, 100 → `{ start: 90, end: 99 }`
  */
 export function parseRange(
@@ -28,7 +28,7 @@ export function parseRange(
   return bounds.length === 1 && only ? only : 'whole'
 }
 
-/** Resolves a range against a size; `undefined` for one that is none. */
+/** Returns a function that resolves a range for a size, or undefined for an invalid range. */
 function boundsOf(
   first: string,
   last: string

@@ -1,8 +1,8 @@
-/** Bidirectional controls, which would let a name show another ending than it has, and what breaks a header. */
+/** Characters that break the header, and direction controls, which can disguise a name's ending. */
 const unfit = /[\p{Cc}\p{Zl}\p{Zp}"\\/\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /**
- * `Content-Disposition` of a download (RFC 6266), whatever the name holds.
+ * Returns the header `Content-Disposition` of a download (RFC 6266) for any name.
  * `'été.pdf'` → `attachment; filename="_t_.pdf"; filename*=UTF-8''%C3%A9t%C3%A9.pdf`
  */
 export function attachment(name: string): string {

@@ -11,7 +11,10 @@ const maxReports = 20
 const maxLength = 200
 const maxAddressLength = 8192
 
-/** What may be logged of a body that a browser sends to `report-to` or `report-uri`; `undefined` for none. */
+/**
+ * Parses the body that a browser sends to `report-to` or `report-uri`. Returns only what may be logged,
+ * or undefined where the body contains no report.
+ */
 export function readPolicyReports(body: unknown): PolicyReport[] | undefined {
   const found = Array.isArray(body) ? body.slice(0, maxReports).flatMap(ofReports) : ofLegacy(body)
   return found.length > 0 ? found : undefined
@@ -64,6 +67,6 @@ function placeOf(text: unknown): string {
 }
 
 function members(value: unknown): Record<string, unknown> {
-  // as: an object's members, whatever they are
+  // as: any object has unknown members
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }

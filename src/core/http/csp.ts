@@ -1,30 +1,30 @@
-/** Answers of the API are never documents. */
+/** The policy of API responses, which are never shown as documents. */
 export const apiPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
-/** Two years, over https only. Pages and API each send it; other names below a host are the customer's own. */
+/** Two years, sent over https only. Without `includeSubDomains`, because other subdomains are the customer's. */
 export const hsts = 'max-age=63072000'
 
-/** Sent with our worker files: only there may WebAssembly compile. */
+/** The policy of worker files. Only workers may compile WebAssembly. */
 export const workerPolicy =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 
 export type PagePolicyInput = {
-  /** The header that Astro put on the page: the source of its script and style hashes. */
+  /** Astro's header, from which the hashes of scripts and styles are taken. */
   astroPolicy: string
-  /** Hashes of the texts of `boot.js` and of the theme's style element: `sha256-…`, quoted or not. */
+  /** Hashes of `boot.js` and of the theme's style element: `sha256-…`, quoted or not. */
   bootHash: string
   themeHash: string
   /** Origin of the API: `http://api.localhost:4321` */
   api: string
 }
 
-/** The policy of every page of a host; ClientRouter keeps the first page's for the whole visit. */
+/** Returns the policy of every page of a host. ClientRouter keeps the first page's during a visit. */
 export function pagePolicy({ astroPolicy, bootHash, themeHash, api }: PagePolicyInput): string {
   const boot = quoted(bootHash)
   const theme = quoted(themeHash)
   if (!/^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(api)) throw new Error(`csp: not an origin: ${api}`)
   const directives = [
-    // what Firefox asks of a page that is fetched ahead; everything else has a line of its own
+    // Firefox applies it to prefetched pages; all other requests have a directive of their own
     ["default-src 'self'"],
     ["script-src 'self'", ...new Set([...hashesOf(astroPolicy, 'script-src'), boot])],
     ["style-src 'self'", ...new Set([...hashesOf(astroPolicy, 'style-src'), theme])],
@@ -46,7 +46,7 @@ export function pagePolicy({ astroPolicy, bootHash, themeHash, api }: PagePolicy
   return directives.map(directive => directive.join(' ')).join('; ')
 }
 
-/** `Reporting-Endpoints` of a page: where `report-to csp` leads. */
+/** Returns the header `Reporting-Endpoints`, which names the endpoint of `report-to csp`. */
 export function reportingEndpoints(api: string): string {
   return `csp="${api}/csp-report"`
 }
@@ -60,7 +60,7 @@ function quoted(hash: string): string {
   return source
 }
 
-// Only hashes pass: 'unsafe-inline', foreign hosts and nonces cannot slip in with a change of Astro's.
+// Takes hashes only, so that a change in Astro cannot add 'unsafe-inline', hosts or nonces.
 function hashesOf(policy: string, name: string): string[] {
   const directive = policy
     .split(';')

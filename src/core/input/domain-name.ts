@@ -1,10 +1,10 @@
 const maxLength = 253
 const maxLabelLength = 63
 
-/** The last label of a name that can exist: `fr`, `com`, `xn--p1ai`. */
+/** Returns whether a top-level domain exists: `fr`, `com`, `xn--p1ai`. */
 export type IsTopLevel = (label: string) => boolean
 
-/** `docs.acme.fr`; `*.localhost` and `localhost` are told apart by whoever asks. */
+/** Returns whether a text is a domain name: `docs.acme.fr`. `localhost` is none; the caller allows it. */
 export function isDomainName(text: string, isTopLevel: IsTopLevel): boolean {
   if (text.length > maxLength) return false
   const labels = text.toLowerCase().split('.')
@@ -12,7 +12,7 @@ export function isDomainName(text: string, isTopLevel: IsTopLevel): boolean {
   return labels.length > 1 && labels.every(isLabel) && isTopLevel(last)
 }
 
-/** A name below `base`, whose `*` stands for exactly one label: `docs.acme.fr` of `*.acme.fr`. */
+/** Returns whether a name matches `base`, whose `*` stands for one label: `docs.acme.fr` of `*.acme.fr`. */
 export function isDomainOf(text: string, base: string, isTopLevel: IsTopLevel): boolean {
   if (!isDomainName(text, isTopLevel)) return false
   const labels = text.toLowerCase().split('.')
@@ -23,13 +23,13 @@ export function isDomainOf(text: string, base: string, isTopLevel: IsTopLevel): 
   )
 }
 
-/** A name with one wildcard, as its first label: `*.acme.fr`. */
+/** Returns whether a name has one wildcard, as its first label: `*.acme.fr`. */
 export function isWildcardDomain(text: string, isTopLevel: IsTopLevel): boolean {
-  // with the label that the star may become, the whole must still fit
+  // the name must still fit when a label takes the place of the star
   return text.startsWith('*.') && isDomainName(`a.${text.slice(2)}`, isTopLevel)
 }
 
-/** Whether what is typed so far can still become a name that begins with `start`: `doc` and `docs.acme.fr` of `docs.`. */
+/** Returns whether a typed text can still become a name that begins with `start`: `doc` for `docs.`. */
 export function startsDomain(text: string, start: string): boolean {
   const [typed, wanted] = [text.toLowerCase(), start.toLowerCase()]
   if (!typed.startsWith(wanted.slice(0, typed.length))) return false

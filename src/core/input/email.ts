@@ -1,13 +1,13 @@
-/** In code units, blanks and decomposed letters included. A valid e-mail is far shorter. */
+/** In code units, including blanks and decomposed letters. A valid e-mail is far shorter. */
 const maxTypedLength = 2048
 
 /**
- * The one spelling of an e-mail that keys, tags and look-ups are made from, or `undefined` for
- * anything that has none: refused, never repaired.
+ * Returns the canonical form of an e-mail, from which keys, tags and look-ups are made. Returns
+ * undefined for an invalid e-mail, which is never repaired.
  * `' Jörg.M+a@Exämple.com\n'` → `undefined` (local part), `'Jorg.M+a@Exämple.com'` → `'jorg.m+a@xn--exmple-cua.com'`
  */
 export function canonicalEmail(text: string): string | undefined {
-  // before the URL parser, which takes seconds to normalise a long name
+  // the URL parser takes seconds to normalise a long name
   if (text.length > maxTypedLength || !text.isWellFormed()) return undefined
   const parts = trimBlanks(text).split('@')
   const [typedLocal, typedDomain] = parts
@@ -19,7 +19,7 @@ export function canonicalEmail(text: string): string | undefined {
   return email.length <= 254 ? email : undefined
 }
 
-/** A loop, because trimming the end by a regular expression takes quadratic time on long inner blanks. */
+/** Trims in a loop: a regular expression takes quadratic time on long inner blanks. */
 function trimBlanks(text: string): string {
   const isBlank = (at: number) => ' \t\n\r'.includes(text.charAt(at))
   let start = 0
@@ -30,8 +30,8 @@ function trimBlanks(text: string): string {
 }
 
 /**
- * Unquoted only: a quoted local part may hold the colon that separates e-mail and password in the
- * key derivation. By table, because `toLowerCase()` turns U+212A KELVIN SIGN into `k`.
+ * Takes unquoted local parts only. A quoted one may contain a colon, which separates e-mail and password
+ * in the key derivation. Lower-cases ASCII only, because `toLowerCase()` turns U+212A KELVIN SIGN into `k`.
  */
 function canonicalLocal(text: string): string | undefined {
   if (text.length > 64) return undefined
@@ -39,14 +39,14 @@ function canonicalLocal(text: string): string | undefined {
   return text.replace(/[A-Z]/g, letter => String.fromCharCode(letter.charCodeAt(0) + 32))
 }
 
-/** The alphabet is checked before the URL parser sees the text, which else decodes `%61` and drops `user@`. */
+/** Checks the alphabet first, because the URL parser decodes `%61` and drops `user@`. */
 function canonicalDomain(text: string): string | undefined {
   if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(text)) return undefined
   if (!URL.canParse(`http://${text}`)) return undefined
   const { hostname } = new URL(`http://${text}`)
   const labels = hostname.split('.')
   if (hostname.length > 253 || labels.length < 2 || !labels.every(isLabel)) return undefined
-  // the parser turns `1.2` into `1.0.0.2`, which is an address and no domain
+  // the parser turns `1.2` into the address `1.0.0.2`
   return /^[a-z]/.test(labels.at(-1) ?? '') ? hostname : undefined
 }
 

@@ -49,7 +49,7 @@ function safe(value: bigint): number {
   return Number(value < Number.MAX_SAFE_INTEGER ? value : Number.MAX_SAFE_INTEGER)
 }
 
-/** A comma or point that is not the language's decimal sign groups thousands where it stands right for that. */
+/** Reads a comma or point as a separator of thousands where the language uses it so and it stands right. */
 function readDigits(
   text: string,
   locale: FormatLocale

@@ -2,12 +2,13 @@ import { toUtf8 } from '../bytes.ts'
 
 const maxPasswordBytes = 1024
 const minPasswordCharacters = 12
-/** Code units that are normalised: NFKC makes at least one byte of two, U+1D400 being `A`. */
+/** In code units. NFKC makes at least one byte of two, such as `A` of U+1D400. */
 const maxTypedLength = 4 * maxPasswordBytes
 
 /**
- * NFKC, so that é typed as one or as two characters is one password; never trimmed or case-folded.
- * `undefined` for a lone surrogate, which UTF-8 would make equal to others, and for over 1,024 bytes.
+ * Returns a password in NFKC, so that é is the same password typed as one character or as two. It is
+ * never trimmed or case-folded. Returns undefined for more than 1,024 bytes and for a lone surrogate,
+ * which UTF-8 would make equal to other texts.
  */
 export function normalisePassword(password: string): string | undefined {
   if (password.length > maxTypedLength || !password.isWellFormed()) return undefined
@@ -21,24 +22,24 @@ export interface PasswordFault {
 }
 
 /**
- * What keeps a password from being chosen. Never asked at sign-in, so that a change here locks nobody
- * out. `'short'` → `{ rule: 'min', limit: 12 }`
+ * Returns why a password may not be chosen, or undefined. Sign-in does not check this, so a change of
+ * the rules locks nobody out. `'short'` → `{ rule: 'min', limit: 12 }`
  */
 export function newPasswordFault(password: string): PasswordFault | undefined {
-  // unassigned characters may normalise differently in a later Unicode: another key
+  // a later Unicode may normalise unassigned characters differently, which would give another key
   if (!password.isWellFormed() || /[\p{Cc}\p{Cn}]/u.test(password)) return { rule: 'format' }
   const normalised = normalisePassword(password)
   if (normalised === undefined) return { rule: 'max_bytes', limit: maxPasswordBytes }
-  // both counts: NFKC folds e + accent into one, and unfolds the single U+FDFA into eighteen
+  // both lengths count: NFKC composes e + accent into one and expands U+FDFA into eighteen
   if (Math.min([...password].length, [...normalised].length) < minPasswordCharacters)
     return { rule: 'min', limit: minPasswordCharacters }
   return undefined
 }
 
-/** How hard a password is to guess: 0 falls to the first guesses, 4 to none. */
+/** How hard a password is to guess, from 0 (first guesses) to 4 (very hard). */
 export type Strength = 0 | 1 | 2 | 3 | 4
 
-/** What a chosen password needs at least. */
+/** The least strength of a new password. */
 export const minStrength: Strength = 3
 
 interface Surroundings {
@@ -49,7 +50,7 @@ interface Surroundings {
 }
 
 /**
- * What a guesser of this person's password tries first. `'ada.king@example.com'` →
+ * Returns the words that an attacker tries first for this person. `'ada.king@example.com'` →
  * `['ada.king@example.com', 'ada', 'king', 'example', …]`
  */
 export function guessableWords(around: Surroundings): string[] {

@@ -1,8 +1,8 @@
 import { fromBase64Url, toHex } from '../bytes.ts'
 
 /**
- * The SHA-256 a person pastes, as 64 lower-case hex digits: hex in either case, whole or in groups,
- * or base64 of 32 bytes in either alphabet, with or without `sha256:`. Nothing for anything else.
+ * Parses a pasted SHA-256 into 64 lower-case hex digits. Reads hex in either case, whole or in groups,
+ * and base64 in either alphabet, with or without `sha256:`. Returns undefined for anything else.
  * `SHA256: E3B0 C442 …` → `e3b0c442…`
  */
 export function parseFingerprint(text: string): string | undefined {
@@ -13,19 +13,19 @@ export function parseFingerprint(text: string): string | undefined {
     const urlSafe = body.replace('=', '').replaceAll('+', '-').replaceAll('/', '_')
     return toHex(fromBase64Url(urlSafe))
   } catch {
-    return undefined // bits beyond the 32 bytes: a damaged copy
+    return undefined // more than 32 bytes: the copy is damaged
   }
 }
 
-/** A fingerprint, and the name of the file that stood beside it. */
+/** A fingerprint and the file name beside it, if there was one. */
 export interface NamedFingerprint {
   sha256: string
   name: string | undefined
 }
 
 /**
- * What a person pastes: one fingerprint, or the lines of a checksum list as `sha256sum`, its `--tag`
- * form or OpenSSL print them. `undefined` where a line is neither.
+ * Parses pasted text: one fingerprint, or a checksum list as printed by `sha256sum`, `sha256sum --tag`
+ * or OpenSSL. Returns undefined where a line is neither.
  * `e3b0… *a.pdf` and `SHA256 (a.pdf) = e3b0…` → `[{ sha256: 'e3b0…', name: 'a.pdf' }]`
  */
 export function parseFingerprints(text: string): NamedFingerprint[] | undefined {
@@ -50,7 +50,7 @@ function parseLine(line: string): NamedFingerprint | undefined {
   return { sha256: hex.toLowerCase(), name: escaped ? unescapeName(name) : name }
 }
 
-/** A leading backslash says that line ends and backslashes of the name are escaped. */
+/** Unescapes a name whose line began with a backslash, the mark of `sha256sum` for escaped names. */
 function unescapeName(name: string): string {
   const meant: Record<string, string> = { n: '\n', r: '\r', '\\': '\\' }
   return name.replace(/\\([nr\\])/g, (whole, sign: string) => meant[sign] ?? whole)

@@ -1,6 +1,6 @@
 import { hasDirectionControls, isVisible } from '../text/visible-text.ts'
 
-/** Characters, after the blanks at both ends are gone. */
+/** After the blanks at both ends are trimmed. */
 export const maxUsernameCharacters = 80
 
 export interface UsernameFault {
@@ -8,7 +8,10 @@ export interface UsernameFault {
   limit?: number
 }
 
-/** What the contract's `Username` would say, without the parser it needs. `'  '` → `{ rule: 'required' }` */
+/**
+ * Returns why a username is invalid, or undefined. Gives the same result as the contract's `Username`,
+ * for pages that do not load zod. `'  '` → `{ rule: 'required' }`
+ */
 export function usernameFault(typed: string): UsernameFault | undefined {
   const name = typed.trim()
   if (name === '') return { rule: 'required' }

@@ -1,6 +1,6 @@
 import { canonicalEmail } from './email.ts'
 
-/** What a value breaks: the sentence is `fields.<rule>` of the interface, `limit` stands in it. */
+/** The rule that a value breaks. The interface words it as `fields.<rule>`, with `limit` in the sentence. */
 export interface Fault {
   rule: string
   limit?: number | string
@@ -10,15 +10,15 @@ export interface Fault {
 export type Form = Readonly<Record<string, unknown>>
 
 /**
- * Answers what is wrong with a value, `undefined` when nothing is. All but `required` and
- * `requiredIf` let an empty value pass, so that an optional field may stay empty.
+ * Returns what is wrong with a value, or undefined. All but `required` and `requiredIf` accept an empty
+ * value, so that an optional field may stay empty.
  */
 export type Validator = (value: unknown, form?: Form) => Fault | undefined
 
-/** Something other than blanks. */
+/** Accepts a value that is not blank. */
 export const required: Validator = value => (isEmpty(value) ? { rule: 'required' } : undefined)
 
-/** Needed where `condition` says so of the other fields. */
+/** Requires a value where `condition` holds for the other fields. */
 export function requiredIf(condition: (form: Form) => boolean): Validator {
   return (value, form = {}) =>
     condition(form) && isEmpty(value) ? { rule: 'required_if' } : undefined
@@ -38,15 +38,15 @@ export function strictLength(length: number): Validator {
   return ifFilled(text => lengthOf(text) === length, 'length', length)
 }
 
-/** Digits with a sign and a decimal point or comma: `-1,5`. */
+/** Accepts digits with an optional sign and a decimal point or comma: `-1,5`. */
 export const numeric: Validator = ifFilled(text => /^[+-]?\d+(?:[.,]\d+)?$/.test(text), 'numeric')
 
 export const integer: Validator = ifFilled(text => /^[+-]?\d+$/.test(text), 'integer')
 
-/** No letter has an upper case that it is not in. */
+/** Accepts a text without lower-case letters. */
 export const uppercase: Validator = ifFilled(text => text === text.toUpperCase(), 'uppercase')
 
-/** Holds none of these characters. */
+/** Accepts a text without any of these characters. */
 export function excludes(characters: string): Validator {
   return ifFilled(
     text => ![...characters].some(each => text.includes(each)),
@@ -59,28 +59,28 @@ export function matches(pattern: RegExp): Validator {
   return ifFilled(text => pattern.test(text), 'format')
 }
 
-/** Of a list: at least one value. */
+/** Accepts a list with at least one value. */
 export const atLeastOne: Validator = value =>
   Array.isArray(value) && value.length > 0 ? undefined : { rule: 'some' }
 
-/** Equal to another field, which the sentence calls by `name`. */
+/** Accepts a value equal to another field's. The sentence calls that field `name`. */
 export function sameAs(field: string, name = field): Validator {
   return (value, form = {}) =>
     value === form[field] ? undefined : { rule: 'same_as', limit: name }
 }
 
-/** Passes what all of them let pass. */
+/** Accepts a value that all validators accept. */
 export function all(...validators: Validator[]): Validator {
   return (value, form) =>
     validators.some(validator => validator(value, form)) ? { rule: 'all' } : undefined
 }
 
-/** Passes what the other one refuses. */
+/** Accepts a value that the other validator refuses. */
 export function not(validator: Validator): Validator {
   return (value, form) => (validator(value, form) ? undefined : { rule: 'not' })
 }
 
-/** What the first of them that refuses says. */
+/** Returns the fault of the first validator that refuses the value. */
 export function firstOf(...validators: Validator[]): Validator {
   return (value, form) => {
     for (const validator of validators) {
@@ -91,7 +91,7 @@ export function firstOf(...validators: Validator[]): Validator {
   }
 }
 
-/** What is wrong with each value of a form, by field. */
+/** Returns the faults of a form by field. */
 export function faultsOf(
   rules: Readonly<Record<string, Validator>>,
   form: Form
@@ -121,7 +121,7 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null
 }
 
-/** As people count: an emoji is one. */
+/** Counts code points, so an emoji is one. */
 function lengthOf(text: string): number {
   return [...text].length
 }

@@ -1,8 +1,8 @@
 import { fromBase64Url, fromUtf8 } from '../bytes.ts'
 
 /**
- * What a session token says, unchecked: only its issuer can check it. Nothing for an empty token, for
- * one without a second segment, and for one whose second segment is not a JSON object.
+ * Returns the payload of a session token without verifying it, which only the issuer can. Returns
+ * undefined where the second segment is missing or is not a JSON object.
  */
 export function readPayload(token: string): Record<string, unknown> | undefined {
   const segment = token.split('.')[1]
@@ -16,24 +16,24 @@ export function readPayload(token: string): Record<string, unknown> | undefined 
   }
 }
 
-/** Seconds since the epoch at which a token ends; nothing where it does not say. */
+/** Returns when a token expires, in seconds since the epoch, or undefined. */
 export function expiryOf(token: string): number | undefined {
   const exp = readPayload(token)?.['exp']
   return typeof exp === 'number' && Number.isFinite(exp) ? exp : undefined
 }
 
 /**
- * Seconds by which a clock is ahead of the issuer's, told by a token that has just arrived; 0 where it
- * does not say when it was made, and where the way of the answer explains the difference.
+ * Returns the seconds by which `now` is ahead of the issuer's clock, from a token that has just arrived.
+ * Returns 0 where the token has no `iat`, and for small differences, which the network explains.
  */
-export function clockAhead(token: string, now: number): number {
+export function clockSkew(token: string, now: number): number {
   const iat = readPayload(token)?.['iat']
   if (typeof iat !== 'number' || !Number.isFinite(iat)) return 0
   const ahead = Math.round(now / 1000 - iat)
   return Math.abs(ahead) > 10 ? ahead : 0
 }
 
-/** A token needs more than one second left, or it would end during the call it is sent with. */
+/** Returns whether a token has more than a second left, so that it does not expire during a call. */
 export function isUsable(exp: number, now: number): boolean {
   return exp * 1000 - now > 1000
 }

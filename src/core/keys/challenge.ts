@@ -10,9 +10,9 @@ export const challengeSeconds = 120
 export interface ChallengePayload {
   /** Host name the challenge is for, without port. */
   aud: string
-  /** `emailHash` of the e-mail it was asked for. */
+  /** `emailHash` of the e-mail that signs in. */
   eh: string
-  /** 16 random bytes; the server accepts each once. */
+  /** 16 random bytes. The server accepts each once. */
   n: string
   iat: number
   exp: number
@@ -21,7 +21,7 @@ export interface ChallengePayload {
   mk: string
 }
 
-/** By hand, because the key worker reads it and a parser would be a quarter of that worker. */
+/** Checked by hand: zod would be a quarter of the key worker, which parses challenges. */
 const forms: Record<keyof ChallengePayload, RegExp | 'time'> = {
   aud: /^[a-z0-9.-]{1,253}$/,
   eh: /^[\w-]{42}[AEIMQUYcgkosw048]$/,
@@ -34,12 +34,12 @@ const forms: Record<keyof ChallengePayload, RegExp | 'time'> = {
 
 export interface Challenge {
   payload: ChallengePayload
-  /** What the MAC covers: everything before the last dot. */
+  /** The text that the MAC covers: everything before the last dot. */
   signed: Bytes
   mac: Bytes
 }
 
-/** Why a browser does not sign a challenge. */
+/** Thrown where a browser must not sign a challenge. */
 export class ChallengeError extends Error {
   readonly reason: 'form' | 'host' | 'email' | 'lifetime' | 'kdf'
 
@@ -50,7 +50,7 @@ export class ChallengeError extends Error {
   }
 }
 
-/** Server side: `login.v1.<payload>.<mac>` */
+/** Returns a challenge: `login.v1.<payload>.<mac>`. Called by the server only. */
 export function formatChallenge(
   purpose: ChallengePurpose,
   payload: ChallengePayload,
@@ -62,7 +62,10 @@ export function formatChallenge(
   return challenge
 }
 
-/** Form only: neither MAC nor contents are checked. `undefined` for any other purpose or form. */
+/**
+ * Parses a challenge. Returns undefined for another purpose or a malformed text. Checks neither the MAC
+ * nor what the payload says.
+ */
 export function parseChallenge(text: string, purpose: ChallengePurpose): Challenge | undefined {
   const match = /^(login|signup|rekey)\.v1\.([\w-]{1,600})\.([\w-]{43})$/.exec(text)
   if (!match || match[1] !== purpose) return undefined
@@ -76,7 +79,7 @@ export function parseChallenge(text: string, purpose: ChallengePurpose): Challen
   }
 }
 
-/** Exactly these members, each in its form. */
+/** Returns whether a value has exactly these members, each in its format. */
 function isPayload(value: unknown): value is ChallengePayload {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const members = Object.entries(value)
@@ -95,16 +98,17 @@ function hasForm(name: string, member: unknown): boolean {
 export interface ChallengeExpectation {
   challenge: string
   purpose: ChallengePurpose
-  /** `location.hostname`: the same key works on every host, so a challenge of another one is not signed. */
+  /** `location.hostname`. The same key works on every host, so a challenge must name this one. */
   host: string
   /** In canonical form. */
   email: string
 }
 
 /**
- * All that a browser checks before it signs; the answer is what to sign and with which derivation's
- * key. The prefix keeps a server from getting a JWT signing input (`eyJ…`) signed. The browser's
- * clock is not asked, because it may be wrong.
+ * Checks a challenge before a browser signs it. Returns the bytes to sign and the id of the key
+ * derivation; throws a `ChallengeError`. The prefix of a challenge keeps a server from obtaining a
+ * signature over a JWT (`eyJ…`). The lifetime is not compared with the browser's clock, which may be
+ * wrong.
  */
 export function checkChallenge(
   { challenge, purpose, host, email }: ChallengeExpectation,
@@ -119,18 +123,18 @@ export function checkChallenge(
   return { bytes: toUtf8(challenge), kdf: payload.kdf }
 }
 
-/** base64url SHA-256 of a canonical e-mail. */
+/** Returns the SHA-256 of a canonical e-mail in base64url. */
 export function emailHash(email: string): string {
   return toBase64Url(sha256(toUtf8(email)))
 }
 
-/** `challenge "." base64url(signature)`, the signature being r and s of ES256 over the challenge. */
+/** Returns `<challenge>.<signature>`. The signature is r and s of ES256 over the challenge. */
 export function challengeResponse(challenge: string, signature: Uint8Array): string {
   if (signature.length !== 64) throw new Error('challenge: signature is not 64 bytes')
   return `${challenge}.${toBase64Url(signature)}`
 }
 
-/** The parts of a response, or `undefined` where the signature is not 64 bytes in their one spelling. */
+/** Splits a response. Returns undefined where its signature is not 64 bytes in base64url. */
 export function splitResponse(text: string): { challenge: string; signature: Bytes } | undefined {
   const dot = text.lastIndexOf('.')
   const signature = text.slice(dot + 1)

@@ -5,7 +5,7 @@ import { canonicalEmail } from '../input/email.ts'
 import { normalisePassword } from '../input/password.ts'
 
 interface Kdf {
-  /** A retired derivation still has accounts, but no browser signs with it any more. */
+  /** A retired derivation still has accounts, but browsers no longer sign with it. */
   status: 'active' | 'retired'
   salt: string
   memoryKib: number
@@ -15,8 +15,8 @@ interface Kdf {
 }
 
 /**
- * How a password becomes a key, by id. Numbers live here and never come from a server, which could
- * ask for cheap ones. Changing a byte of a published entry locks its accounts out: add an id.
+ * The parameters that turn a password into a key, by id. They are part of the code, because a malicious
+ * server could send cheap ones. Changing a published entry locks its accounts out: add an id instead.
  */
 export const kdfs = {
   a1: {
@@ -38,10 +38,10 @@ export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes
   salt: Bytes
 }
 
-/** Argon2id version 0x13 without secret or associated data; hash-wasm, noble and Node all provide one. */
+/** Argon2id version 0x13 without secret or associated data. hash-wasm, noble and Node provide it. */
 export type Argon2id = (input: Argon2idInput) => Uint8Array | Promise<Uint8Array>
 
-/** P-256 as FIPS 186-5 gives it. The library's own object signs and verifies too, which no worker needs. */
+/** P-256 from FIPS 186-5. The curve object of noble is larger, because it also signs and verifies. */
 const p256 = {
   p: 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn,
   n: 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n,
@@ -53,13 +53,14 @@ const p256 = {
 }
 const Point = weierstrass(p256)
 
-/** A P-256 key: scalar and affine point, 32 bytes each. Whoever gets it overwrites `d` after use. */
+/** A P-256 key: scalar and affine point, 32 bytes each. The caller overwrites `d` after use. */
 export interface DerivedKey {
   d: Uint8Array
   x: Uint8Array
   y: Uint8Array
 }
 
+/** Returns whether browsers may sign with the key derivation `id`. */
 export function isActiveKdf(
   id: string,
   table: Record<string, Pick<Kdf, 'status'>> = kdfs
@@ -67,7 +68,7 @@ export function isActiveKdf(
   return Object.hasOwn(table, id) && table[id]?.status === 'active'
 }
 
-/** The key of one e-mail and password, the same in every browser and on every host. */
+/** Derives the key of an e-mail and a password. It is the same in every browser and on every host. */
 export async function deriveKey(
   id: KdfId,
   email: string,
@@ -95,7 +96,10 @@ export async function deriveKey(
   }
 }
 
-/** `email_c ":" NFKC(password)`; injective, because a canonical e-mail holds no colon. */
+/**
+ * Returns the Argon2id input `<canonical e-mail>:<NFKC password>`. No two pairs give the same input,
+ * because a canonical e-mail contains no colon.
+ */
 export function passwordBytes(email: string, password: string): Bytes {
   const canonical = canonicalEmail(email)
   if (canonical === undefined) throw new Error('kdf: e-mail without a canonical form')
@@ -104,7 +108,7 @@ export function passwordBytes(email: string, password: string): Bytes {
   return concat(toUtf8(`${canonical}:`), toUtf8(normalised))
 }
 
-/** `(okm mod (n - 1)) + 1`, big-endian, so never zero and never n. */
+/** Returns `(okm mod (n - 1)) + 1` in big-endian, which is never zero and never n. */
 export function scalarFromOkm(okm: Uint8Array): Uint8Array {
   if (okm.length !== 48) throw new Error('kdf: okm is not 48 bytes')
   return mapHashToField(okm, p256.n)

@@ -2,10 +2,10 @@ import * as z from 'zod/mini'
 import { type Bytes, fromBase64Url, fromUtf8, toUtf8 } from '../bytes.ts'
 import { publicKeyPurposes } from './public-key-proof.ts'
 
-/** 32 bytes in their one spelling. */
+/** 32 bytes in base64url. */
 const Bytes32 = z.string().check(z.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/))
 
-/** Exactly four members: libraries import a key with `d` without complaint. */
+/** Exactly four members. A key with `d` would be a private key, and libraries import it all the same. */
 export const PublicKeyJwk = z.strictObject({
   kty: z.literal('EC'),
   crv: z.literal('P-256'),
@@ -23,7 +23,7 @@ export const PublicKeyPayload = z.strictObject({
   email: z.string(),
   purpose: z.enum(publicKeyPurposes),
   kdf: z.string(),
-  /** A whole challenge: the server's own freshness, so that no clock of a browser matters. */
+  /** A whole challenge. It proves freshness without the browser's clock. */
   nonce: z.string(),
   /** base64url SHA-256 of the mail token, where one is used. */
   th: z.optional(Bytes32),
@@ -39,7 +39,10 @@ export interface PublicKeyJwt {
   signature: Bytes
 }
 
-/** Form only: header, members and spelling. Signature, nonce, host and e-mail are the server's to check. */
+/**
+ * Parses a `public_key_jwt`. Returns undefined where it is malformed. The server still has to check
+ * signature, nonce, host and e-mail.
+ */
 export function parsePublicKeyJwt(text: string): PublicKeyJwt | undefined {
   const match = /^([\w-]+)\.([\w-]+)\.([\w-]{86})$/.exec(text)
   if (!match || text.length > 4096) return undefined

@@ -13,23 +13,23 @@ export const publicKeyPurposes = [
 ] as const
 export type PublicKeyPurpose = (typeof publicKeyPurposes)[number]
 
-/** Purpose of the challenge that a `public_key_jwt` carries as its nonce. */
+/** Returns the purpose of the challenge that a `public_key_jwt` carries as its nonce. */
 export function noncePurpose(purpose: PublicKeyPurpose): ChallengePurpose {
   return purpose === 'rekey' || purpose === 'email' ? 'rekey' : 'signup'
 }
 
-/** `th`: what a proof names of the mailed token it belongs to. */
+/** Returns `th`, the hash by which a proof names the mailed token it belongs to. */
 export function mailTokenHash(token: string): string {
   return toBase64Url(sha256(toUtf8(token)))
 }
 
-/** Coordinates of 32 bytes, leading zeros included. */
+/** Returns the JWK of a point. Throws where a coordinate is not 32 bytes. */
 export function publicJwk({ x, y }: { x: Uint8Array; y: Uint8Array }): PublicKeyJwk {
   if (x.length !== 32 || y.length !== 32) throw new Error('public_key_jwt: not a point of P-256')
   return { kty: 'EC', crv: 'P-256', x: toBase64Url(x), y: toBase64Url(y) }
 }
 
-/** The JWS signing input; the key inside is the one that signs it. */
+/** Returns the JWS signing input. The key in the payload signs it. */
 export function publicKeyJwtInput(payload: PublicKeyPayload): string {
   const header = { alg: 'ES256', typ: 'pk+jwt' }
   return [header, payload].map(part => toBase64Url(toUtf8(JSON.stringify(part)))).join('.')

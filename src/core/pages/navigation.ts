@@ -1,11 +1,15 @@
-/** Where a navigation leads: to a page of this origin, or away from it. */
-export type Way = { kind: 'page' | 'away'; href: string }
+/** The target of a navigation: a page of this origin, or another site. */
+export type Destination = { kind: 'page' | 'away'; href: string }
 
 /**
- * Resolves `to` against the address of the present page. Another origin is refused unless the caller
- * says that it means to leave (`external`), and an address that runs as a script always.
+ * Resolves `to` against the address of the current page. Throws for another origin unless `external` is
+ * set, and always for an address that is neither http nor https.
  */
-export function wayTo(to: string, from: string, { external = false } = {}): Way {
+export function resolveNavigation(
+  to: string,
+  from: string,
+  { external = false } = {}
+): Destination {
   const url = new URL(to, from)
   if (url.origin === new URL(from).origin) return { kind: 'page', href: url.href }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {

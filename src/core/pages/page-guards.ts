@@ -1,6 +1,6 @@
 /**
- * Who may see a page, by the name it gives. `admin`: who administers a company, the own one or, as
- * `operator`, any. It keeps ways short and protects nothing: what is somebody's stands behind the API.
+ * The guards a page can name. `admin` lets in administrators of a company and operators. A guard only
+ * avoids detours for visitors. It protects nothing; the API does.
  */
 export const guardNames = ['none', 'signed-in', 'signed-out', 'admin', 'operator'] as const
 export type GuardName = (typeof guardNames)[number]
@@ -13,15 +13,15 @@ export interface Visitor {
   isSignedIn: boolean
   /** Their e-mail is not confirmed yet. */
   isPending: boolean
-  /** Nothing until they are known. */
+  /** Undefined until they are known. */
   permissions: readonly string[] | undefined
 }
 
 /**
- * Whether a visitor may stay on a page, and otherwise where to: to sign in, to where the e-mail is
- * confirmed, or on to what is theirs.
+ * Returns what a guard does with a visitor: lets them stay, or sends them to sign-in, to the confirmation
+ * of their e-mail, on to where a sign-in leads, or away.
  */
-export function answerOf(
+export function checkGuard(
   guard: GuardName,
   visitor: Visitor
 ): 'stay' | 'sign-in' | 'confirm' | 'go-on' | 'leave' {

@@ -1,19 +1,19 @@
-/** Where a person was, as the `redirect` parameter carries it: `query` with its `?`, `hash` with its `#`, or empty. */
+/** The place to return to. `query` includes its `?` and `hash` its `#`, or they are empty. */
 export type RedirectTarget = { path: string; query: string; hash: string }
 
 const maxBytes = 2_048
-// Three parts, each at most six characters a byte (\u0000), and the punctuation between them.
+// Three parts with at most six characters a byte (\u0000), and punctuation.
 const maxTextLength = 40_000
 
-/** The value of the `redirect` parameter, empty when the place cannot be returned to. */
+/** Returns the value of the `redirect` parameter. It is empty for a place that is not allowed. */
 export function buildRedirect({ path, query, hash }: RedirectTarget): string {
   const parts = { path, query, hash }
   return isPath(path) && isPlain(query) && isPlain(hash) ? JSON.stringify(parts) : ''
 }
 
 /**
- * Leads to `target` first and then back to `place`: `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`.
- * What the target's own query and hash say stays.
+ * Adds the `redirect` parameter for `place` to the address `target` and keeps its query and hash:
+ * `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`.
  */
 export function withRedirect(target: string, place: RedirectTarget): string {
   const [, path = '', query = '', hash = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(target) ?? []
@@ -24,8 +24,8 @@ export function withRedirect(target: string, place: RedirectTarget): string {
 }
 
 /**
- * The address a `redirect` parameter leads to, if that is a page of this origin that may be led to.
- * Go to the whole result: `/..//evil.example` keeps the origin, but its path alone is another host.
+ * Returns the address of a `redirect` parameter if it is an allowed page of this origin. Navigate to the
+ * whole address: the path of `/..//evil.example` alone would be another host.
  */
 export function parseRedirect(
   text: string,
@@ -60,7 +60,7 @@ function isPath(value: unknown): value is string {
   return isPlain(value) && /^\/(?!\/)/.test(value)
 }
 
-// Browsers read a backslash as a slash and drop tabs and line breaks before they look at an address.
+// Browsers read a backslash as a slash and ignore tabs and line breaks in an address.
 function isPlain(value: unknown): value is string {
   return (
     typeof value === 'string' &&

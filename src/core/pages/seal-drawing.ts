@@ -1,7 +1,7 @@
 export type SealState =
-  /** Nothing yet, or no record. */
+  /** No file yet, or no record. */
   | { kind: 'idle' }
-  /** Waiting: whole, but without a shape of its own. */
+  /** Waiting: all ticks have the same length. */
   | { kind: 'even' }
   /** `progress` from 0 to 1. */
   | { kind: 'hashing'; progress: number }
@@ -10,14 +10,14 @@ export type SealState =
   /** `leafHash`: 64 hex digits. */
   | { kind: 'sealed'; leafHash: string }
 
-/** Path data for `viewBox="0 0 100 100"`, to be stroked with round caps and no fill. */
+/** Path data for `viewBox="0 0 100 100"`, drawn with round caps and without fill. */
 export type SealDrawing = {
-  /** Clockwise from the top, each drawn outwards, so that a dash can make it grow; a dot is a tick without length. */
+  /** Clockwise from the top. Each is drawn outwards, so that a dash can animate it; a dot has no length. */
   ticks: string[]
   ring: {
     /** The whole circle. */
     track: string
-    /** The part that is done, clockwise from the top; empty when nothing is. */
+    /** The finished part, clockwise from the top, or empty. */
     filled: string
   }
   /** The check mark; empty unless sealed. */
@@ -27,8 +27,8 @@ export type SealDrawing = {
 }
 
 /**
- * The seal of a deposit: only a record gives it a shape, one tick per hex digit of its leaf hash.
- * Ask for 16 ticks at 32 px and below. A help to recognise, never a proof.
+ * Returns the drawing of a seal. With a record, each tick shows a hex digit of its leaf hash. Use 16
+ * ticks at 32 px and below. A seal helps people recognise a record and proves nothing.
  */
 export function sealPath(state: SealState, ticks: 64 | 16 = 64): SealDrawing {
   return {
@@ -85,7 +85,7 @@ function tick(turn: number, length: number): string {
   return `M${point(turn, tickRadius)}L${point(turn, tickRadius + length)}`
 }
 
-/** Two arcs: one alone cannot say a whole circle, nor which way round half of it goes. */
+/** Draws two arcs, because a single SVG arc can be neither a full circle nor a definite half. */
 function arc(turn: number): string {
   if (turn === 0) return ''
   const half = `A${ringRadius} ${ringRadius} 0 0 1 `
@@ -97,7 +97,7 @@ function point(turn: number, radius: number): string {
   return `${round(50 + radius * Math.sin(angle))} ${round(50 - radius * Math.cos(angle))}`
 }
 
-// Two digits: engines may differ in the last bits of sine and cosine, a seal may not.
+// Two digits, because the last bits of sine and cosine differ between engines.
 function round(value: number): number {
   return Math.round(value * 100) / 100
 }

@@ -1,4 +1,4 @@
-/** A company's colours; what is absent is the product's own. `dark` makes dark its default. */
+/** A company's colours. An absent one is the product's own. `dark` makes the dark mode the default. */
 export type ThemeColors = { dark: boolean } & {
   [role in 'background' | 'surface' | Accent]?: string | undefined
 }
@@ -15,8 +15,8 @@ export type ThemeToken =
 export type ThemeTokens = Record<ThemeToken, string>
 
 /**
- * Every colour of a page in both modes, corrected until it can be read: text and the text on fills at
- * 4.5:1, seal and controls at 3:1, on desk and sheet. Hues stay, lightness and chroma give way.
+ * Returns every colour of a page in both modes, corrected for contrast: 4.5:1 for text and 3:1 for the
+ * seal and controls, on desk and sheet. The correction keeps hues and changes lightness and chroma.
  * `#ff7a00` as primary → `#bd5900` in light mode, where white text sits on it
  */
 export function themeTokens(colors: ThemeColors): { light: ThemeTokens; dark: ThemeTokens } {
@@ -24,14 +24,14 @@ export function themeTokens(colors: ThemeColors): { light: ThemeTokens; dark: Th
 }
 
 /**
- * The text of a page's theme style. It belongs into no layer: so it wins over daisyUI's themes, and
- * therefore has to name the dark mode itself.
+ * Returns the theme style of a page. It is in no cascade layer, so it overrides daisyUI's themes and has
+ * to define the dark mode itself.
  */
 export function themeCss(colors: ThemeColors): string {
   const tokens = themeTokens(colors)
   const inLight = block('light', tokens.light)
   const inDark = block('dark', tokens.dark)
-  // A visitor without a preference of his own also reports "light", so a company's dark has to come first.
+  // A browser without a preference also reports "light", so a company's dark mode must not depend on it.
   if (colors.dark)
     return `:root,[data-theme=vidimus-dark]{${inDark}}[data-theme=vidimus]{${inLight}}`
   return (
@@ -41,7 +41,7 @@ export function themeCss(colors: ThemeColors): string {
   )
 }
 
-/** WCAG 2.2 contrast of two colours: 1 to 21. */
+/** Returns the WCAG 2.2 contrast of two colours: 1 to 21. */
 export function contrastRatio(a: string, b: string): number {
   const [darker = 0, lighter = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y)
   return (lighter + 0.05) / (darker + 0.05)
@@ -60,7 +60,7 @@ type Mode = {
   /** Text on fills. */
   content: string
   accents: Record<Accent, string>
-  /** Which way surfaces go when they are too close to the ink; accents go the other way. */
+  /** The direction in which surfaces move away from the ink. Accents move the other way. */
   surfaceStep: 1 | -1
 }
 
@@ -104,11 +104,11 @@ const dark: Mode = {
 
 const textContrast = 4.5
 const controlContrast = 3
-// Leaves room between surface and ink for soft text, status text, hairlines and fills.
+// Leaves enough contrast for soft text, status text, hairlines and fills in between.
 const surfaceContrast = 7
 const lightnessStep = 0.005
 const hairlineStep = 0.05
-// A derived desk keeps a hint of the company's hue, not its brightness.
+// A derived surface keeps a hint of the company's hue.
 const maxDerivedChroma = 0.03
 
 function tokensOf(colors: ThemeColors, mode: Mode): ThemeTokens {
@@ -145,7 +145,7 @@ function tokensOf(colors: ThemeColors, mode: Mode): ThemeTokens {
   }
 }
 
-/** A company gives surfaces for its own mode; the other mode takes their hue at our lightness. */
+/** A company's surfaces are for its default mode. The other mode takes their hue at our lightness. */
 function surface(
   given: string | undefined,
   standard: string,
@@ -172,7 +172,7 @@ function hairline(desk: string, sheet: string, mode: Mode): string {
 
 type Pair = [color: string, least: number]
 
-/** Moves lightness until every pair has its contrast; a colour that has them already stays as it is. */
+/** Changes the lightness until every pair has its contrast. */
 function correct(color: string, direction: number, pairs: Pair[]): string {
   const { l, c, h } = toOklch(color)
   let corrected = color
@@ -194,7 +194,7 @@ function block(scheme: string, tokens: ThemeTokens): string {
   return [`color-scheme:${scheme}`, ...declarations].join(';')
 }
 
-// What enters CSS has this one form, or does not enter.
+// Only this format may enter the CSS.
 function parsed(color: string | undefined): string | undefined {
   if (color !== undefined && !/^#[0-9a-f]{6}$/.test(color))
     throw new Error('contrast: a colour is written #rrggbb')

@@ -1,34 +1,37 @@
-/** An answer of `POST /verify`, as far as its words go. */
+/** The part of a `POST /verify` answer that the words depend on. */
 interface AnswerLike {
   verdict: 'authentic' | 'not_found'
-  /** When it was asked. */
+  /** Time of the verification. */
   at: string
   findings: readonly { match: 'original' | 'stored_copy'; recorded: string; leaf_hash: string }[]
 }
 
-/** What was compared: a file at hand, or a fingerprint that somebody gave. */
+/** What was compared: a file, or a given fingerprint. */
 export type Subject = 'file' | 'fingerprint'
 
-/** How an answer is told. Word, shape and sentence each suffice alone. */
-export interface Telling {
-  /** Word and sentence in the catalogue: `word.original`, `sentence.original`. */
+/** How an answer is shown. Word, shape and sentence each say it on their own. */
+export interface VerdictDescription {
+  /** Key of the word and the sentence in the dictionary: `word.original`, `sentence.original`. */
   key: 'original' | 'stored_copy' | 'not_found' | 'fingerprint' | 'fingerprint_not_found'
   tone: 'success' | 'neutral'
-  /** The time in the sentence: of the record, or of the question. */
+  /** The time in the sentence: that of the record, or of the verification. */
   time: string
-  /** Gives the seal its shape; nothing without a record. */
+  /** Gives the seal its shape. Undefined without a record. */
   leafHash: string | undefined
-  /** Sentences that always follow, in the catalogue: `adds.not_false`. */
+  /** Keys of further sentences: `adds.not_false`. */
   adds: readonly ('not_false' | 'no_file')[]
-  /** Whether there is a record that proves something. */
+  /** Whether there is a record. */
   proves: boolean
 }
 
 /**
- * The one sentence for an answer. The original counts before a reduced copy, and the first of several
- * records before the later ones, because it says most. Without a file nothing is called unchanged.
+ * Returns how to show an answer. An original precedes a reduced copy, and the first record later ones.
+ * Without a file the words do not claim that a file is unchanged.
  */
-export function tell({ verdict, at, findings }: AnswerLike, subject: Subject = 'file'): Telling {
+export function describeVerdict(
+  { verdict, at, findings }: AnswerLike,
+  subject: Subject = 'file'
+): VerdictDescription {
   const finding = findings.find(({ match }) => match === 'original') ?? findings[0]
   if (verdict === 'not_found' || !finding) {
     return {

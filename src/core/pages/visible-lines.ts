@@ -1,12 +1,12 @@
-/** Lines of a list whose heights depend on their kind alone, and where each begins. */
+/** The positions of the lines of a list. */
 export interface Lines {
-  /** How many there are. */
+  /** The number of lines. */
   length: number
-  /** Of this one and all before it; `topOf(length)` is the height of the list. */
+  /** Returns where a line begins. `topOf(length)` is the height of the list. */
   topOf(index: number): number
 }
 
-/** `heightOf` is asked once for each line. */
+/** Measures a list. Calls `heightOf` once per line. */
 export function measureLines(length: number, heightOf: (index: number) => number): Lines {
   const tops = new Float64Array(length + 1)
   for (let index = 0; index < length; index++) {
@@ -15,7 +15,7 @@ export function measureLines(length: number, heightOf: (index: number) => number
   return { length, topOf: index => tops[Math.max(0, Math.min(length, index))] ?? 0 }
 }
 
-/** The lines between two heights, in steps of eight, so that scrolling draws anew seldom. */
+/** Returns the lines between two heights, in steps of eight, so that scrolling seldom redraws. */
 export function visibleLines(
   lines: Lines,
   from: number,
@@ -27,7 +27,7 @@ export function visibleLines(
   return { start: Math.min(start, lines.length), end: Math.min(end, lines.length) }
 }
 
-/** The line that this height falls on, by halving. */
+/** Finds the line at a height by binary search. */
 function lineAt(lines: Lines, height: number): number {
   let [low, high] = [0, lines.length]
   while (low < high) {

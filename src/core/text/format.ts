@@ -1,6 +1,6 @@
 export type FormatLocale = 'en' | 'fr'
 
-/** Decimal units with one digit: `1.2 MB`, « 1,2 Mo »; whole bytes below 1,000. */
+/** Formats bytes in decimal units with one digit: `1.2 MB`, « 1,2 Mo ». Below 1,000 in whole bytes. */
 export function formatBytes(bytes: number, locale: FormatLocale): string {
   return visibleSpace(formatUnits(bytes, locale))
 }
@@ -19,17 +19,17 @@ function formatUnits(bytes: number, locale: FormatLocale): string {
   return numberFormat(locale, 'terabyte', 1).format(bytes / 1e12)
 }
 
-/** A limit that somebody has set, without a digit that says nothing: `5 GB`, `1.5 GB`, « 5 Go » */
+/** Formats a limit without a trailing zero: `5 GB`, `1.5 GB`, « 5 Go » */
 export function formatByteLimit(bytes: number, locale: FormatLocale): string {
   return formatBytes(bytes, locale).replace(/[.,]0(?!\d)/, '')
 }
 
-/** `1.2 MB/s`, « 1,2 Mo/s » */
+/** Formats a speed: `1.2 MB/s`, « 1,2 Mo/s » */
 export function formatSpeed(bytesPerSecond: number, locale: FormatLocale): string {
   return `${formatBytes(bytesPerSecond, locale)}/s`
 }
 
-/** A share from 0 to 1 as `41%`, « 41 % », rounded down: 100% is said only of what is complete. */
+/** Formats a share from 0 to 1 as `41%`, « 41 % ». Rounds down, so only a complete share is 100%. */
 export function formatPercent(share: number, locale: FormatLocale): string {
   // 0.29 × 100 is 28.999999999999996.
   const percent = Math.floor(Math.min(1, Math.max(0, share)) * 100 + 1e-9)
@@ -39,7 +39,10 @@ export function formatPercent(share: number, locale: FormatLocale): string {
   return visibleSpace(format.format(percent / 100))
 }
 
-/** `May 3, 2026 at 2:02 PM`, « 3 mai 2026 à 14:02 », « 1er mai 2026 à 14:02 »; in the reader's own time zone unless one is given. */
+/**
+ * Formats a time in the reader's time zone or in `zone`: `May 3, 2026 at 2:02 PM`,
+ * « 3 mai 2026 à 14:02 », « 1er mai 2026 à 14:02 »
+ */
 export function formatDateTime(time: Date, locale: FormatLocale, zone?: string): string {
   const format = formatOnce(`time ${locale} ${zone}`, () => {
     const options = { dateStyle: 'long', timeStyle: 'short' } as const
@@ -49,8 +52,8 @@ export function formatDateTime(time: Date, locale: FormatLocale, zone?: string):
 }
 
 /**
- * An instant of record: date, time with seconds and offset of the zone, and the same instant in UTC where
- * that reads otherwise. `May 3, 2026 at 2:02:07 PM UTC+02:00 (2026-05-03 12:02:07 UTC)`
+ * Formats the time of a record with seconds and the zone's offset, and adds the time in UTC where the
+ * offset is not zero. `May 3, 2026 at 2:02:07 PM UTC+02:00 (2026-05-03 12:02:07 UTC)`
  */
 export function formatInstant(time: Date, locale: FormatLocale, zone?: string): string {
   const inZone = zone ? { timeZone: zone } : {}
@@ -67,7 +70,7 @@ export function formatInstant(time: Date, locale: FormatLocale, zone?: string): 
   return `${local} (${time.toISOString().slice(0, 19).replace('T', ' ')}\u00a0UTC)`
 }
 
-/** `UTC+05:30`, and `UTC` alone for an offset of zero. */
+/** Returns `UTC+05:30`, or `UTC` for an offset of zero. */
 function offsetOf(time: Date, zone: string | undefined): string {
   const format = formatOnce(`offset ${zone}`, () => {
     const options = { timeZoneName: 'longOffset' } as const
@@ -77,14 +80,14 @@ function offsetOf(time: Date, zone: string | undefined): string {
   return (name ?? 'GMT').replace('GMT', 'UTC').replace('+00:00', '')
 }
 
-/** French counts the first of a month and numbers the other days: « jeudi 1er mai ». */
+/** Writes the first of a month as French does: « jeudi 1er mai ». Other days stay as they are. */
 export function withOrdinal(text: string, locale: FormatLocale): string {
   return locale === 'fr' ? text.replace(/(?<=^|\s)1(?=\s\p{L})/u, '1er') : text
 }
 
 export type TimeLeft = { unit: 'second' | 'minute' | 'hour' | 'day'; value: number }
 
-/** What is left, as roughly as it is known; the words around it are a translation's. 95 → 2 minutes */
+/** Rounds a remaining time to one unit, which a translation words. 95 → 2 minutes */
 export function timeLeft(seconds: number): TimeLeft {
   if (seconds <= 50) return { unit: 'second', value: Math.max(5, Math.ceil(seconds / 5) * 5) }
   if (seconds < 59.5 * 60) return { unit: 'minute', value: Math.round(seconds / 60) }
@@ -92,7 +95,7 @@ export function timeLeft(seconds: number): TimeLeft {
   return { unit: 'day', value: Math.round(seconds / 86_400) }
 }
 
-/** What is left as a clock that runs down: `0:42`, `12:05`, `1:00:07` */
+/** Formats a countdown: `0:42`, `12:05`, `1:00:07` */
 export function formatCountdown(seconds: number): string {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
   const parts = hours > 0 ? [hours, minutes, seconds % 60] : [minutes, seconds % 60]
@@ -100,7 +103,7 @@ export function formatCountdown(seconds: number): string {
 }
 
 const tags = { en: 'en-US', fr: 'fr-FR' }
-/** Our typeface has no narrow space, and the one that replaces it is too narrow to be seen. */
+/** Widens narrow spaces: our typeface has none, and the browser's substitute is hardly visible. */
 function visibleSpace(text: string): string {
   return text.replaceAll('\u202f', '\u00a0')
 }
@@ -118,11 +121,11 @@ function numberFormat(locale: FormatLocale, unit: string, digits: number): Intl.
   })
 }
 
-// A format costs far more to make than to use, and a queue of 1,000 files formats on every tick.
+// Creating a format is slow, and a queue of 1,000 files formats on every tick.
 const formats = new Map<string, unknown>()
 
 function formatOnce<T>(name: string, make: () => T): T {
   if (!formats.has(name)) formats.set(name, make())
-  // A name stands for one kind of format, so what it kept has its type.
+  // as: each name belongs to one kind of format
   return formats.get(name) as T
 }

@@ -1,10 +1,10 @@
 import { csvCell } from './csv.ts'
 
-/** The first cells of a check: its id, kind, time, state, code, and the name that is still empty. */
+/** Matches the first cells of a verification: id, kind, time, state, code and the empty name. */
 const check = /^([0-9a-f-]{36}),verify,([^,"]*),([^,"]*),([^,"]*),,/
 
-/** The CSV of a history with the names of checked files, which stand in no answer of the server. */
-export function withNames(csv: string, names: ReadonlyMap<string, readonly string[]>): string {
+/** Adds the names of verified files to the CSV of a history. Only the browser knows these names. */
+export function addFileNames(csv: string, names: ReadonlyMap<string, readonly string[]>): string {
   const named = (line: string) =>
     line.replace(check, (whole, id: string) => {
       const found = names.get(id)

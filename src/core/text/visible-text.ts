@@ -1,6 +1,6 @@
-/** Controls of direction, such as U+202E, which show a text in another order than it has. */
+/** Direction controls, such as U+202E, reorder a text on the screen. */
 const directionControls = /\p{Bidi_Control}/u
-/** Something that can be seen: U+3164 is a letter and U+2800 a symbol, and both are blank. */
+/** A visible character. U+3164 is a letter and U+2800 a symbol, but both are blank. */
 const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
 
 export function hasDirectionControls(text: string): boolean {
@@ -12,7 +12,7 @@ export function isVisible(text: string): boolean {
 }
 
 /**
- * A name of somebody else's file as it is shown: nothing in it turns the order of what stands there.
+ * Returns a file name without direction controls, so that it cannot disguise its ending.
  * `'a\u202Efdp.exe'` → `'afdp.exe'`
  */
 export function shownName(name: string): string {

@@ -1,4 +1,4 @@
-import { withNames } from '../../core/text/history-csv.ts'
+import { addFileNames } from '../../core/text/history-csv.ts'
 import { type ExportOptions, getExport } from '../../stores/accounts/own-data-export.ts'
 import { $checkedNames } from '../../stores/checked-names.ts'
 import { fetchExport } from '../../stores/history/request-export.ts'
@@ -12,7 +12,11 @@ export async function saveExport(filter: RequestFilter, name: string): Promise<v
   const content = await fetchExport(filter)
   const names = $checkedNames.get()
   const isBare = names.size === 0
-  save(isBare ? content : new Blob([withNames(await textOf(content), names)], content), name, 'csv')
+  save(
+    isBare ? content : new Blob([addFileNames(await textOf(content), names)], content),
+    name,
+    'csv'
+  )
 }
 
 /** The same for the person's own data, as JSON. */

@@ -1,7 +1,7 @@
 import { memo, type ReactNode, useMemo, useState } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import { buildRedirect } from '../../core/pages/redirect-parameter.ts'
-import { tell } from '../../core/pages/verdict-words.ts'
+import { describeVerdict } from '../../core/pages/verdict-words.ts'
 import { formatPercent } from '../../core/text/format.ts'
 import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
 import { type Check, cancelCheck, mayRetry } from '../../stores/verifications.ts'
@@ -55,7 +55,7 @@ const CheckLine = memo(function CheckLine({
   const name = check.name ?? t('verify.pasted')
   if (state.step === 'done') {
     const { answer } = state
-    const telling = tell(answer, check.subject)
+    const telling = describeVerdict(answer, check.subject)
     return (
       <details className="group">
         <summary className="flex cursor-pointer list-none items-center gap-3">

@@ -1,6 +1,6 @@
 import type { Ref } from 'react'
 import type { Answer } from '../../contract/verifications.ts'
-import { type Telling, tell } from '../../core/pages/verdict-words.ts'
+import { describeVerdict, type VerdictDescription } from '../../core/pages/verdict-words.ts'
 import { formatBytes, formatInstant } from '../../core/text/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import type { Check } from '../../stores/verifications.ts'
@@ -19,7 +19,7 @@ interface VerdictProps {
 /** The answer in full: word, seal and sentence, what it proves, and what it was about. */
 export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
   const { check, answer, locale, t } = props
-  const telling = tell(answer, check.subject)
+  const telling = describeVerdict(answer, check.subject)
   return (
     <article className="sheet flex flex-col gap-6" data-verdict={telling.key}>
       <div className="flex flex-col items-start gap-4 sm:flex-row sm:gap-6">
@@ -43,7 +43,7 @@ export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLH
 /** What stands below the sentence. */
 export function VerdictFacts({ check, answer, locale, t }: VerdictProps) {
   const { subject } = check
-  const telling = tell(answer, subject)
+  const telling = describeVerdict(answer, subject)
   const { company, sha256 } = answer
   return (
     <dl className="grid gap-4 text-sm sm:grid-cols-[max-content_1fr] sm:gap-x-6">
@@ -86,7 +86,7 @@ export function VerdictSeal({
   className,
   small = false
 }: {
-  telling: Telling
+  telling: VerdictDescription
   t: T
   className: string
   small?: boolean
@@ -109,7 +109,7 @@ export function VerdictSeal({
   )
 }
 
-export function Word({ telling, t }: { telling: Telling; t: T }) {
+export function Word({ telling, t }: { telling: VerdictDescription; t: T }) {
   const isGood = telling.tone === 'success'
   return (
     <p
@@ -128,7 +128,7 @@ export function Sentence({
   locale,
   t
 }: {
-  telling: Telling
+  telling: VerdictDescription
   company: string
   locale: Locale
   t: T

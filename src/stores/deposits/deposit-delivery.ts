@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 import { type createDeposit, MediaType } from '../../contract/deposits.ts'
 import { AppError, type ErrorCode, errorCodes } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { createPace } from '../../core/files/transfer-speed.ts'
+import { createSpeedMeter } from '../../core/files/transfer-speed.ts'
 import type { Reduction } from '../../workers/image-client.ts'
 import type { AskOptions } from '../../workers/pool.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
@@ -141,7 +141,7 @@ export function createDepositDelivery(parts: DeliveryParts, context: DeliveryCon
     const showCut = (cut: boolean) =>
       list.change(entry, { status: 'uploading', ratio: entry.sent, cut })
     const send = (onNewBytes: () => void) => {
-      const paceAt = createPace() // a new one, so that time without a connection does not count
+      const paceAt = createSpeedMeter() // a new one, so that time without a connection does not count
       const onProgress = (sent: number) => {
         if (signal.aborted) return
         if (sent > most) onNewBytes()

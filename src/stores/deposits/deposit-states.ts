@@ -3,7 +3,7 @@ import type { Category } from '../../contract/categories.ts'
 import type { Transform } from '../../contract/deposits.ts'
 import type { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import type { Pace } from '../../core/files/transfer-speed.ts'
+import type { TransferSpeed } from '../../core/files/transfer-speed.ts'
 
 /** How many files the queue takes that have not ended. */
 export const maxQueued = 1000
@@ -34,7 +34,7 @@ export type DepositState =
   /** The person decides between the picture and its reduced copy. Nothing is sent before that. */
   | { status: 'choosing' }
   | { status: 'reserving' }
-  | ({ status: 'uploading'; ratio: number; cut: boolean } & Pace)
+  | ({ status: 'uploading'; ratio: number; cut: boolean } & TransferSpeed)
   | { status: 'paused'; by: 'person' | 'session'; ratio: number }
   /** A limit is reached. Resuming asks the server again. */
   | { status: 'paused'; by: 'limit'; ratio: number; error: AppError }

@@ -1,5 +1,5 @@
 import type { ProcessedRequest, RequestState } from '../../contract/requests.ts'
-import { fold, searchWords } from '../../core/text/search-words.ts'
+import { foldText, searchWords } from '../../core/text/search-words.ts'
 
 /** The filters of `GET /process`. */
 export interface RequestFilter {
@@ -48,7 +48,7 @@ const folded = new WeakMap<ProcessedRequest, string>()
 function foldedName(request: ProcessedRequest): string {
   const known = folded.get(request)
   if (known !== undefined) return known
-  const name = fold(request.name ?? '')
+  const name = foldText(request.name ?? '')
   folded.set(request, name)
   return name
 }

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { tagged } from '../../../core/evidence/lookup-tag.ts'
+import { tagInput } from '../../../core/evidence/lookup-tag.ts'
 import { inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeyring, CompanyKeys, Deps, Keys } from '../deps.ts'
 
@@ -55,7 +55,7 @@ async function readCompanyKeys(tx: Tx, keys: Keys): Promise<CompanyKeys> {
 
 /** Returns the keyed tag of a fingerprint, 32 bytes: as `lookupTag` of `core`, in a tenth of its time. */
 export function tagOf(lookup: KeyObject, kind: 'sha256' | 'blob', digest: Uint8Array): Buffer {
-  return createHmac('sha256', lookup).update(tagged(kind, digest)).digest()
+  return createHmac('sha256', lookup).update(tagInput(kind, digest)).digest()
 }
 
 function aadOf(company_id: CompanyId, kind: string): string {

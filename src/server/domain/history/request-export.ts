@@ -1,7 +1,7 @@
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { toHex } from '../../../core/bytes.ts'
 import { parseDigest } from '../../../core/evidence/formats.ts'
-import { csvMark, csvRecord } from '../../../core/text/csv.ts'
+import { byteOrderMark, csvRecord } from '../../../core/text/csv.ts'
 import { inCompany, type Tx, type Wish } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { readAllOpenings } from '../evidence/sealed-openings.ts'
@@ -39,7 +39,7 @@ export async function* exportRequests(
       caller,
       ...(cursor === undefined ? {} : { waitMs: nextPageMs })
     })
-    const head = cursor === undefined ? csvMark + csvRecord(Object.keys(columns)) : ''
+    const head = cursor === undefined ? byteOrderMark + csvRecord(Object.keys(columns)) : ''
     const cells = page.map(request => Object.values(columns).map(cell => cell(request, names)))
     yield head + cells.map(csvRecord).join('')
     cursor = page.length === exportPage ? page.at(-1)?.id : undefined

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { AppError } from '../../../contract/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
-import { fold, searchWords } from '../../../core/text/search-words.ts'
+import { foldText, searchWords } from '../../../core/text/search-words.ts'
 import { allowedCategories } from '../../db/joins.ts'
 import { inCompany, inCompanyOnce, type Tx, type Wish } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -55,7 +55,7 @@ export async function publish(
       leaf?.record_id ?? null,
       leaf?.leaf ?? null,
       leaf ? Buffer.from(leaf.hash) : null,
-      draft.facts.name === undefined ? null : fold(draft.facts.name),
+      draft.facts.name === undefined ? null : foldText(draft.facts.name),
       draft.facts.category_id ?? null
     ]
   })

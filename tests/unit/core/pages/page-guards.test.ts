@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answerOf, guardNames, isGuardName } from '../../../../src/core/pages/page-guards.ts'
+import { checkGuard, guardNames, isGuardName } from '../../../../src/core/pages/page-guards.ts'
 
 const out = { isSignedIn: false, isPending: false, permissions: undefined }
 const unread = { isSignedIn: true, isPending: false, permissions: undefined }
@@ -18,7 +18,7 @@ test.each([
   'answers at %s to a stranger, somebody unread, a sign-up, a person, an admin, an operator',
   (guard, answers) => {
     const visitors = [out, unread, pending, person, admin, operator]
-    expect(visitors.map(visitor => answerOf(guard, visitor))).toEqual(answers)
+    expect(visitors.map(visitor => checkGuard(guard, visitor))).toEqual(answers)
   }
 )
 

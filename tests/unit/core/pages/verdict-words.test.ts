@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Subject, tell } from '../../../../src/core/pages/verdict-words.ts'
+import { describeVerdict, type Subject } from '../../../../src/core/pages/verdict-words.ts'
 import { formatInstant } from '../../../../src/core/text/format.ts'
 import enHistory from '../../../../src/i18n/en/history.json' with { type: 'json' }
 import enVerify from '../../../../src/i18n/en/verify.json' with { type: 'json' }
@@ -79,14 +79,17 @@ test.for(['en', 'fr'] as const)('calls the same thing by the same word in histor
 })
 
 test('gives a record its seal and its proof, and nothing to what has none', () => {
-  expect(tell(answers.original)).toMatchObject({
+  expect(describeVerdict(answers.original)).toMatchObject({
     tone: 'success',
     leafHash: leaf('a'),
     proves: true,
     adds: []
   })
-  expect(tell(answers.stored_copy)).toMatchObject({ tone: 'success', leafHash: leaf('b') })
-  expect(tell(answers.not_found)).toEqual({
+  expect(describeVerdict(answers.stored_copy)).toMatchObject({
+    tone: 'success',
+    leafHash: leaf('b')
+  })
+  expect(describeVerdict(answers.not_found)).toEqual({
     key: 'not_found',
     tone: 'neutral',
     time: at,
@@ -98,13 +101,13 @@ test('gives a record its seal and its proof, and nothing to what has none', () =
 
 test('calls nothing unchanged where only a fingerprint was given', () => {
   for (const name of ['original', 'stored_copy'] as const) {
-    expect(tell(answers[name], 'fingerprint')).toMatchObject({
+    expect(describeVerdict(answers[name], 'fingerprint')).toMatchObject({
       key: 'fingerprint',
       adds: ['no_file'],
       proves: true
     })
   }
-  expect(tell(answers.not_found, 'fingerprint').key).toBe('fingerprint_not_found')
+  expect(describeVerdict(answers.not_found, 'fingerprint').key).toBe('fingerprint_not_found')
   for (const [locale, unchanged] of [
     ['en', /unchanged|this exact file|not one byte/i],
     ['fr', /inchangé|pas changé/i]
@@ -118,13 +121,13 @@ test('calls nothing unchanged where only a fingerprint was given', () => {
 
 test('prefers the original to a copy, and the first record to a later one', () => {
   const verdict = 'authentic'
-  expect(tell({ verdict, at, findings: [copy, original, later] })).toMatchObject({
+  expect(describeVerdict({ verdict, at, findings: [copy, original, later] })).toMatchObject({
     key: 'original',
     time: may,
     leafHash: leaf('a')
   })
-  expect(tell({ verdict, at, findings: [original, later] }).leafHash).toBe(leaf('a'))
-  expect(tell({ verdict, at, findings: [copy, later] }).leafHash).toBe(leaf('c'))
+  expect(describeVerdict({ verdict, at, findings: [original, later] }).leafHash).toBe(leaf('a'))
+  expect(describeVerdict({ verdict, at, findings: [copy, later] }).leafHash).toBe(leaf('c'))
 })
 
 test('adds to an unknown file that this does not make it false', () => {
@@ -161,7 +164,7 @@ function say(
   locale: Locale,
   subject?: Subject
 ): { word: string; sentence: string } {
-  const { key, time } = tell(answers[name], subject)
+  const { key, time } = describeVerdict(answers[name], subject)
   const t = translator(locale, words[locale])
   const when = plainSpaces(formatInstant(new Date(time), locale, 'Asia/Kolkata'))
   return {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { csvRecord } from '../../../../src/core/text/csv.ts'
-import { withNames } from '../../../../src/core/text/history-csv.ts'
+import { addFileNames } from '../../../../src/core/text/history-csv.ts'
 
 const [one, many, other, deposit] = [1, 2, 3, 4].map(
   digit => `01890000-0000-7000-8000-00000000000${digit}`
@@ -21,7 +21,9 @@ test('puts names of checked files into their rows, quoted and inert, and changes
     [many, ['a.pdf', 'b.pdf']],
     [deposit, ['never.pdf']]
   ])
-  const [head, first, second, third, fourth, end] = withNames(`\ufeff${csv}`, names).split('\r\n')
+  const [head, first, second, third, fourth, end] = addFileNames(`\ufeff${csv}`, names).split(
+    '\r\n'
+  )
   expect(head).toBe('\ufeffid,kind,created,state,code,name,size')
   expect(first).toBe(`${one},verify,2026-05-03T12:00:00.000Z,done,,"'=1+1, ""x"".pdf",2`)
   expect(second).toBe(`${many},verify,2026-05-03T12:00:00.000Z,done,,a.pdf; b.pdf,2`)

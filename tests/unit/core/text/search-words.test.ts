@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fold, searchWords } from '../../../../src/core/text/search-words.ts'
+import { foldText, searchWords } from '../../../../src/core/text/search-words.ts'
 
 test.each([
   ['Été.PDF', 'ete.pdf'],
@@ -9,7 +9,7 @@ test.each([
   ['İstanbul', 'istanbul'],
   ['ﬁche', 'fiche']
 ])('compares %s as %s', (text, folded) => {
-  expect(fold(text)).toBe(folded)
+  expect(foldText(text)).toBe(folded)
 })
 
 test('looks for each word of what was typed', () => {

@@ -1,7 +1,7 @@
 import { createElement } from 'react'
 import { renderToStaticMarkup } from 'react-dom/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tell } from '../../../../src/core/pages/verdict-words.ts'
+import { describeVerdict } from '../../../../src/core/pages/verdict-words.ts'
 import en from '../../../../src/i18n/en/verify.json' with { type: 'json' }
 import { translator } from '../../../../src/i18n/index.ts'
 import { Sentence } from '../../../../src/islands/verify/VerdictSheet.tsx'
@@ -16,7 +16,7 @@ afterAll(() => {
 
 test('the sentence of a verdict shows seconds, the offset of the reader and UTC as text', () => {
   const recorded = '2026-05-03T14:02:07.000Z'
-  const telling = tell({
+  const telling = describeVerdict({
     verdict: 'authentic',
     at: '2026-06-01T08:00:00.000Z',
     findings: [{ match: 'original', recorded, leaf_hash: 'a'.repeat(64) }]
