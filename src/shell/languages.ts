@@ -35,6 +35,6 @@ async function change(locale: Locale): Promise<void> {
 
 async function saveFor(locale: Locale): Promise<void> {
   if (document.documentElement.dataset['session'] !== 'in') return
-  const { changeLocale } = await import('../stores/users.ts')
-  await changeLocale(locale)
+  const { saveLanguage } = await import('../stores/users.ts')
+  await saveLanguage(locale)
 }

@@ -1,6 +1,6 @@
 import { atom } from 'nanostores'
 import { environment } from './environment.ts'
-import { checkedNamesKey, onSignIn, onSignOut, signedInUser } from './sessions.ts'
+import { checkedNamesKey, onSignIn, onSignOut, signedInUserId } from './sessions.ts'
 
 type Names = readonly string[]
 
@@ -17,7 +17,7 @@ onSignIn(() => $checkedNames.set(readNames()))
 onSignOut(() => $checkedNames.set(new Map()))
 
 export function rememberNames(request: string, names: Names): void {
-  const person = signedInUser()
+  const person = signedInUserId()
   if (person === undefined || names.length === 0) return
   // read again, because other tabs write there too
   const kept = [...readNames(), [request, names] as const]
@@ -28,7 +28,7 @@ export function rememberNames(request: string, names: Names): void {
 }
 
 function readNames(): ReadonlyMap<string, Names> {
-  const person = signedInUser()
+  const person = signedInUserId()
   const text = environment().readStored(checkedNamesKey)
   if (person === undefined || !text?.startsWith(`${person}\n`)) return new Map()
   try {

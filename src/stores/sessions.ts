@@ -138,15 +138,15 @@ export function sessionNumber(): number {
   return sessions
 }
 
-/** Returns the id of the person who is signed in. */
-export function signedInUser(): string | undefined {
+/** Returns the id of the person, if one is signed in. */
+export function signedInUserId(): string | undefined {
   const user = readPayload(sessionToken() ?? '')?.['sub']
   return typeof user === 'string' ? user : undefined
 }
 
 /** Returns a name for what this person's tabs share: `'stream'` → `'vidimus:stream:docs.acme.fr:<user>'` */
 export function sharedName(what: string): string {
-  return `vidimus:${what}:${environment().place().host}:${signedInUser() ?? ''}`
+  return `vidimus:${what}:${environment().place().host}:${signedInUserId() ?? ''}`
 }
 
 /** Handles what an error of any call means for the session: it has ended, or the person is disabled. */

@@ -45,7 +45,7 @@ export function can(name: string): boolean {
 }
 
 /** Saves the language of the person, if one is signed in. */
-export async function changeLocale(locale: Locale): Promise<void> {
+export async function saveLanguage(locale: Locale): Promise<void> {
   if ($session.get().status === 'in') await change({ locale })
 }
 
@@ -96,7 +96,7 @@ async function settleLocale(user: UserInfo): Promise<void> {
   const start = sessionStart
   sessionStart = undefined
   if (!start) return
-  if (user.locale === 'und') await changeLocale(pageLocale()).catch(() => {})
+  if (user.locale === 'und') await saveLanguage(pageLocale()).catch(() => {})
   else if (user.locale !== pageLocale()) switchLanguage(user.locale, start)
 }
 

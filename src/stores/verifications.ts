@@ -7,7 +7,7 @@ import { retryDelay } from '../core/retry-delay.ts'
 import { shownName } from '../core/text/visible-text.ts'
 import { rememberNames } from './checked-names.ts'
 import { environment } from './environment.ts'
-import { $session, api, onSignIn, onSignOut, signedInUser } from './sessions.ts'
+import { $session, api, onSignIn, onSignOut, signedInUserId } from './sessions.ts'
 
 export type CheckState =
   | { step: 'waiting' }
@@ -66,7 +66,7 @@ onSignOut(end => {
   if (end === 'signed-out') forgetChecks()
 })
 onSignIn(() => {
-  const person = signedInUser()
+  const person = signedInUserId()
   if (owner !== undefined && owner !== person) forgetChecks()
   owner = person
   // signed in, other limits apply, and what the end of a session has stopped can continue
@@ -132,7 +132,7 @@ export function mayRetry({ state }: Check): boolean {
 }
 
 /** Returns whether the check still waits for its answer. */
-export function isOpen({ state }: Check): boolean {
+export function isUnanswered({ state }: Check): boolean {
   return state.step === 'waiting' || state.step === 'hashing' || state.step === 'asking'
 }
 
@@ -149,7 +149,7 @@ async function restartChecks(isMeant: (check: Check) => boolean): Promise<void> 
 
 /** Stops all checks without an answer. They can be retried. */
 export function stopChecks(): void {
-  for (const { id } of $checks.get().filter(isOpen)) {
+  for (const { id } of $checks.get().filter(isUnanswered)) {
     running.get(id)?.abort()
     change(id, { state: { step: 'stopped' } })
   }
@@ -159,7 +159,7 @@ export function stopChecks(): void {
 export function cancelCheck(id: number): void {
   running.get(id)?.abort()
   drop(id)
-  if (!$checks.get().some(isOpen)) endPause()
+  if (!$checks.get().some(isUnanswered)) endPause()
 }
 
 export function forgetChecks(): void {
@@ -225,7 +225,7 @@ async function fingerprint({ id, sha256 }: Check): Promise<Question | undefined>
 async function askAll(group: readonly Question[]): Promise<AppError | undefined> {
   let failures = 0
   for (;;) {
-    const open = new Set($checks.get().flatMap(check => (isOpen(check) ? check.id : [])))
+    const open = new Set($checks.get().flatMap(check => (isUnanswered(check) ? check.id : [])))
     const left = group.filter(({ id }) => open.has(id))
     if (left.length === 0) return undefined
     const error = await ask(left.slice(0, itemLimit()))

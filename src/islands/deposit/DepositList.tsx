@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import { formatPercent, timeLeft } from '../../core/text/format.ts'
 import { type Locale, languageTag, type T } from '../../i18n/index.ts'
-import { type DepositSummary, openOf, rankOf } from '../../stores/deposits/deposit-states.ts'
+import { countOpen, type DepositSummary, rankOf } from '../../stores/deposits/deposit-states.ts'
 import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
 import {
   $depositSummary,
@@ -36,7 +36,7 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
   const [shown, setShown] = useState(shownAtOnce)
   const [isAsking, setAsking] = useState(false)
   const list = useRef<HTMLElement>(null)
-  const open = openOf(summary)
+  const open = countOpen(summary)
   const hasEnded = open === 0
   const limit = limitOf(deposits)
   const ordered = deposits.toSorted((a, b) => rankOf(a.$state.get()) - rankOf(b.$state.get()))

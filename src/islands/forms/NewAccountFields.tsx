@@ -1,4 +1,4 @@
-import type { Chooser } from '../../stores/accounts/password-strength.ts'
+import type { PasswordOwner } from '../../stores/accounts/password-strength.ts'
 import { Field } from '../kit/Field.tsx'
 import type { AccountFieldProps } from './AccountFields.tsx'
 import { fieldSentence } from './account-form.ts'
@@ -36,7 +36,7 @@ export function UsernameField({
 
 interface NewPasswordFieldsProps extends AccountFieldProps {
   /** Who chooses it, as far as the other fields say by now. */
-  chooser: () => Chooser
+  chooser: () => PasswordOwner
 }
 
 /** A password twice, and that it stays here. */

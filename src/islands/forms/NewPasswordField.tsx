@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { minStrength, type Strength } from '../../core/input/password.ts'
 import type { T } from '../../i18n/index.ts'
-import { type Chooser, strengthOf } from '../../stores/accounts/password-strength.ts'
+import { type PasswordOwner, strengthOf } from '../../stores/accounts/password-strength.ts'
 import { PasswordField } from './PasswordField.tsx'
 
 interface NewPasswordFieldProps {
@@ -10,7 +10,7 @@ interface NewPasswordFieldProps {
   name: string
   error?: string | undefined
   /** Read at each keystroke: whose words are no password. */
-  chooser: () => Chooser
+  chooser: () => PasswordOwner
 }
 
 /** A password that is being chosen, with its strength in words; the judge is loaded on focus, or for what stands there already. */

@@ -1,7 +1,7 @@
 import type { FieldErrors } from '../../contract/errors.ts'
 import { minStrength, newPasswordFault } from '../../core/input/password.ts'
 import { firstOf, required, sameAs, type Validator } from '../../core/input/validators.ts'
-import { type Chooser, strengthOf } from '../../stores/accounts/password-strength.ts'
+import { type PasswordOwner, strengthOf } from '../../stores/accounts/password-strength.ts'
 
 /** What holds for a chosen password and its repetition; `label` is what its field is called. */
 export function newPasswordRules(
@@ -19,7 +19,7 @@ export function newPasswordRules(
 export async function weaknessErrors(
   name: string,
   password: string,
-  chooser: Chooser
+  chooser: PasswordOwner
 ): Promise<FieldErrors | undefined> {
   if (!password || newPasswordFault(password)) return undefined
   const strength = await strengthOf(password, chooser)

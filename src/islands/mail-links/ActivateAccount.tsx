@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import { type Locale, localizedPath, translator, type Words } from '../../i18n/index.ts'
-import { activate } from '../../stores/accounts/mail-links.ts'
+import { activateAccount } from '../../stores/accounts/mail-links.ts'
 import { continueAfterSignIn } from '../forms/account-form.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
@@ -47,7 +47,7 @@ export function ActivateAccount({ locale, words, company }: ActivateAccountProps
         asksForName
         username={link.username}
         send={async chosen => {
-          await activate(link, { ...chosen, locale })
+          await activateAccount(link, { ...chosen, locale })
           await continueAfterSignIn(t('account.signUp.done'))
         }}
       />

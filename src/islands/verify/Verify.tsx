@@ -12,7 +12,7 @@ import {
   checkFingerprints,
   closeAnswers,
   forgetChecks,
-  isOpen
+  isUnanswered
 } from '../../stores/verifications.ts'
 import { DropZone } from '../files/DropZone.tsx'
 import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
@@ -47,7 +47,7 @@ export function Verify({ locale, words, company, perMinute }: VerifyProps) {
   const list = useLazyPart(async () => (await import('./CheckList.tsx')).CheckList)
   const { zone, bringBack } = useZone(isBlank)
   const [only] = current.length === 1 ? current : []
-  const isSettled = !current.some(isOpen)
+  const isSettled = !current.some(isUnanswered)
   const hasAnswer = current.some(({ state }) => state.step === 'done')
   const isSignedIn = session.status === 'in'
   const isLimited = !isSignedIn && !isSettled && current.length > perMinute

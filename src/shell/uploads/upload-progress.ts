@@ -1,7 +1,7 @@
 import type { ReadableAtom } from 'nanostores'
 import { formatPercent, timeLeft } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { type DepositSummary, openOf } from '../../stores/deposits/deposit-states.ts'
+import { countOpen, type DepositSummary } from '../../stores/deposits/deposit-states.ts'
 import { isDepositPage, onPage, pageLocale, pageWords } from '../kit/page.ts'
 
 let summary: DepositSummary | undefined
@@ -29,7 +29,7 @@ function draw(): void {
   const t = pageWords()
   box.setAttribute('aria-label', t('shell.uploadProgress.label'))
   const words = progressText(summary)
-  const hasEnded = openOf(summary) === 0
+  const hasEnded = countOpen(summary) === 0
   if (!box.firstElementChild) box.append(...parts())
   const [text, bar, link, close] = box.children
   if (text && text.textContent !== words) text.textContent = words
@@ -67,7 +67,7 @@ function progressText(summary: DepositSummary): string {
   const t = pageWords()
   const share = formatPercent(percent / 100, pageLocale())
   const { total, ended } = batch
-  if (openOf(summary) === 0) {
+  if (countOpen(summary) === 0) {
     return failed > 0
       ? t('shell.uploadProgress.mixed', { done, failed })
       : t('shell.uploadProgress.finished', { count: done })

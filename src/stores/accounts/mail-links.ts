@@ -45,7 +45,7 @@ export async function confirmWithPassword(
 }
 
 /** Gives an invited person a name and a password, and signs them in. */
-export async function activate(
+export async function activateAccount(
   link: MailLink,
   { username, password, locale }: { username: string; password: string; locale: Locale }
 ): Promise<void> {

@@ -2,14 +2,14 @@ import { guessableWords, type Strength } from '../../core/input/password.ts'
 import { environment } from '../environment.ts'
 
 /** The person who chooses a password. Passwords with these words are easy to guess. */
-export interface Chooser {
+export interface PasswordOwner {
   email: string
   username: string
   company: string
 }
 
 /** Returns how hard the password is to guess, computed on this device. */
-export function strengthOf(password: string, chooser: Chooser): Promise<Strength> {
+export function strengthOf(password: string, owner: PasswordOwner): Promise<Strength> {
   const { place, rateStrength } = environment()
-  return rateStrength(password, guessableWords({ ...chooser, host: place().hostname }))
+  return rateStrength(password, guessableWords({ ...owner, host: place().hostname }))
 }

@@ -7,11 +7,11 @@ import { createRetries, isTransient } from '../retries.ts'
 import { createDepositDelivery, type DeliveryParts, mediaTypeOf } from './deposit-delivery.ts'
 import { createDepositList, createEntry, type DepositEntry, resetAttempt } from './deposit-list.ts'
 import {
+  countOpen,
   type DepositCategory,
   hasEnded,
   isInterruptible,
   maxQueued,
-  openOf,
   type PictureChoice
 } from './deposit-states.ts'
 
@@ -61,7 +61,7 @@ export function createDepositQueue(parts: DepositParts) {
   /** Returns how many of the files found no place in the queue. */
   function addFiles(files: readonly File[], category: DepositCategory): number {
     const summary = list.sum()
-    const open = openOf(summary)
+    const open = countOpen(summary)
     if (open - summary.missing + toAdd.length === 0) list.beginBatch()
     limits.delete(category.id) // the person may know that there is room again
     let places = Math.max(0, maxQueued - open - toAdd.length)

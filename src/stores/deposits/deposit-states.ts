@@ -111,13 +111,13 @@ export function summarize(deposits: Iterable<Summarized>): DepositSummary {
   const percent = Math.floor((100 * bytesDone) / Math.max(1, bytes))
   return {
     ...summary,
-    percent: openOf(summary) > 0 ? Math.min(99, percent) : summary.total > 0 ? 100 : 0,
+    percent: countOpen(summary) > 0 ? Math.min(99, percent) : summary.total > 0 ? 100 : 0,
     ...(isSteady && bytesPerSecond > 0 ? { secondsLeft: bytesToSend / bytesPerSecond } : {})
   }
 }
 
 /** Returns how many have not ended. */
-export function openOf({ active, paused, choosing, missing }: DepositSummary): number {
+export function countOpen({ active, paused, choosing, missing }: DepositSummary): number {
   return active + paused + choosing + missing
 }
 

@@ -13,7 +13,7 @@ import {
   onSignOut,
   sessionToken,
   sharedName,
-  signedInUser
+  signedInUserId
 } from '../sessions.ts'
 import { refreshUser } from '../users.ts'
 import { createDepositQueue } from './deposit-queue.ts'
@@ -41,7 +41,7 @@ const queue = createDepositQueue({
   getOffset: uploads.getOffset,
   cancelUpload: uploads.cancel,
   remember(upload) {
-    const person = signedInUser()
+    const person = signedInUserId()
     if (person !== undefined) void memory.save(upload, person)
   },
   forget: id => void memory.forget(id),
@@ -72,17 +72,17 @@ export function addFiles(files: readonly File[], category: DepositCategory): num
 
 /** Restores what this person's browser had not finished when its page was closed or reloaded. */
 export async function restoreDeposits(): Promise<void> {
-  const person = signedInUser()
+  const person = signedInUserId()
   if (person === undefined) return
   const uploads = await memory.claim(person)
-  if (uploads.length === 0 || signedInUser() !== person) return
+  if (uploads.length === 0 || signedInUserId() !== person) return
   start()
   await queue.restore(uploads)
 }
 
 /** Adds an upload that was begun on any device. The person is asked for its file. */
 export async function resumeUpload(requestId: string): Promise<void> {
-  const person = signedInUser()
+  const person = signedInUserId()
   if (person === undefined) return
   await restoreDeposits()
   if (queue.hasRequest(requestId)) return
@@ -147,7 +147,7 @@ function lockFile(original: string, signal: AbortSignal): Promise<() => void> {
 
 /** Connects the queue with the rest of the page, when the first file comes. */
 function start(): void {
-  owner = signedInUser()
+  owner = signedInUserId()
   loadRequests()
   if (isStarted) return
   isStarted = true
@@ -157,7 +157,7 @@ function start(): void {
     else queue.suspend()
   })
   onSignIn(() => {
-    if (signedInUser() === owner) queue.endSuspension()
+    if (signedInUserId() === owner) queue.endSuspension()
     else queue.clear()
     loadRequests()
   })

@@ -236,7 +236,7 @@ test('signs out on a 401 of any call', async () => {
   })
   sessions.startSession()
   await vi.waitFor(() => expect(users.$user.get()).toBeDefined())
-  await expect(users.changeLocale('fr')).rejects.toMatchObject({ code: 'unauthenticated' })
+  await expect(users.saveLanguage('fr')).rejects.toMatchObject({ code: 'unauthenticated' })
   expect(sessions.$session.get()).toEqual({ status: 'out' })
   expect(users.$user.get()).toBeUndefined()
   expect(browser.cookies.size).toBe(0)

@@ -46,7 +46,7 @@ test.for([
   const { store } = await open()
   expect(store.checkFingerprints(text(hashOf('x')))).toBe(true)
   await vi.waitFor(() =>
-    expect(store.$checks.get().every(check => !store.isOpen(check))).toBe(true)
+    expect(store.$checks.get().every(check => !store.isUnanswered(check))).toBe(true)
   )
   expect(store.$checks.get().map(({ name }) => name)).toEqual(names)
   expect(new Set(store.$checks.get().map(({ sha256 }) => sha256))).toEqual(new Set([hashOf('x')]))
