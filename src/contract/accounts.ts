@@ -3,12 +3,12 @@ import { endpoint } from './endpoint.ts'
 import { longest, pattern } from './text-checks.ts'
 import { Delivery, Email, Username } from './users.ts'
 
-/** What a mailed link carries in its fragment: 32 random bytes in base64url. */
+/** The token in the fragment of a mailed link: 32 random bytes in base64url. */
 const MailToken = z
   .string()
   .check(pattern(/^[\w-]{42}[AEIMQUYcgkosw048]$/, 'the 43 characters of a mailed link'))
 
-/** Absent from the answers of an older API, which a newer page may still meet. */
+/** Absent from the answers of an older API, which a newer page may call. */
 const Promised = z.object({ delivery: z.optional(Delivery) })
 
 const PublicKeyJwt = z.string().check(longest(4096))
@@ -16,7 +16,7 @@ const PublicKeyJwt = z.string().check(longest(4096))
 export const LinkPurpose = z.enum(['verify', 'activate', 'reset', 'email'])
 export type LinkPurpose = z.infer<typeof LinkPurpose>
 
-/** Says whether a mailed link still opens something, without using it up; `username` is an invitation's. */
+/** Checks whether a mailed link is still valid, without using it. `username` is that of an invitation. */
 export const readLink = endpoint({
   method: 'POST',
   path: '/user/link',
@@ -28,8 +28,9 @@ export const readLink = endpoint({
 })
 
 /**
- * Confirms the e-mail of a sign-up. Where the sign-up was made its pending session is enough. Elsewhere a
- * `public_key_jwt` of purpose `verify` and a username come along; they replace what the sign-up chose.
+ * Confirms the e-mail of a sign-up. In the browser of the sign-up its pending session is enough. Elsewhere
+ * the call also takes a `public_key_jwt` of purpose `verify` and a username, which replace those of the
+ * sign-up.
  */
 export const verifyEmail = endpoint({
   method: 'POST',
@@ -50,7 +51,7 @@ export const verifyEmail = endpoint({
   ]
 })
 
-/** Sends the link of the caller's own sign-up again; does nothing once it is confirmed. */
+/** Sends the caller's confirmation link again. Does nothing once the e-mail is confirmed. */
 export const sendVerification = endpoint({
   method: 'POST',
   path: '/user/verify/send',
@@ -61,7 +62,7 @@ export const sendVerification = endpoint({
   output: Promised
 })
 
-/** An invited person chooses name and password. The `public_key_jwt` is of purpose `activate`. */
+/** Activates an invited account with a name and a password. The `public_key_jwt` is of purpose `activate`. */
 export const activateUser = endpoint({
   method: 'POST',
   path: '/user/activate',
@@ -76,7 +77,7 @@ export const activateUser = endpoint({
   errors: ['mail_token_invalid', 'mail_token_used', 'challenge_invalid', 'key_invalid']
 })
 
-/** Answers the same for every e-mail; whoever has an account under it gets a link. */
+/** Sends a reset link if the e-mail has an account. Answers the same for every e-mail. */
 export const requestReset = endpoint({
   method: 'POST',
   path: '/user/reset/request',
@@ -86,7 +87,7 @@ export const requestReset = endpoint({
   output: Promised
 })
 
-/** A new password by mail. The `public_key_jwt` is of purpose `reset`; every session ends. */
+/** Sets a new password with a mailed token and ends every session. The `public_key_jwt` is of purpose `reset`. */
 export const resetKey = endpoint({
   method: 'POST',
   path: '/user/reset',
@@ -97,9 +98,9 @@ export const resetKey = endpoint({
 })
 
 /**
- * Another e-mail, and with it another key. `challenge_response` answers a challenge of purpose `rekey` of
- * the present e-mail with the present key; `public_key_jwt`, of purpose `email`, carries that challenge and
- * proves the key of the new e-mail. Nothing changes until the new address confirms.
+ * Starts a change of e-mail, which also changes the key. `challenge_response` answers a challenge of
+ * purpose `rekey` with the present key. `public_key_jwt`, of purpose `email`, carries that challenge and
+ * proves the key of the new e-mail. Nothing changes until the new address is confirmed.
  */
 export const changeEmail = endpoint({
   method: 'POST',
@@ -115,7 +116,7 @@ export const changeEmail = endpoint({
   errors: ['challenge_invalid', 'key_invalid', 'password_wrong']
 })
 
-/** Confirms the new e-mail, by the person who asked for it. Their other sessions end. */
+/** Confirms the caller's new e-mail and ends their other sessions. */
 export const confirmEmail = endpoint({
   method: 'POST',
   path: '/user/email/confirm',
@@ -126,8 +127,8 @@ export const confirmEmail = endpoint({
 })
 
 /**
- * Erases the caller's account. `challenge_response` answers a challenge of purpose `rekey`; it stands in
- * the body, because addresses are written down by everything on the way.
+ * Deletes the caller's account. `challenge_response` answers a challenge of purpose `rekey`. It is in the
+ * body, because proxies log addresses.
  */
 export const deleteUser = endpoint({
   method: 'DELETE',

@@ -8,15 +8,15 @@ export interface CallOptions {
   /** Origin of the API: `https://api.docs.acme.fr`. */
   base: string
   token?: string | undefined
-  /** One key per act of a person, kept over retries; made anew when absent. */
+  /** One key per action of a person, the same for all retries. A random one when absent. */
   idempotencyKey?: string | undefined
   signal?: AbortSignal | undefined
   fetch?: typeof fetch | undefined
 }
 
 /**
- * Makes one call of the API and answers its parsed output; throws the `AppError` the server threw,
- * `offline` when it could not be reached.
+ * Calls the API and returns the parsed output. Throws the `AppError` that the server threw, or `offline`
+ * where the server cannot be reached.
  */
 export async function call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   endpoint: Endpoint<Input, Output>,
@@ -40,7 +40,7 @@ export async function call<Input extends z.ZodMiniType, Output extends z.ZodMini
   })
 }
 
-/** The error that a failed response of the API stands for. */
+/** Returns the error of a failed response. */
 export async function problemOf(response: Response): Promise<AppError> {
   const body: unknown = await response.json().catch(() => undefined)
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)

@@ -18,7 +18,7 @@ import { createOperator, getDemo, getSetup } from './setup.ts'
 import { changeKey, createUser, getUser, updateUser } from './users.ts'
 import { verify } from './verifications.ts'
 
-/** The endpoints that pages call; browsers load these and no others. */
+/** The endpoints that pages call. Browsers load only these. */
 export const calls = {
   getUser,
   updateUser,

@@ -13,18 +13,18 @@ export const Category = z.object({
   id: z.uuid(),
   names: z.object({ en: z.string(), fr: z.string() }),
   visibility: Visibility,
-  /** Whether pictures over 1,000,000 bytes are kept as they are: never, as the person chooses, or always. */
+  /** Whether pictures over 1,000,000 bytes keep their size: never, if the person chooses so, or always. */
   keep_originals: KeepOriginals,
-  /** A deposit that names no category goes here; one category of a company at most. */
+  /** Takes deposits that name no category. At most one category of a company. */
   default: z.boolean(),
-  /** Whether the bytes are kept, or the fingerprint alone, which never lets them leave the browser. */
+  /** Whether the bytes are stored, or only the fingerprint. Then the bytes never leave the browser. */
   store: Store,
-  /** The only media types taken; `null` where all are. */
+  /** The accepted media types, or `null` for all. */
   media_types: z.nullable(z.array(z.string()))
 })
 export type Category = z.infer<typeof Category>
 
-/** The categories the caller may deposit in: the default first, then the oldest first. */
+/** Lists the categories the caller may deposit in: the default first, then the oldest. */
 export const listCategories = endpoint({
   method: 'GET',
   path: '/category',

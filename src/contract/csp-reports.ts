@@ -2,8 +2,8 @@ import * as z from 'zod/mini'
 import { stream } from './endpoint.ts'
 
 /**
- * What a browser has refused on one of our pages, by the pages' own policy: `application/reports+json`
- * or `application/csp-report`. Only which rule, page and source it was is logged.
+ * Takes reports of violations of our content security policy: `application/reports+json` or
+ * `application/csp-report`. Only the directive, the page and the source are logged.
  */
 export const reportPolicy = stream({
   method: 'POST',

@@ -26,7 +26,7 @@ export const FileName = z.string().check(
   rule(
     { rule: 'max_bytes', limit: maxNameBytes },
     `at most ${maxNameBytes} bytes of UTF-8`,
-    // a code unit has at least one byte
+    // a code unit takes at least one byte
     name => name.length <= maxNameBytes && utf8.encode(name).length <= maxNameBytes
   ),
   rule(
@@ -72,10 +72,10 @@ export const Transform = z.strictObject({
 export type Transform = z.infer<typeof Transform>
 
 /**
- * Reserves quota, creates the request and its upload. `size` is the length of the bytes that will be
- * sent. A category that takes fingerprints alone makes the deposit at once, without an upload. A file
- * that the caller has deposited before is answered with 200 and that deposit, and nothing is reserved; so
- * is one whose upload is still open in this category, with that upload.
+ * Reserves quota and creates the request and its upload. `size` is the length of the bytes that will be
+ * sent. A category that stores only fingerprints needs no upload: the deposit is made at once. A file
+ * that the caller has deposited before answers 200 with that deposit and reserves nothing. A file whose
+ * upload is still open in this category answers 200 with that upload.
  */
 export const createDeposit = endpoint({
   method: 'POST',
@@ -87,14 +87,14 @@ export const createDeposit = endpoint({
     name: FileName,
     size: z.number().check(z.int(), z.gte(0)),
     media_type: MediaType,
-    /** Fingerprint of the file as chosen. */
+    /** Fingerprint of the original file. */
     original: GivenSha256,
     /** Fingerprint of the bytes that will be sent; equal to `original` without a transform. */
     stored: GivenSha256,
     transform: z.optional(Transform),
-    /** The only one of the caller, else the company's default, when absent. */
+    /** When absent: the caller's only category, else the company's default. */
     category: z.optional(z.uuid()),
-    /** Deposits the file once more. */
+    /** Deposits the file again. */
     again: z.optional(z.boolean())
   }),
   output: z.union([
@@ -125,9 +125,10 @@ export const createDeposit = endpoint({
 })
 
 /**
- * The same in one call, for `curl -T a.pdf "…/deposit?name=a.pdf"`: the body is the file, the server
- * computes its fingerprint, and the answer is 201 with the request and that fingerprint once it is
- * recorded (202 while that takes minutes). Of a connection that breaks nothing is kept. An `Idempotency-Key` is honoured.
+ * Deposits a file in one call, for `curl -T a.pdf "…/deposit?name=a.pdf"`. The body is the file, and the
+ * server computes its fingerprint. Answers 201 with the request and the fingerprint once the deposit is
+ * recorded, or 202 where that takes minutes. Keeps nothing of a connection that breaks. Honours an
+ * `Idempotency-Key`.
  */
 export const putDeposit = stream({
   method: 'PUT',
@@ -135,13 +136,13 @@ export const putDeposit = stream({
   access: 'user',
   input: z.strictObject({
     name: FileName,
-    /** The only one of the caller, else the company's default, when absent. */
+    /** When absent: the caller's only category, else the company's default. */
     category: z.optional(z.uuid()),
     /** `application/octet-stream` when absent. */
     media_type: z.optional(MediaType)
   }),
   message: z.extend(ProcessedRequest, {
-    /** Of the bytes that came. */
+    /** Fingerprint of the received bytes. */
     sha256: Sha256
   }),
   errors: [
@@ -161,8 +162,8 @@ export const putDeposit = stream({
 })
 
 /**
- * What has to be sent of the caller's own deposit while its upload is open, so that any device that has the
- * file goes on with it or cancels it.
+ * Returns the open upload of the caller's own deposit, so that any device with the file can resume or
+ * cancel it.
  */
 export const getOpenUpload = endpoint({
   method: 'GET',
@@ -174,7 +175,7 @@ export const getOpenUpload = endpoint({
     upload: z.string(),
     name: z.string(),
     category: z.uuid(),
-    /** Length and type of the file as chosen. */
+    /** Length and type of the original file. */
     size: z.number(),
     media_type: z.string(),
     original: Sha256,
@@ -184,7 +185,7 @@ export const getOpenUpload = endpoint({
   })
 })
 
-/** A deposit as its depositor sees it. */
+/** A deposit as shown to its depositor. */
 export const Deposit = z.object({
   id: RecordId,
   request_id: z.uuid(),
@@ -195,7 +196,7 @@ export const Deposit = z.object({
   created: z.iso.datetime(),
   recorded: z.iso.datetime(),
   original: Sha256,
-  /** Absent where the fingerprint alone is kept. */
+  /** Absent where only the fingerprint is stored. */
   stored: z.optional(Sha256),
   transform: z.optional(Transform),
   visibility: z.string(),
@@ -212,8 +213,8 @@ export const getDeposit = endpoint({
 })
 
 /**
- * An address under which the caller's browser may fetch the content by itself, for a minute and while
- * the session lasts: a token has no place in an address, and a script none for 5 GB.
+ * Returns an address from which the caller's browser can download the content. It is valid for a minute
+ * and while the session lasts. A token must not be in an address, and a script cannot hold 5 GB.
  */
 export const createContentLink = endpoint({
   method: 'POST',
@@ -223,7 +224,7 @@ export const createContentLink = endpoint({
   output: z.object({ url: z.string(), expires: z.iso.datetime() })
 })
 
-/** The exact stored bytes, as an attachment; `Range` asks for a part of them. */
+/** Sends the exact stored bytes as an attachment, or the part that `Range` names. */
 export const getDepositContent = stream({
   method: 'GET',
   path: '/deposit/{id}/content',
@@ -240,7 +241,7 @@ export const getDepositContent = stream({
 
 const UploadInput = z.object({ id: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$/)) })
 
-/** tus 1.0: how many bytes the server holds (`Upload-Offset`). */
+/** tus 1.0: returns how many bytes the server has (`Upload-Offset`). */
 export const headUpload = stream({
   method: 'HEAD',
   path: '/uploads/{id}',
@@ -251,9 +252,9 @@ export const headUpload = stream({
 })
 
 /**
- * tus 1.0: appends bytes at `Upload-Offset`. The 204 of the last one is a promise: the deposit will be
- * made. A call that comes later ends one whose client has gone silent, which answers `upload_busy`;
- * where the earlier one still brings bytes, the later one gets it.
+ * tus 1.0: appends bytes at `Upload-Offset`. The 204 of the last call promises that the deposit will be
+ * made. If two calls write one upload, one of them answers `upload_busy`: the earlier one if its client is
+ * silent, else the later one.
  */
 export const patchUpload = stream({
   method: 'PATCH',
@@ -272,7 +273,7 @@ export const patchUpload = stream({
   ]
 })
 
-/** tus 1.0 termination: cancels the deposit and gives the reservation back. */
+/** tus 1.0 termination: cancels the deposit and releases its reservation. */
 export const deleteUpload = stream({
   method: 'DELETE',
   path: '/uploads/{id}',

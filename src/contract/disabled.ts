@@ -1,16 +1,16 @@
 import * as z from 'zod/mini'
 
 /**
- * Why somebody or something is switched off. The list is closed, because the reason travels in an
- * address that anybody can write: people read our sentence for it and nothing of the address.
+ * Why a person, company or domain is disabled. The list is closed, because the reason is part of an
+ * address that anybody can forge: the page shows our sentence for it and no text of the address.
  */
 export const DisabledReason = z.enum(['left', 'requested', 'security', 'abuse', 'payment'])
 export type DisabledReason = z.infer<typeof DisabledReason>
 
-/** What is switched off, why and since when. */
+/** What is disabled, why and since when. */
 export const Disabled = z.object({
   scope: z.enum(['user', 'company', 'domain']),
-  // `other` stands for what this list does not know: a page may be a release older than the API
+  // `other` is any reason that this release does not know: a page may be older than the API
   reason: z.catch(z.enum([...DisabledReason.options, 'other']), 'other'),
   since: z.iso.datetime()
 })
@@ -18,7 +18,7 @@ export type Disabled = z.infer<typeof Disabled>
 
 const maxTextLength = 2_048
 
-/** What callers are told of a mark in the database. */
+/** Returns what callers learn of a disabled person, company or domain. */
 export function disabledBy(
   scope: Disabled['scope'],
   { reason, since }: { reason: string; since: string }
@@ -26,7 +26,7 @@ export function disabledBy(
   return { scope, reason: DisabledReason.safeParse(reason).data ?? 'other', since }
 }
 
-/** The value of the `disabled` query parameter; nothing for what no API of ours has written. */
+/** Parses the query parameter `disabled`. Returns undefined for an invalid value. */
 export function readDisabled(text: string | null): Disabled | undefined {
   if (text === null || text.length > maxTextLength) return undefined
   try {

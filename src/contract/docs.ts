@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
 
-/** All calls as OpenAPI 3.1, written for the host that was asked. */
+/** Returns all calls as OpenAPI 3.1 for the requested host. */
 export const getOpenApi = endpoint({
   method: 'GET',
   path: '/openapi.json',
@@ -10,7 +10,7 @@ export const getOpenApi = endpoint({
   output: z.record(z.string(), z.unknown())
 })
 
-/** Leads to the page of the site that explains the API to people. */
+/** Redirects to the page that documents the API. */
 export const getDocs = stream({
   method: 'GET',
   path: '/docs',

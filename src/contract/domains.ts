@@ -25,7 +25,7 @@ export type Theme = z.infer<typeof Theme>
 export const Locale = z.enum(['en', 'fr'])
 export type Locale = z.infer<typeof Locale>
 
-/** What a host's pages need to know of it. `name` is the host's display name, `version` grows with each change. */
+/** The configuration of a host's pages. `name` is its display name; `version` grows with each change. */
 export const DomainConfig = z.object({
   id: z.uuid(),
   name: z.string(),
@@ -34,12 +34,12 @@ export const DomainConfig = z.object({
   theme: Theme,
   public: z.boolean(),
   locale: Locale,
-  /** E-mail or address of a page, for the footer and for whoever is disabled. */
+  /** E-mail or address of a page, for the footer and for disabled people. */
   contact: z.optional(z.string()),
-  /** Addresses of the company's own pages, for the footer. */
+  /** Addresses of the company's legal pages, for the footer. */
   privacy: z.optional(z.string()),
   terms: z.optional(z.string()),
-  /** The company shows the product: its documents are fictional. */
+  /** The company is the demonstration: its documents are fictional. */
   demo: z.boolean(),
   version: z.number()
 })
@@ -65,9 +65,9 @@ const PageAddress = z.string().check(
 )
 
 /**
- * Replaces the fields it names; `colors` as a whole, `null` takes `contact`, `privacy` or `terms` away, `logo` and `favicon`
- * are SVG text of at most 64 KB without anything that acts. With `If-Match`,
- * which holds the version in quotes, only the config that the caller has seen is changed.
+ * Replaces the fields in the input. `colors` is replaced as a whole, and `null` removes `contact`,
+ * `privacy` or `terms`. `logo` and `favicon` are SVG text of at most 64 KB without active content. With
+ * `If-Match`, the quoted version, the call changes nothing that the caller has not seen.
  */
 export const updateDomain = endpoint({
   method: 'PUT',

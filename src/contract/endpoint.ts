@@ -18,35 +18,35 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   output: Output
   /** Status of success; 204 when `output` is `z.void()`. */
   status: 200 | 201 | 202 | 204
-  /** Codes this call adds to the ones every call may answer. */
+  /** The error codes of this call, besides those of every call. */
   errors: readonly ErrorCode[]
-  /** Creates something: an `Idempotency-Key` is honoured, or demanded. */
+  /** Whether an `Idempotency-Key` is honoured or required. */
   idempotency?: 'honoured' | 'required'
   /** Of the JSON body; 256 kB when absent. */
   maxBytes?: number
-  /** A list in pages: `Link` names the next one where there is one. */
+  /** A list in pages. The header `Link` names the next page. */
   paged?: boolean
-  /** A DELETE that takes its input from the body, because it holds what no address may. */
+  /** A DELETE that takes its input from the body, because secrets must not be in an address. */
   body?: boolean
-  /** A token of a pending session is enough. */
+  /** Allows pending sessions. */
   pending?: boolean
-  /** Answers for a suspended company too, which keeps its pages. */
+  /** Works for a suspended company too, because its pages stay online. */
   suspended?: boolean
 }
 
-/** A route whose answer is no single JSON value: an event stream, a download, a tus upload. */
+/** A route that does not answer one JSON value: an event stream, a download, a tus upload. */
 export interface Stream<Input extends Shape = Shape, Message extends Shape = Shape> {
   kind: 'stream'
-  /** Answers HEAD too, without starting what GET streams. */
+  /** Answers HEAD too, without starting the stream of GET. */
   head?: boolean
   method: Method | 'PATCH' | 'HEAD'
   path: string
   access: Access
   input: Input
-  /** What one event carries; `z.void()` for bytes. */
+  /** The content of one event, or `z.void()` for bytes. */
   message: Message
   errors: readonly ErrorCode[]
-  /** The `link` that another call has made for the caller stands for their token. */
+  /** Accepts the parameter `link`, which another call has issued, in place of a token. */
   linked?: boolean
 }
 
@@ -69,7 +69,7 @@ export function stream<Input extends Shape, Message extends Shape>(
   return { ...options, kind: 'stream', errors: options.errors ?? [] }
 }
 
-/** Whether a call takes its input from a JSON body; the others take it from the query. */
+/** Returns whether a call takes its input from a JSON body. Others take it from the query. */
 export function takesBody({ method, body }: Pick<Endpoint, 'method' | 'body'>): boolean {
   return method === 'POST' || method === 'PUT' || body === true
 }

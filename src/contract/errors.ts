@@ -1,8 +1,8 @@
 import type { Disabled } from './disabled.ts'
 
 /**
- * The closed list of error codes with their HTTP status. A code is added, never renamed or reused;
- * people read the sentence that `src/i18n` holds for it.
+ * All error codes with their HTTP status. A code is never renamed or reused. `src/i18n` has the sentence
+ * that people read for it.
  */
 export const errorCodes = {
   // every call may answer these
@@ -18,16 +18,16 @@ export const errorCodes = {
   internal: 500,
   unavailable: 503,
 
-  // what is no request that could be routed
+  // requests that cannot be routed
   malformed_request: 400,
   request_timeout: 408,
   headers_too_large: 431,
 
-  // the caller's own connection, made by `call()` and never sent
+  // connection failures, thrown by `call()` and never sent
   offline: 0,
   unexpected_answer: 502,
 
-  // the caller's own disk, found by a worker and never sent
+  // failures of the caller's disk, found by a worker and never sent
   file_unreadable: 0,
 
   // hosts
@@ -43,17 +43,17 @@ export const errorCodes = {
   key_invalid: 422,
   login_failed: 401,
 
-  // mailed links, and what they open
+  // mailed links
   mail_token_invalid: 410,
   mail_token_used: 409,
   proof_required: 422,
 
-  // people, as administrators change them
+  // changes of people by administrators
   already_active: 409,
   not_oneself: 409,
   last_operator: 409,
 
-  // the present password, asked again: no 401, which would sign out
+  // the present password was wrong; not a 401, which would sign out
   password_wrong: 422,
 
   // deposits
@@ -82,10 +82,10 @@ export const errorCodes = {
   link_invalid: 403,
   range_unsatisfiable: 416,
 
-  // what strangers who sign up would get to see
+  // a default group that would show private documents to strangers who sign up
   default_group_private: 409,
 
-  // what somebody else has changed since the caller read it
+  // changed by somebody else since the caller read it
   changed_meanwhile: 412,
 
   // themes
@@ -106,7 +106,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** Codes that hold for every call and are not repeated in an endpoint's own list. */
+/** Codes that every call may answer. Endpoints do not repeat them. */
 export const commonErrors = [
   'invalid_input',
   'unauthenticated',
@@ -126,19 +126,19 @@ export interface FieldError {
   rule: string
   /** A number or word the sentence needs, such as the minimum length. */
   limit?: number | string
-  /** What is wanted, in English, for the author of a program. */
+  /** What the field needs, in English, for developers. */
   detail?: string
 }
 export type FieldErrors = Record<string, FieldError>
 
-/** Figures of a limit that was met; `limit: null` never occurs here. */
+/** Figures of a limit that has been reached. */
 export interface LimitFigures {
   used: number
   limit: number
   resets_at: string | null
 }
 
-/** What a caller may choose from. */
+/** A category that the caller may choose. */
 export interface CategoryOption {
   id: string
   names: { en: string; fr: string }
@@ -147,16 +147,16 @@ export interface CategoryOption {
 interface AppErrorDetails {
   cause?: unknown
   fields?: FieldErrors
-  /** How many more fields were refused than `fields` names. */
+  /** How many refused fields are missing from `fields`. */
   fieldsOmitted?: number
   disabled?: Disabled
   figures?: LimitFigures
   categories?: readonly CategoryOption[]
-  /** Seconds after which another try makes sense; sent as `Retry-After`. */
+  /** Seconds after which to try again, sent as `Retry-After`. */
   retryAfter?: number
 }
 
-/** An expected failure. Anything else that is thrown is a bug and becomes `internal`. */
+/** An expected failure. Any other error is a bug and becomes `internal`. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -166,7 +166,7 @@ export class AppError extends Error {
   readonly figures: LimitFigures | undefined
   readonly categories: readonly CategoryOption[] | undefined
   readonly retryAfter: number | undefined
-  /** Id of the request on the server, for the person to quote. */
+  /** Id of the request on the server, which people can quote to support. */
   instance: string | undefined
 
   /** `detail` is English, for developers; people read the translation of `code`. */
@@ -184,7 +184,7 @@ export class AppError extends Error {
   }
 }
 
-/** Anything thrown, as an expected failure; `what` tells developers what has failed unexpectedly. */
+/** Returns an `AppError` as it is, and any other error as `internal` with the detail `what`. */
 export function asAppError(thrown: unknown, what: string): AppError {
   return thrown instanceof AppError ? thrown : new AppError('internal', what, { cause: thrown })
 }

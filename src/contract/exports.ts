@@ -5,8 +5,8 @@ import { Session } from './sessions.ts'
 import { UserInfo } from './users.ts'
 
 /**
- * The caller's own data, to take along. Requests are newest first, at most 200 at once; while
- * `complete` is false, they go on after the `cursor`, which is the id of the last one seen.
+ * Exports the caller's own data. Requests are newest first, at most 200 per call. While `complete` is
+ * false, call again with the id of the last request as `cursor`.
  */
 export const getExport = endpoint({
   method: 'GET',
@@ -14,12 +14,12 @@ export const getExport = endpoint({
   access: 'user',
   input: z.strictObject({ cursor: z.optional(z.uuid()) }),
   output: z.object({
-    /** As `GET /user` answers it, without a token. */
+    /** The answer of `GET /user` without a token. */
     account: z.omit(UserInfo, { access_token: true }),
-    /** Those that live, at most 100. */
+    /** The active sessions, at most 100. */
     sessions: z.array(Session),
     requests: z.array(ProcessedRequest),
-    /** No older request is left out. */
+    /** Whether these are the oldest requests. */
     complete: z.boolean()
   })
 })

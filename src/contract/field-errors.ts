@@ -13,31 +13,31 @@ export interface IssueLike {
   params?: Record<string, unknown> | undefined
   input?: unknown
   message?: string | undefined
-  /** Of a union: what each member had against the value. */
+  /** The issues of each member of a union. */
   errors?: readonly (readonly IssueLike[])[] | undefined
 }
 
-/** Fields that a refusal names; the rest is counted. */
+/** The most fields that an answer names. Further ones are counted. */
 const maxFields = 20
 const maxFieldNameLength = 64
 
-/** What a parse refused: the first rule of each field, and how many more fields there are. */
+/** The result of a failed parse: the first broken rule of each field, and the number of further fields. */
 export interface Refusal {
   fields: FieldErrors
   omitted: number
 }
 
-/** `{ issues: [{ path: ['email'], format: 'email', … }] }` → `{ email: { rule: 'email' } }` */
+/** Returns the broken rules: `{ issues: [{ path: ['email'], format: 'email', … }] }` → `{ email: { rule: 'email' } }` */
 export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldErrors {
   return refusalOf(error).fields
 }
 
-/** The same with the count, and with what `describe` says of each field. */
+/** Returns the broken rules with a description of each field, and the number of omitted fields. */
 export function refusalOf(
   { issues }: { issues: readonly IssueLike[] },
   describe?: (issue: IssueLike) => string
 ): Refusal {
-  // a map, because the names are the caller's: `constructor` is one of every plain object
+  // a map, because callers choose the names, and `constructor` is a member of every plain object
   const fields = new Map<string, FieldError>()
   const omitted = new Set<string>()
   const add = (path: PropertyKey[], error: FieldError) => {
@@ -56,13 +56,13 @@ export function refusalOf(
   return { fields: Object.fromEntries(named), omitted: omitted.size }
 }
 
-/** A name that a caller has made up must not fill the answer. */
+/** Shortens a field name, because callers can send names of any length. */
 export function shortName(field: string): string {
   if (field.length <= maxFieldNameLength) return field
   return `${field.slice(0, maxFieldNameLength - 1).toWellFormed()}…`
 }
 
-/** Of a union what the member says that the value came closest to. */
+/** Replaces the issue of a union by those of the member that the value matches best. */
 function likeliest(issue: IssueLike): IssueLike[] {
   const [first, ...others] = issue.errors ?? []
   if (issue.code !== 'invalid_union' || !first) return [issue]

@@ -8,7 +8,7 @@ import { Session } from './sessions.ts'
 import { UserInfo } from './users.ts'
 import { Answer } from './verifications.ts'
 
-/** The part of JSON Schema 2020-12 that zod writes for the contract. */
+/** The part of JSON Schema 2020-12 that zod uses for the contract. */
 export interface JsonSchema {
   $ref?: string
   type?: string | string[]
@@ -27,11 +27,11 @@ export interface JsonSchema {
   minItems?: number
   maxItems?: number
   additionalProperties?: boolean | JsonSchema
-  /** Rules that JSON Schema cannot say, under the names that `fields` of a refusal uses. */
+  /** Rules that JSON Schema cannot express, by the names that `fields` of an error uses. */
   'x-rules'?: FieldError[]
 }
 
-/** Schemas that answers share; each is written once, under its name. */
+/** Schemas that several answers share. Each appears once, under its name. */
 const shared = {
   Answer,
   Category,
@@ -47,12 +47,12 @@ const shared = {
 const names = z.registry<{ id: string }>()
 for (const [id, schema] of Object.entries(shared)) names.add(schema, { id })
 
-/** What a call takes. */
+/** Returns the JSON Schema of an input. */
 export function inputSchema(schema: z.ZodMiniType): JsonSchema {
   return convert(schema, 'input').schema
 }
 
-/** What a call answers, and the shared schemas that it refers to. */
+/** Returns the JSON Schema of an output and the shared schemas that it refers to. */
 export function outputSchema(schema: z.ZodMiniType): {
   schema: JsonSchema
   parts: Record<string, JsonSchema>
@@ -67,11 +67,11 @@ function convert(schema: z.ZodMiniType, io: 'input' | 'output') {
     override: ({ zodSchema, jsonSchema }) => {
       const rules = rulesOf(zodSchema)
       if (rules.length > 0) jsonSchema['x-rules'] = rules
-      // the format says it, and generators of clients choke on the pattern
+      // the format is enough, and client generators fail on the pattern
       if (jsonSchema.format) delete jsonSchema.pattern
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
-      // a later release may answer more fields
+      // a later release may add fields
       if (io === 'output' && jsonSchema.properties) delete jsonSchema.additionalProperties
     }
   })

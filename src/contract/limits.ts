@@ -1,12 +1,12 @@
-/** 5 GB, the largest file taken. */
+/** The largest file: 5 GB. */
 export const maxFileBytes = 5_000_000_000
-/** Pictures above this many bytes are reduced in the browser before the upload. */
+/** The browser reduces larger pictures before the upload. */
 export const reduceAboveBytes = 1_000_000
-/** As many categories are listed to a caller that has to name one. */
+/** The most categories that the error `category_required` lists. */
 export const maxListedCategories = 50
-/** Bytes of one PATCH. */
+/** The most bytes of one PATCH. */
 export const uploadChunkBytes = 8 * 1024 * 1024
 
-/** Fingerprints that one call may ask about. */
+/** The most fingerprints of one verification. */
 export const maxItemsSignedOut = 20
 export const maxItemsSignedIn = 1000

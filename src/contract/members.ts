@@ -3,7 +3,7 @@ import { DisabledReason } from './disabled.ts'
 import { endpoint } from './endpoint.ts'
 import { Invited } from './users.ts'
 
-/** Mails an invited person their link again. */
+/** Sends an invitation again. */
 export const resendInvitation = endpoint({
   method: 'POST',
   path: '/user/{id}/invite',
@@ -14,7 +14,7 @@ export const resendInvitation = endpoint({
   errors: ['already_active']
 })
 
-/** Keeps a person out from their next call on. */
+/** Disables a person. It takes effect at their next call. */
 export const disableUser = endpoint({
   method: 'POST',
   path: '/user/{id}/disable',
@@ -24,7 +24,7 @@ export const disableUser = endpoint({
   errors: ['not_oneself']
 })
 
-/** Lets a person sign in again. */
+/** Enables a disabled person. */
 export const enableUser = endpoint({
   method: 'POST',
   path: '/user/{id}/enable',

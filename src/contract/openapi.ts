@@ -12,22 +12,22 @@ export type Route = Endpoint | Stream
 export const routes: Record<string, Route> = { ...endpoints, ...streams }
 
 interface OpenApiOptions {
-  /** Name of whose API it is. */
+  /** Name of the API's owner. */
   title: string
-  /** Origin of the API that was asked. */
+  /** Origin of the API. */
   server: string
-  /** What a call does, in one sentence. */
+  /** Returns a sentence on what a call does. */
   sentenceOf: (name: string) => string
 }
 
-/** What the schemas of a stream cannot say: its bytes and its headers. */
+/** The bytes and headers of a stream, which its schemas do not describe. */
 export interface StreamFacts {
   statuses: number[]
-  /** Media type of the body that is sent, and of the one that is answered. */
+  /** Media types of the request body and of the response body. */
   takes?: string
   answers?: string
   sendHeaders?: string[]
-  /** Headers that need not be sent. */
+  /** Optional request headers. */
   mayHeaders?: string[]
   answerHeaders?: string[]
 }
@@ -76,26 +76,26 @@ export const streamFacts: Record<string, StreamFacts> = {
   getDocs: { statuses: [302], answerHeaders: ['Location'] }
 }
 
-/** Statuses of success beside an endpoint's own. */
+/** Further statuses of success. */
 const otherStatuses: Record<string, number[]> = {
-  // a file that was deposited before
+  // a file that has been deposited before
   createDeposit: [200]
 }
 
-/** All statuses of success. */
+/** Returns all statuses of success of a call. */
 export function statusesOf(name: string, route: Route): number[] {
   if (route.kind === 'stream') return streamFacts[name]?.statuses ?? [200]
   return [route.status, ...(otherStatuses[name] ?? [])]
 }
 
-/** Made by the browser itself, so no answer carries them. */
+/** Thrown by the browser itself and never sent. */
 const ofBrowser: ErrorCode[] = ['offline', 'unexpected_answer', 'file_unreadable']
 
-/** Codes that an answer may carry. */
+/** Codes that the server may send. */
 export const sentCodes = (Object.keys(errorCodes) as ErrorCode[]) // as: the keys of a constant
   .filter(code => !ofBrowser.includes(code))
 
-/** All codes with which this call may be refused. */
+/** Returns all error codes that a call may answer. */
 export function codesOf(route: Route): ErrorCode[] {
   const ofBody = ['body_too_large', 'unsupported_media_type']
   const common = commonErrors.filter(
@@ -104,7 +104,7 @@ export function codesOf(route: Route): ErrorCode[] {
   return [...route.errors, ...common, 'unknown_host']
 }
 
-/** The contract as an OpenAPI 3.1 document. */
+/** Returns the contract as an OpenAPI 3.1 document. */
 export function openApi({ title, server, sentenceOf }: OpenApiOptions): Record<string, unknown> {
   const paths: Record<string, Record<string, object>> = {}
   const schemas: Record<string, JsonSchema | object> = { Problem: problemSchema }
@@ -127,7 +127,7 @@ export function openApi({ title, server, sentenceOf }: OpenApiOptions): Record<s
   }
 }
 
-/** Members of what a call takes, by where they stand. */
+/** Returns the inputs of a call by their place: path, query or body. */
 function placesOf(route: Route): { path: string[]; query: string[]; body: string[] } {
   const { properties = {} } = inputSchema(route.input)
   const path = pathParameters(route.path)
@@ -228,7 +228,7 @@ function media(type: string, { schema, parts }: ReturnType<typeof answerOf>): ob
   if (!type.startsWith('text/')) {
     return schema ? { schema, example: exampleOf(schema, parts) } : {}
   }
-  // one event's `data`; OpenAPI 3.1 has no word for a sequence of them
+  // the `data` of one event; OpenAPI 3.1 cannot describe a sequence of events
   return { schema: { type: 'string' }, ...(schema ? { 'x-event-data': schema } : {}) }
 }
 

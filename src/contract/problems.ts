@@ -8,7 +8,7 @@ import {
   type LimitFigures
 } from './errors.ts'
 
-/** RFC 9457 body of an error answer. */
+/** The body of an error answer (RFC 9457). */
 export interface Problem {
   type: 'about:blank'
   title: string
@@ -64,10 +64,10 @@ export function toProblem(error: AppError, instance?: string): Problem {
   }
 }
 
-/** The error a problem body stands for; a body of another make is `unexpected_answer`. */
+/** Returns the error of a problem body, or `unexpected_answer` for any other body. */
 export function fromProblem(status: number, body: unknown, retryAfter?: number): AppError {
   const problem = isRecord(body) ? body : {}
-  // A 403 with this object means a disabled account, whatever its code, as the specification has it.
+  // the specification: a 403 with this object means a disabled account, whatever its code
   const isDisabled = status === 403 && isRecord(problem['disabled'])
   const code = isDisabled ? 'account_disabled' : problem['code']
   if (typeof code !== 'string' || !(code in errorCodes)) {

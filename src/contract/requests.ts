@@ -17,44 +17,44 @@ export type RequestState = z.infer<typeof RequestState>
 export const Verdict = z.enum(['authentic', 'not_found'])
 export type Verdict = z.infer<typeof Verdict>
 
-/** Which of a deposit's two fingerprints was met. */
+/** Which of a deposit's two fingerprints matched. */
 export const Match = z.enum(['original', 'stored_copy'])
 export type Match = z.infer<typeof Match>
 
-/** How firmly a record stands; only `recorded` exists until the log does. */
+/** How strong the evidence of a record is. Until the log exists, it is `recorded`. */
 const Rung = z.enum(['recorded'])
 
-/** What a deposit keeps. */
+/** What a deposit stores. */
 export const Store = z.enum(['file', 'fingerprint'])
 export type Store = z.infer<typeof Store>
 
 const RequestKind = z.enum(['deposit', 'verify'])
 
-/** One processed thing in the history. */
+/** One entry of the history: a deposit or a verification. */
 export const ProcessedRequest = z.object({
   id: z.uuid(),
-  /** Whose it is, in a list that holds those of others. */
+  /** The person, in a list of the whole company. */
   user_id: z.optional(z.uuid()),
   kind: RequestKind,
   created: z.iso.datetime(),
-  /** Position of its last change in the company's events: an older one is ignored by readers. */
+  /** Position of its last change among the company's events. Readers ignore an older one. */
   seq: z.number(),
   state: RequestState,
-  /** Why it ended badly: a code of the catalogue. */
+  /** Why it failed: an error code. */
   code: z.optional(z.string()),
   /** File name of a deposit. */
   name: z.optional(z.string()),
-  /** Bytes kept (deposit). */
+  /** Stored bytes of a deposit. */
   size: z.optional(z.number()),
-  /** The picture as it was chosen, where a reduced copy is kept: its bytes, width and height. */
+  /** The original picture, where a reduced copy is stored: its bytes, width and height. */
   reduced_from: z.optional(z.object({ bytes: z.number(), w: z.number(), h: z.number() })),
   media_type: z.optional(z.string()),
   category_id: z.optional(z.uuid()),
-  /** Absent where the file is kept. */
+  /** Absent where the file is stored. */
   store: z.optional(Store),
   /** Record id of the log, 22 characters. */
   deposit_id: z.optional(z.string()),
-  /** Hex leaf hash: draws the seal. */
+  /** Leaf hash in hex, which determines the seal. */
   leaf_hash: z.optional(z.string()),
   rung: z.optional(Rung),
   /** Verification: the verdict of one item, or counts of a batch. */
@@ -68,7 +68,7 @@ const requestFilter = {
   kind: z.optional(RequestKind),
   state: z.optional(RequestState),
   category: z.optional(z.uuid()),
-  /** Words that the name of the document holds, in any order, whatever their case and accents. */
+  /** Words of the document's name, in any order, regardless of case and accents. */
   q: z.optional(
     z
       .string()
@@ -85,8 +85,8 @@ const requestFilter = {
 }
 
 /**
- * The caller's own requests, newest first; with `scope=company`, which takes the permission `admin`,
- * everybody's in the company. `cursor` is the id of the last item seen.
+ * Lists the caller's own requests, newest first. With `scope=company`, which needs the permission
+ * `admin`, lists the whole company's. `cursor` is the id of the last item seen.
  */
 export const listRequests = endpoint({
   method: 'GET',
@@ -102,7 +102,7 @@ export const listRequests = endpoint({
   output: z.array(ProcessedRequest)
 })
 
-/** All that `listRequests` would page through, as CSV: UTF-8 with a mark, names of categories in `locale`. */
+/** Exports all pages of `listRequests` as CSV: UTF-8 with a byte order mark, category names in `locale`. */
 export const exportRequests = stream({
   method: 'GET',
   path: '/process/export',
@@ -120,8 +120,9 @@ export const getRequest = endpoint({
 })
 
 /**
- * The caller's requests as they change. Unnamed events are requests; `tick` carries the sequence
- * (first at once, then every 15 s), `reset` asks for a reload of the list, `bye` and `disabled` end it.
+ * Streams changes of the caller's requests. Unnamed events are requests. `tick` carries the sequence (at
+ * once, then every 15 s), `reset` means that the list must be reloaded, `bye` and `disabled` end the
+ * stream.
  */
 export const streamRequests = stream({
   method: 'GET',

@@ -2,7 +2,7 @@ import type { JsonSchema } from './json-schema.ts'
 
 const sha256 = 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9'
 
-/** Values of fields whose form the schema alone does not give, or gives too dryly. */
+/** Values of fields for which the schema gives no good example. */
 const samples: Record<string, unknown> = {
   access_token: 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIwMTlhIn0.c2lnbmF0dXJl',
   company: 'Acme',
@@ -34,8 +34,7 @@ const ofFormat: Record<string, string> = {
 }
 
 /**
- * A value that the schema allows, the same at each call, for people to read. `parts` are the shared
- * schemas by name.
+ * Returns a readable example of a schema, the same at each call. `parts` are the shared schemas by name.
  */
 export function exampleOf(
   schema: JsonSchema,

@@ -3,11 +3,11 @@ import type { JsonSchema } from './json-schema.ts'
 
 /** One field of a call or answer, flat: `transform.from.bytes`, `items[].sha256`. */
 export interface Field {
-  /** Empty for a value that has no name of its own. */
+  /** Empty for a value without a name. */
   name: string
   /** Format or type: `uuid`, `string`. */
   type: string
-  /** The shared schema it is, by name. */
+  /** Name of the shared schema. */
   shared?: string
   isOptional: boolean
   isNullable: boolean
@@ -16,20 +16,20 @@ export interface Field {
   rules: FieldError[]
 }
 
-/** The forms that one body may have, of which it has one. */
+/** Returns the alternative schemas of a body. */
 export function alternativesOf(schema: JsonSchema): JsonSchema[] {
   const members = schema.anyOf?.filter(({ type }) => type !== 'null') ?? []
   return members.length > 1 ? members : [schema]
 }
 
-/** What people read of a schema, one row a field. */
+/** Returns the fields of a schema as rows for the documentation. */
 export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): Field[] {
   const isNullable = [schema, ...(schema.anyOf ?? [])].some(({ type }) =>
     [type].flat().includes('null')
   )
   const [first, ...others] = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [schema]
   if (!first) return []
-  // of a union every member's fields, and each may be absent
+  // a union has the fields of every member, and each may be absent
   if (others.length > 0) return [first, ...others].flatMap(each => fieldsOf(each, prefix, true))
   if (first.items) return fieldsOf(first.items, `${prefix}[]`, isOptional)
   if (first.properties) return fieldsWithin(first, prefix, isOptional)
@@ -48,7 +48,7 @@ export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): F
   ]
 }
 
-/** `['number', 'null']` → `'number'`: that it may be null is said beside it. */
+/** `['number', 'null']` → `'number'`; `isNullable` tells the rest. */
 function typeOf({ type }: JsonSchema): string | undefined {
   return [type].flat().find(each => each !== 'null')
 }

@@ -6,7 +6,7 @@ import { Email } from './users.ts'
 
 const ChallengePurpose = z.enum(challengePurposes)
 
-/** Says nothing about whether the e-mail is known. */
+/** Returns a challenge. The answer does not reveal whether the e-mail is known. */
 export const getChallenge = endpoint({
   method: 'GET',
   path: '/user/login/challenge',
@@ -16,8 +16,9 @@ export const getChallenge = endpoint({
 })
 
 /**
- * `challenge_response` is the challenge, a dot, and the base64url ES256 signature over it. `device` is
- * what an earlier login on this browser answered: it keeps strangers from blocking its owner.
+ * Signs in. `challenge_response` is the challenge, a dot, and the base64url ES256 signature over it.
+ * `device` is from the answer of an earlier login in this browser. With it, failed attempts by strangers
+ * cannot lock the owner out.
  */
 export const logIn = endpoint({
   method: 'POST',
@@ -48,14 +49,14 @@ export const Session = z.object({
   /** Browser family: `Firefox`, `Chrome`, `Safari`, `Edge`, `Opera` or `Other`. */
   agent: z.string(),
   created_at: z.iso.datetime(),
-  /** To about twenty minutes. */
+  /** Accurate to about twenty minutes. */
   last_seen_at: z.iso.datetime(),
-  /** The session of this very call. */
+  /** The session of this call. */
   current: z.boolean()
 })
 export type Session = z.infer<typeof Session>
 
-/** The caller's sessions that live: the present one first, then the last seen. At most 100. */
+/** Lists the caller's active sessions: the present one first, then the last seen. At most 100. */
 export const listSessions = endpoint({
   method: 'GET',
   path: '/user/session',
@@ -64,7 +65,7 @@ export const listSessions = endpoint({
   output: z.array(Session)
 })
 
-/** Signs one browser of the caller out; its streams close. */
+/** Ends one session of the caller and closes its streams. */
 export const endSession = endpoint({
   method: 'DELETE',
   path: '/user/session/{id}',

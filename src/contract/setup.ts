@@ -3,12 +3,12 @@ import { endpoint } from './endpoint.ts'
 import { longest } from './text-checks.ts'
 import { Email, Username } from './users.ts'
 
-/** As a person's name: 1 to 80 characters of one visible line. */
+/** 1 to 80 characters of one visible line, like a username. */
 export const CompanyName = Username
 
 const DemoAccount = z.object({ email: z.string(), password: z.string() })
 
-/** Answers only until the first operator exists, and only on the host of the installation's own company. */
+/** Works only until the first operator exists, and only on the host of the installation's own company. */
 export const getSetup = endpoint({
   method: 'GET',
   path: '/setup',
@@ -16,7 +16,7 @@ export const getSetup = endpoint({
   input: z.strictObject({}),
   output: z.object({
     company: z.string(),
-    /** The demonstration, where there is one: its address, and its account where that is usable. */
+    /** The demonstration, if it exists: its address, and its account where that may be used. */
     demo: z.optional(
       z.object({
         address: z.string(),
@@ -26,7 +26,7 @@ export const getSetup = endpoint({
   })
 })
 
-/** The demonstration's account, on its own host and for browsers on a developer's machine; elsewhere none. */
+/** Returns the demonstration's account, only on its host and only on a developer's machine. */
 export const getDemo = endpoint({
   method: 'GET',
   path: '/demo',
@@ -36,8 +36,8 @@ export const getDemo = endpoint({
 })
 
 /**
- * Makes the first operator. `code` is the one-time code of the server's log, which holds for 24 hours; `public_key_jwt` is that
- * of a sign-up. `company` renames the installation's company.
+ * Creates the first operator. `code` is the one-time code from the server's log, valid for 24 hours.
+ * `public_key_jwt` is of purpose `signup`. `company` renames the installation's company.
  */
 export const createOperator = endpoint({
   method: 'POST',
@@ -52,7 +52,7 @@ export const createOperator = endpoint({
     demo: z.enum(['keep', 'remove']),
     locale: z.optional(z.enum(['en', 'fr']))
   }),
-  /** `demo` is what has become of the demonstration; `kept` against the wish means that removing it failed. */
+  /** `demo` tells what became of the demonstration. `kept` despite `remove` means that removing it failed. */
   output: z.object({ id: z.uuid(), demo: z.enum(['none', 'kept', 'removed']) }),
   errors: [
     'setup_code_wrong',

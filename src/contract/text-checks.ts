@@ -1,20 +1,20 @@
 import * as z from 'zod/mini'
 import { hasDirectionControls, isVisible } from '../core/text/visible-text.ts'
 
-// Checks of text that end at the first one that fails. zod goes on after a failed check otherwise, and
-// normalising or matching what is far too long takes seconds. So the length stands first.
+// Checks of text that stop at the first failure. By default zod goes on, and normalising or matching a
+// text that is far too long takes seconds. So the length is checked first.
 
-/** At most `limit` code units. */
+/** Accepts at most `limit` code units. */
 export function longest(limit: number) {
   return z.maxLength(limit, { abort: true })
 }
 
-/** Matches `regex`; `sentence` says in English what is wanted. */
+/** Accepts texts that match `regex`. `sentence` describes them in English. */
 export function pattern(regex: RegExp, sentence: string) {
   return z.regex(regex, { abort: true, error: sentence })
 }
 
-/** A rule of our own under the name that `fields` uses; `sentence` says in English what is wanted. */
+/** Adds a rule by the name that `fields` of an error uses. `sentence` describes it in English. */
 export function rule(
   { rule, limit }: { rule: string; limit?: number },
   sentence: string,
@@ -30,8 +30,8 @@ function wellFormed() {
 }
 
 /**
- * One line that people type: 1 to `max` characters without the blanks at both ends, in NFC, without
- * control characters and controls of direction, and something of it can be seen.
+ * Accepts a typed line of 1 to `max` characters with something visible, without control characters and
+ * direction controls. Trims it and normalises it to NFC.
  */
 export function line(max: number) {
   return z.string().check(
@@ -40,7 +40,7 @@ export function line(max: number) {
     longest(max),
     wellFormed(),
     z.normalize('NFC'),
-    // NFC takes a few characters apart
+    // NFC decomposes a few characters
     longest(max),
     pattern(/^\P{Cc}*$/u, 'no control characters'),
     rule(

@@ -4,7 +4,7 @@ import { maxUsernameCharacters } from '../core/input/username.ts'
 import { endpoint } from './endpoint.ts'
 import { line, longest, rule } from './text-checks.ts'
 
-/** An e-mail as people type it; the server and the key derivation see its canonical form. */
+/** An e-mail as typed. The server and the key derivation use its canonical form. */
 export const Email = z
   .string()
   .check(
@@ -18,16 +18,16 @@ export const Email = z
 /** 1 to 80 characters of one visible line. */
 export const Username = line(maxUsernameCharacters)
 
-/** `und`: not chosen yet; the interface's language is saved at the first load. */
+/** `und`: not chosen yet. The first page load saves the language of the interface. */
 export const UserLocale = z.enum(['en', 'fr', 'und'])
 
-/** Requests and bytes left over all groups of the person; `null` = unlimited. */
+/** Remaining requests and bytes of all the person's groups. `null`: unlimited. */
 const UsageRemaining = z.object({
   requests: z.nullable(z.number()),
   storage: z.nullable(z.number())
 })
 
-/** What the groups of the person have used, over all of them; a limit of `null` is none. */
+/** The usage of all the person's groups. A limit of `null`: unlimited. */
 export const Usage = z.object({
   requests_used: z.number(),
   requests_limit: z.nullable(z.number()),
@@ -35,19 +35,16 @@ export const Usage = z.object({
   storage_used: z.number(),
   storage_limit: z.nullable(z.number()),
   storage_remaining: z.nullable(z.number()),
-  /** When requests are first given back; `null` where they never are. */
+  /** When the first period of requests ends; `null` where it never does. */
   resets_at: z.nullable(z.iso.datetime()),
-  /**
-   * The person's own part of what the groups have used, in the same periods. Absent from the answers of an
-   * older API.
-   */
+  /** The person's own part in the same periods. Absent from the answers of an older API. */
   own: z.optional(z.object({ requests_used: z.number(), storage_used: z.number() }))
 })
 export type Usage = z.infer<typeof Usage>
 
 /**
- * How the link of a message reaches a person: by mail; as a file in the outbox of a developer's machine; or
- * through an administrator, where no mail server is set.
+ * How a link reaches a person: by mail, as a file in the outbox of a developer's machine, or through an
+ * administrator where no mail server is configured.
  */
 export const Delivery = z.enum(['mail', 'outbox', 'administrator'])
 export type Delivery = z.infer<typeof Delivery>
@@ -62,13 +59,13 @@ export const UserInfo = z.object({
   permissions: z.array(z.string()),
   company: z.object({ id: z.uuid(), name: z.string() }),
   usage_remaining: UsageRemaining,
-  /** Absent from the answers of an older API, which a newer page may still meet. */
+  /** Absent from the answers of an older API, which a newer page may call. */
   usage: z.optional(Usage),
-  /** The e-mail is not confirmed yet: nothing works but this. */
+  /** The e-mail is not confirmed yet, so few calls are allowed. */
   pending: z.optional(z.boolean()),
-  /** How the link that confirms it arrives; of a pending person only. */
+  /** How the confirmation link arrives. Only for a pending person. */
   delivery: z.optional(Delivery),
-  /** A fresh token, when the one of the call is near its end. */
+  /** A new token, when that of the call is about to expire. */
   access_token: z.optional(z.string())
 })
 export type UserInfo = z.infer<typeof UserInfo>
@@ -102,7 +99,7 @@ const SignUp = z.strictObject({
   locale: z.optional(z.enum(['en', 'fr']))
 })
 
-/** Somebody who chooses name and password later; `username` is what they are called until then. */
+/** Invites a person, who chooses a name and a password later. Until then they have this `username`. */
 const Invitation = z.strictObject({
   email: Email,
   username: z.optional(Username),
@@ -110,8 +107,8 @@ const Invitation = z.strictObject({
 })
 
 /**
- * `link` is the invitation's where no mail server sends it. An address gets at most 3 invitations an hour
- * and a company sends at most 5,000 a day: one beyond that is kept and mailed at `queued_until`.
+ * `link` is the invitation link, where no mail server is configured. An address gets at most 3
+ * invitations an hour, and a company sends at most 5,000 a day. Further ones are mailed at `queued_until`.
  */
 export const Invited = z.object({
   id: z.uuid(),
@@ -119,7 +116,7 @@ export const Invited = z.object({
   queued_until: z.optional(z.iso.datetime())
 })
 
-/** A sign-up, which proves a key; or an invitation by an administrator, which has none. */
+/** Creates a user: by sign-up with a key, or by an administrator's invitation without one. */
 export const createUser = endpoint({
   method: 'POST',
   path: '/user',
@@ -139,8 +136,8 @@ export const createUser = endpoint({
 })
 
 /**
- * A new password. `challenge_response` answers a challenge of purpose `rekey` with the present key,
- * `public_key_jwt` carries that challenge and proves the new one. Every other session ends.
+ * Changes the password and ends every other session. `challenge_response` answers a challenge of purpose
+ * `rekey` with the present key. `public_key_jwt` carries that challenge and proves the new key.
  */
 export const changeKey = endpoint({
   method: 'POST',

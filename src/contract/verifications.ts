@@ -4,12 +4,12 @@ import { endpoint } from './endpoint.ts'
 import { maxItemsSignedIn } from './limits.ts'
 import { Match, Verdict } from './requests.ts'
 
-/** What a record shows to whoever holds the file: never the person. */
+/** What a record shows to anyone who has the file. It never shows the person. */
 export const Finding = z.object({
   match: Match,
-  /** When it was recorded, by the company's own clock. */
+  /** When it was recorded, by the server's clock. */
   recorded: z.iso.datetime(),
-  /** Hex leaf hash: draws the seal. */
+  /** Leaf hash in hex, which determines the seal. */
   leaf_hash: Sha256
 })
 export type Finding = z.infer<typeof Finding>
@@ -19,14 +19,14 @@ export const Answer = z.object({
   verdict: Verdict,
   /** The company that answers. */
   company: z.string(),
-  /** When it was asked, by the company's clock. */
+  /** Time of the verification, by the server's clock. */
   at: z.iso.datetime(),
-  /** The first record as original, then the first as stored copy; empty for `not_found`. */
+  /** The first match of an original, then the first of a stored copy. Empty for `not_found`. */
   findings: z.array(Finding)
 })
 export type Answer = z.infer<typeof Answer>
 
-/** Fingerprints only: no byte of a document is ever sent. */
+/** Verifies documents by their fingerprints. No byte of a document is sent. */
 export const verify = endpoint({
   method: 'POST',
   path: '/verify',

@@ -79,12 +79,12 @@ function here(c: ApiContext) {
   return { tenant: c.get('tenant'), address: c.get('address') }
 }
 
-/** How the link that was asked for arrives: the same for every e-mail. */
+/** Returns how a requested link arrives. It is the same for every e-mail. */
 function promised(c: ApiContext): { delivery: Delivery } {
   return { delivery: mailDelivery(c.get('deps').settings, isFromDeveloper(c)) }
 }
 
-/** Tries of mailed links count by address, unless they are right. */
+/** Counts failed attempts with mailed links by network address. */
 function counted<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
   return countingTokenFailures(c.get('deps'), here(c), run)
 }

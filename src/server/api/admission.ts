@@ -8,12 +8,12 @@ import type { Person } from '../domain/sessions/sessions.ts'
 import type { InFlightCall } from './in-flight-calls.ts'
 import { refusedField, refusedInput } from './refused-fields.ts'
 
-// What every call meets before it is run, whether Hono serves it or we serve Node's own request.
+// The checks before every call, both of Hono's routes and of those that read Node's own request.
 
-/** What a route says of who may call it. */
+/** The part of a route that tells who may call it. */
 export type Admission = Pick<Endpoint, 'access' | 'pending' | 'suspended'>
 
-/** The person of a call's token; refuses whoever may not make the call. */
+/** Returns the person of a token. Throws where they may not make the call. */
 export async function admitPerson(
   deps: Pick<Deps, 'db' | 'tokens' | 'clock'>,
   tenant: Tenant,
@@ -33,13 +33,13 @@ export async function admitPerson(
   return person
 }
 
-/** Refuses whoever may not do what takes this access. */
+/** Throws `forbidden` where a person lacks an access. */
 export function requirePermission(person: Person, access: Endpoint['access']): void {
   if (allowed(person, access)) return
   throw new AppError('forbidden', `This call needs the permission ${access}`)
 }
 
-/** Refuses the calls that a suspended company does not get; all others it keeps. */
+/** Throws where the company is suspended and the call needs an active one. */
 export function refuseSuspended({ disabled }: Tenant, route: Admission): void {
   if (!disabled || route.suspended) return
   throw new AppError('account_disabled', 'The company is suspended', {
@@ -47,20 +47,20 @@ export function refuseSuspended({ disabled }: Tenant, route: Admission): void {
   })
 }
 
-/** Whether somebody may make calls of this kind. */
+/** Returns whether a person has an access. */
 export function allowed(person: Person, access: Endpoint['access']): boolean {
   if (access === 'public' || access === 'user') return true
   return person.permissions.includes(access) || person.permissions.includes('operator')
 }
 
-/** `'Bearer x.y.z'` → `'x.y.z'`; a header of another make counts as a bad token. */
+/** Returns the token: `'Bearer x.y.z'` → `'x.y.z'`. Another header counts as a bad token. */
 export function bearer(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
   const match = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(header)
   return match?.[1] ?? ''
 }
 
-/** The input of a call as its schema has it; refuses every other with the fields and their rules. */
+/** Parses the input of a call. Throws `invalid_input` with the fields and their broken rules. */
 export function parseInput<Input extends z.ZodMiniType>(
   { input }: { input: Input },
   given: unknown
@@ -70,7 +70,7 @@ export function parseInput<Input extends z.ZodMiniType>(
   throw refusedInput(parsed.error)
 }
 
-/** Fields of a query, each of which may stand there once. */
+/** Returns the fields of a query. Throws for a repeated field. */
 export function queryFields(query: URLSearchParams): Record<string, string> {
   const values = new Map<string, string>()
   for (const [name, value] of query) {
@@ -82,7 +82,7 @@ export function queryFields(query: URLSearchParams): Record<string, string> {
   return Object.fromEntries(values)
 }
 
-/** The caller's name for one act, or `undefined` where it gave none. */
+/** Parses the header `Idempotency-Key`. Returns undefined where it is absent. */
 export function idempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined || /^[\x21-\x7e]{1,255}$/.test(header)) return header
   throw refusedField('idempotency-key', {

@@ -5,35 +5,35 @@ import type { EventStream } from '../domain/history/event-streams.ts'
 import type { Person } from '../domain/sessions/sessions.ts'
 import type { InFlightCall } from './in-flight-calls.ts'
 
-/** What the middlewares of `app.ts` leave for the endpoints. */
+/** What the middlewares of `app.ts` set for the endpoints. */
 export interface Variables {
   deps: Deps
   tenant: Tenant
-  /** Address of the other end, behind trusted proxies only. */
+  /** Address of the client, behind trusted proxies. */
   address: string
   requestId: string
-  /** Path of the endpoint that took the call, as the contract writes it. */
+  /** Path of the endpoint in the contract. */
   route: string | undefined
   /** By how many milliseconds the event loop is late; 0 for a call within the process. */
   lagMs: () => number
   /** The call as one of those under way; `undefined` within the process. */
   inFlight: InFlightCall | undefined
   person: Person | undefined
-  /** Status of a success that is not the endpoint's usual one. */
+  /** Status of success, where it differs from the endpoint's. */
   status: 200 | undefined
 }
 
-/** What the listener knows of the connection; a call within the process has none of it. */
+/** What the listener knows of the connection. Empty for a call within the process. */
 interface Bindings {
   remoteAddress?: string
-  /** Other end of the connection itself, which may be a proxy. */
+  /** The peer of the connection, which may be a proxy. */
   peer?: string | undefined
   host?: string | undefined
   /** Ends with its `close`. */
   caller?: Leaver
-  /** Takes an event stream, to write it straight to the connection once the head has been answered. */
+  /** Takes an event stream and writes it to the connection after the head. */
   takeStream?: (stream: EventStream) => void
-  /** Takes what stands in an answer, likewise. */
+  /** Takes the text of an answer and writes it to the connection after the head. */
   takeText?: (answer: Response, text: string) => void
 }
 
@@ -41,14 +41,14 @@ export type ApiEnv = { Variables: Variables; Bindings: Bindings }
 export type Api = Hono<ApiEnv>
 export type ApiContext = Context<ApiEnv>
 
-/** The signed-in person; `on()` has refused everybody else before. */
+/** Returns the signed-in person. `on()` has refused everybody else. */
 export function person(c: ApiContext): Person {
   const found = c.get('person')
   if (!found) throw new Error('a public endpoint asked for its person')
   return found
 }
 
-/** Whether the call comes from a browser on a developer's machine. */
+/** Returns whether the call comes from a browser on a developer's machine. */
 export function isFromDeveloper(c: ApiContext): boolean {
   const headers = c.req.raw.headers.keys()
   return isDeveloperMachine(c.get('deps').settings, c.get('tenant'), { peer: c.env?.peer, headers })

@@ -8,7 +8,7 @@ import { on, onStream } from './on.ts'
 export function mountDocs(app: Api): void {
   const t = translator('en', words)
   const sentenceOf = (name: string) => t(`calls.${name}`)
-  // the same for everybody but for two lines
+  // only two lines differ between hosts
   const document = openApi({ title: '', server: '', sentenceOf })
 
   on(app, getOpenApi, async (_input, c) => {

@@ -27,7 +27,7 @@ export function mountDomains(app: Api): void {
   })
 }
 
-/** `'"7"'` → `7`; `*` and no header ask for no version. */
+/** Parses `If-Match`: `'"7"'` → `7`. `*` and no header mean any version. */
 function versionOf(ifMatch: string | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined
   const [, version] = /^"(\d{1,15})"$/.exec(ifMatch) ?? []

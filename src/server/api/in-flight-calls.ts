@@ -2,7 +2,7 @@ import { AppError } from '../../contract/errors.ts'
 import type { CompanyId, Leaver } from '../domain/deps.ts'
 import { countedNetworks } from '../domain/ip-addresses.ts'
 
-/** Calls under way at the same time; streams and uploads have limits of their own. */
+/** Limits of concurrent calls. Streams and uploads have limits of their own. */
 export interface InFlightLimits {
   perPerson: number
   /** Of people who are not signed in, from one network. */
@@ -13,11 +13,11 @@ export interface InFlightLimits {
 const usual: InFlightLimits = { perPerson: 250, perAddress: 100, perCompany: 1000 }
 const retrySeconds = 1
 
-/** One call under way, from before its caller is known until it is answered. */
+/** One call, from before its caller is known until it is answered. */
 export interface InFlightCall {
-  /** Whoever waits for the answer; with them the call leaves the line for the database. */
+  /** The waiting client. When it disconnects, the call stops waiting for the database. */
   readonly caller: Leaver | undefined
-  /** Counts the call to a person; throws `rate_limited` where too many of theirs are under way. */
+  /** Counts the call for a person. Throws `rate_limited` where they have too many. */
   countPerson(id: string): void
   end(): void
 }
@@ -29,13 +29,13 @@ export interface InFlightCalls {
    */
   begin(call: {
     company: CompanyId
-    /** Of somebody who shows no token. */
+    /** Of a caller without a token. */
     address: string | undefined
     caller: Leaver | undefined
   }): InFlightCall
 }
 
-/** Bounds how many calls are under way, however fast they come: what is beyond is refused and waits nowhere. */
+/** Limits concurrent calls. A call beyond the limit is refused at once and does not wait. */
 export function createInFlightCalls({
   perPerson,
   perAddress,

@@ -18,12 +18,15 @@ import { refusedField } from './refused-fields.ts'
 
 const usualBodyBytes = 256 * 1024
 const maxDepth = 32
-/** Of a body: a thousand items with a few fields each have some thousands. */
+/** For a body. A thousand items with a few fields each have some thousands. */
 const maxValues = 10_000
-/** Of the event loop. */
+/** For the event loop. */
 const maxLagMs = 200
 
-/** Mounts an endpoint: access, parse, run, parse, reply. The output is parsed so that no surplus column leaves. */
+/**
+ * Mounts an endpoint. Checks access, parses the input, runs `run`, parses the output and replies. Parsing
+ * the output drops surplus columns.
+ */
 export function on<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   app: Api,
   endpoint: Endpoint<Input, Output>,
@@ -40,8 +43,8 @@ export function on<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
 }
 
 /**
- * Where a connection takes the text, the `Response` is without: within it, text becomes a stream, which
- * costs more to make and to read again than everything else of an answer.
+ * Returns a JSON response. Where the connection can take the text itself, the `Response` has no body: it
+ * would turn the text into a stream, which costs more than the rest of an answer.
  */
 function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response {
   const { takeText } = c.env ?? {}
@@ -51,14 +54,14 @@ function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response
   return answer
 }
 
-/** Mounts a route that writes its own answer, after the same access check and parse. */
+/** Mounts a route that writes its own answer. Checks access and parses the input as `on` does. */
 export function onStream<Input extends z.ZodMiniType>(
   app: Api,
   stream: Stream<Input>,
   run: (input: z.output<Input>, c: ApiContext) => Promise<Response>
 ): void {
   app.on(stream.method, honoPath(stream.path), async c => {
-    // Hono answers HEAD with the body of GET and drops it unread: nobody would end what feeds it
+    // Hono runs GET for HEAD and drops the body unread, so nothing would end its source
     if (c.req.method !== stream.method && !stream.head) {
       throw new AppError('method_not_allowed', 'Use GET')
     }
@@ -67,7 +70,7 @@ export function onStream<Input extends z.ZodMiniType>(
   })
 }
 
-/** Names the page that follows in a list, for clients that go by `Link` (RFC 8288). */
+/** Sets the header `Link` to the next page of a list (RFC 8288). */
 export function linkNext(c: ApiContext, cursor: string): void {
   const url = new URL(c.req.url)
   url.searchParams.set('cursor', cursor)
@@ -81,7 +84,7 @@ async function admit(
   c.set('route', route.path)
   const tenant = c.get('tenant')
   const token = bearer(c.req.header('authorization'))
-  // strangers go first, so that people who are at work feel it last
+  // strangers are refused first, so that signed-in people notice an overload last
   if (token === undefined && c.get('lagMs')() > maxLagMs && route.path !== getHealth.path) {
     throw new AppError('unavailable', 'The service has more to do than it can', { retryAfter: 2 })
   }
@@ -89,12 +92,12 @@ async function admit(
   if (link !== undefined) {
     refuseSuspended(tenant, route)
     const id = c.req.param('id') ?? ''
-    // a browser that follows a link must not leave its page for the words of a refusal
+    // a browser that follows a link must not leave its page for an error text
     c.header('content-disposition', attachment('error.json'))
     c.set('person', await resolveDownloadLink(c.get('deps'), { tenant, id, link }))
   } else if (token === undefined && route.access === 'public') {
     refuseSuspended(tenant, route)
-    // before a body of theirs is read; pages are made by calls within the process
+    // before the body is read; calls within the process render pages and are never refused
     if (c.env?.remoteAddress !== undefined && route.method !== 'GET') {
       await consume(c.get('deps'), 'public_address', ['public', { address: c.get('address') }])
     }
@@ -103,7 +106,7 @@ async function admit(
   }
 }
 
-/** One source per field: what the path names may not be said again. */
+/** Returns the input. A field of the path must not occur in the query or body again. */
 function withPath(
   given: Record<string, unknown>,
   path: Record<string, string>
@@ -136,7 +139,7 @@ async function jsonBody(c: ApiContext, maxBytes?: number): Promise<Record<string
   return { ...body }
 }
 
-/** The JSON of a body of one of these types. */
+/** Parses the JSON of a body with one of these media types. */
 export async function jsonOf(
   c: ApiContext,
   types: string[],
@@ -171,7 +174,7 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
   const declared = c.req.header('content-length')
   if (Number(declared ?? 0) > maxBytes) throw tooLarge(maxBytes)
   try {
-    // a connection brings no byte more than it has declared, so nothing need be counted
+    // a connection sends no more bytes than it has declared
     const isBound = declared !== undefined && c.req.header('transfer-encoding') === undefined
     if (isBound && c.env?.remoteAddress !== undefined) {
       return new Uint8Array(await raw.arrayBuffer())
@@ -185,14 +188,14 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
     }
     return Buffer.concat(chunks)
   } catch (cause) {
-    // nobody is left to read it, and the caller's connection is no failure of ours
+    // the caller has disconnected, which is not a failure of the server
     throw cause instanceof AppError ? cause : notJson('a whole body, and this one broke off', cause)
   }
 }
 
 /**
- * A linear scan before anything is parsed: a million brackets cost a stack, and a hundred thousand items
- * or keys cost a schema far more than a parser.
+ * Scans a text before it is parsed. A million brackets would exhaust the stack, and a hundred thousand
+ * items or keys take a schema far longer than the parser.
  */
 function isTooLarge(text: string): boolean {
   let depth = 0

@@ -1,10 +1,10 @@
 import { AppError, type FieldError } from '../../contract/errors.ts'
 import { type IssueLike, refusalOf, shortName } from '../../contract/field-errors.ts'
 
-/** Fields that the sentence of a refusal names; `fields` names more. */
+/** The most fields that the `detail` of an error names. `fields` names more. */
 const maxSaid = 5
 
-/** The refusal of an input that its schema does not take: each field with its rule and what is wanted. */
+/** Returns the error of an invalid input: each field with its broken rule and a description. */
 export function refusedInput(error: { issues: readonly IssueLike[] }): AppError {
   const { fields, omitted } = refusalOf(error, wanted)
   const names = Object.entries(fields)
@@ -17,7 +17,7 @@ export function refusedInput(error: { issues: readonly IssueLike[] }): AppError 
   })
 }
 
-/** The refusal of one field or header by a rule that no schema holds. */
+/** Returns the error of one field or header that breaks a rule outside the schemas. */
 export function refusedField(
   name: string,
   error: FieldError & { detail: string },
@@ -46,7 +46,7 @@ const formats: Record<string, string> = {
 
 const units: Record<string, string> = { string: ' characters', array: ' items' }
 
-/** zod/mini's message for whatever has none of its own. */
+/** The default message of zod/mini. */
 const unsaid = 'Invalid input'
 
 function wanted(issue: IssueLike): string {

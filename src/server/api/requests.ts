@@ -28,7 +28,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
     return page
   })
 
-  // these two before /process/{id}, which would take 'export' and 'sse' for ids
+  // before /process/{id}, which would match them
   onStream(app, exportRequests, async ({ locale, ...filter }, c) => {
     const deps = c.get('deps')
     const { caller } = c.get('inFlight') ?? {}
@@ -78,7 +78,7 @@ function sequenceOf(header: string | undefined): number | undefined {
   return Number(header)
 }
 
-/** For a call without a connection; pulled, so a reader that stalls costs no memory. */
+/** Returns the stream of a call within the process. It is pulled, so a slow reader costs no memory. */
 function bodyOf(stream: EventStream, signal: AbortSignal): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder()
   return new ReadableStream({
@@ -99,8 +99,8 @@ function bodyOf(stream: EventStream, signal: AbortSignal): ReadableStream<Uint8A
 }
 
 /**
- * Pulled by the socket, so a reader that stalls costs no memory. Before each further page its reader's
- * standing is read again; where it has ended, the answer breaks off and nobody takes it for the whole.
+ * Returns the CSV as a stream. The socket pulls it, so a slow reader costs no memory. Checks the session
+ * before each further page; when it has ended, the answer breaks off.
  */
 function bytesOf(
   texts: AsyncGenerator<string, void, void>,

@@ -8,7 +8,7 @@ const exposedHeaders =
   'location, link, etag, retry-after, ratelimit, ratelimit-policy, idempotent-replayed, ' +
   'content-disposition, content-range, accept-ranges, repr-digest, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, upload-length, upload-expires'
 
-/** What every answer of the API wears. */
+/** Returns the headers of every answer of the API. */
 export function apiHeadersFor({ scheme }: Deps['settings']): Record<string, string> {
   return scheme === 'https' ? { ...apiHeaders, 'strict-transport-security': hsts } : apiHeaders
 }
@@ -21,7 +21,7 @@ export const apiHeaders = {
   'cache-control': 'no-store'
 }
 
-/** Only the page of the same host may read an answer; no credentials, because no cookie counts. */
+/** Returns CORS headers that let the page of the same host read the answer. The API uses no cookies. */
 export function corsHeaders(
   deps: Pick<Deps, 'settings'>,
   host: string,
@@ -36,7 +36,7 @@ export function corsHeaders(
   }
 }
 
-/** The body of every error of the API; exported for the tus routes, which Hono does not serve. */
+/** Returns the error response of the API, also for the upload routes, which Hono does not serve. */
 export function problemResponse(error: AppError, instance: string): Response {
   const headers = new Headers({ 'content-type': 'application/problem+json' })
   if (error.retryAfter !== undefined) headers.set('retry-after', String(error.retryAfter))
@@ -45,15 +45,15 @@ export function problemResponse(error: AppError, instance: string): Response {
   return new Response(body, { status: error.status, headers })
 }
 
-/** What a caller is told of anything thrown; database texts and stacks stay in the log. */
+/** Returns the error that a caller sees for a thrown one. Database messages and stacks stay in the log. */
 export function expectedError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const busy =
     /^(57014|55P03|53\d{3}|57P\d{2}|08\d{3}|25P03|40001|40P01|ECONNREFUSED|ECONNRESET|EPIPE)$/
-  // the driver gives these no code
+  // pg gives these errors no code
   const lost = /timeout exceeded when trying to connect|Connection terminated|is not queryable/
-  // a server that stopped has taken its socket file with it: ENOENT
+  // ENOENT: a stopped server has removed its socket file
   const isUnreachable = Object(error).syscall === 'connect'
   if (isUnreachable || busy.test(code) || (error instanceof Error && lost.test(error.message))) {
     return new AppError('unavailable', 'The database is busy', { cause: error, retryAfter: 2 })

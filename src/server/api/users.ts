@@ -57,7 +57,7 @@ export function mountUsers(app: Api): void {
   )
 }
 
-/** The call is open to strangers, who sign up by it; inviting somebody is not. */
+/** Checks the inviter's permission, because the call itself is public for sign-ups. */
 function administrator(c: ApiContext): Person {
   const found = c.get('person')
   if (!found) throw new AppError('unauthenticated', 'Inviting somebody needs a bearer token')
@@ -67,7 +67,7 @@ function administrator(c: ApiContext): Person {
   return found
 }
 
-/** The contract's `Email` accepts only what has a canonical form. */
+/** Returns the canonical form, which every `Email` of the contract has. */
 export function canonical(email: string): string {
   const found = canonicalEmail(email)
   if (found === undefined) throw new AppError('invalid_input', 'The e-mail has no canonical form')

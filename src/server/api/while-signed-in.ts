@@ -6,9 +6,9 @@ const checkedBytes = 4 * 1024 * 1024
 const checkedMs = 10_000
 
 /**
- * The same bytes for as long as the person may have them: their standing is read again every 4 MiB, and
- * every 10 seconds where these take longer. An answer that breaks off ends its connection, so nobody
- * takes what came for the whole.
+ * Passes bytes on while the person may read them. Checks their session again every 4 MiB, and at least
+ * every 10 seconds. When access ends, the connection is cut, so that no client mistakes a part for the
+ * whole.
  */
 export function whileSignedIn(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -28,7 +28,7 @@ export function whileSignedIn(
         if (bytes >= checkedBytes || now - checkedAt >= checkedMs) {
           bytes = 0
           checkedAt = now
-          // a database that is busy ends no download: it is asked again
+          // a busy database does not end a download; the check is repeated
           if (!(await isSignedIn(deps, person).catch(() => true))) {
             await reader.cancel()
             throw new Error('the session has ended')

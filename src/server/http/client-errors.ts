@@ -13,7 +13,7 @@ const sentences: Partial<Record<ErrorCode, string>> = {
   request_timeout: 'The head of the request came too slowly'
 }
 
-/** What Node's parser refuses before there is a request: answered in the form and with the headers of all else. */
+/** Answers what Node's parser refuses, in the format and with the headers of other errors. */
 export function answerClientErrors(server: Server, headers: Record<string, string>): void {
   const underWay = new WeakMap<Duplex, Set<ServerResponse>>()
   const follow = ({ socket }: { socket: Duplex }, response: ServerResponse) => {
@@ -24,7 +24,7 @@ export function answerClientErrors(server: Server, headers: Record<string, strin
   server.on('request', follow)
   server.on('checkContinue', follow)
   server.on('clientError', (error: Error & { code?: string; rawPacket?: Buffer }, socket) => {
-    // within an answer that has begun nobody could tell another one
+    // an answer has already begun
     const hasBegun = [...(underWay.get(socket) ?? [])].some(({ headersSent }) => headersSent)
     if (!socket.writable || hasBegun || error.code === 'ECONNRESET') return void socket.destroy()
     const code = codes[error.code ?? ''] ?? 'malformed_request'
@@ -33,7 +33,7 @@ export function answerClientErrors(server: Server, headers: Record<string, strin
   })
 }
 
-/** Problem documents are for callers of the API; where the host is not known, nothing is said of it. */
+/** Writes a problem document for callers of the API, and plain text for others. */
 function answerOf(refusal: AppError, headers: Record<string, string>, hasProblem: boolean): string {
   const words = STATUS_CODES[refusal.status] ?? ''
   const body = hasProblem ? JSON.stringify(toProblem(refusal)) : `${words}\n`
@@ -48,7 +48,7 @@ function answerOf(refusal: AppError, headers: Record<string, string>, hasProblem
   return `HTTP/1.1 ${refusal.status} ${words}\r\n${lines.join('')}\r\n${body}`
 }
 
-/** Whether the bytes that could not be parsed name a host that begins with `api.`. */
+/** Returns whether the unparsed bytes name a host that begins with `api.`. */
 function isForApi(packet: Buffer | undefined): boolean {
   return /\r\nhost:[ \t]{0,9}api\./i.test(packet?.toString('latin1', 0, 65_536) ?? '')
 }

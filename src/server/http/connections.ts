@@ -5,27 +5,27 @@ import { countedNetworks } from '../domain/ip-addresses.ts'
 import { createLogThrottle } from './log-throttle.ts'
 
 export interface ConnectionRules {
-  /** Held at a time; more are closed unheard. */
+  /** The most connections at a time. Further ones are closed at once. */
   total: number
-  /** Of these, from one network. */
+  /** The most connections of one network. */
   perAddress: number
-  /** Whether many people come through this peer, so that it is not counted as one. */
+  /** Whether many people share this peer, so that it is not counted as one network. */
   isShared(address: string): boolean
-  /** How long bytes may wait for a reader that takes none. */
+  /** How long bytes may wait for a client that reads nothing. */
   stallMs?: number
 }
 
-/** What the connections of a server are at. */
+/** The state of a server's connections. */
 export interface Connections {
-  /** Nobody was turned away lately for want of connections, and there is room for more. */
+  /** Returns whether there is room for more connections and none was refused lately. */
   hasRoom(): boolean
 }
 
 const usualStallMs = 30_000
-/** Somebody who was turned away is remembered for this long. */
+/** A refused connection counts as recent for this long. */
 const turnedAwayMs = 10_000
 
-/** Bounds the connections of a server, in all and by network, and ends those whose reader has stopped. */
+/** Limits the connections of a server, in total and by network, and ends those whose client stops reading. */
 export function watchConnections(
   server: Server,
   { total, perAddress, isShared, stallMs = usualStallMs }: ConnectionRules,
@@ -69,7 +69,7 @@ export function watchConnections(
     const now = performance.now()
     for (const socket of open) {
       const before = stalls.get(socket)
-      // an answer that is still being made leaves nothing waiting
+      // nothing waits while an answer is still being computed
       if (socket.writableLength === 0) stalls.delete(socket)
       else if (before === undefined || hasMoved(socket, before)) {
         stalls.set(socket, { left: unsent(socket), written: socket.bytesWritten, since: now })
@@ -84,7 +84,7 @@ export function watchConnections(
   }
 }
 
-/** A socket as it was seen when its bytes last moved. */
+/** The state of a socket when its bytes last moved. */
 interface Stall {
   left: number
   written: number
@@ -95,9 +95,9 @@ function hasMoved(socket: Socket, { left, written }: Stall): boolean {
   return socket.bytesWritten !== written || unsent(socket) !== left
 }
 
-/** Grows and shrinks with the bytes that wait for their reader. */
+/** Returns the bytes that wait to be sent. */
 function unsent(socket: Socket): number {
-  // a large piece leaves bit by bit, which only the handle knows
+  // only the handle knows how much of a large chunk has been sent
   const handle: unknown = Reflect.get(socket, '_handle')
   return socket.writableLength + Number(Object(handle).writeQueueSize ?? 0)
 }

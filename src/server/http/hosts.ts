@@ -8,8 +8,8 @@ import {
 } from '../domain/ip-addresses.ts'
 
 /**
- * The one reading of a request's host, on which the company depends: `undefined` for more than one
- * Host header, an absolute or otherwise odd target, or a name or port that cannot be one.
+ * Returns the host of a request, which decides the company. Returns undefined for several Host headers,
+ * an absolute or unusual target, and an invalid name or port.
  * `'Docs.Acme.fr:443'` → `'docs.acme.fr'`
  */
 export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined {
@@ -29,15 +29,15 @@ export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined
 }
 
 /**
- * Whether everybody on the way reads the same path: nothing of it is encoded, and no segment is empty or
- * made of dots. A proxy's rule for `/user` would not meet `/x/%2e%2e/user` or `/%75ser`.
+ * Returns whether proxies read the path as we do: nothing is percent-encoded, and no segment is empty or
+ * made of dots. Otherwise a proxy's rule for `/user` would miss `/x/%2e%2e/user` and `/%75ser`.
  */
 export function hasPlainPath(target: string): boolean {
   const path = target.split('?', 1)[0] ?? ''
   return /^[\w.~!$&'()*+,;=:@/-]+$/.test(path) && !/\/\/|\/\.{1,2}(?:\/|$)/.test(path)
 }
 
-/** Headers read before: a service has few hosts and each is asked for again and again. */
+/** Parsed headers. A service has few hosts, so each is parsed once. */
 const read = new Map<string, string | undefined>()
 const maxRead = 1000
 
@@ -48,7 +48,7 @@ function hostIn(header: string): string | undefined {
   return host
 }
 
-/** Says nothing about which hosts exist. */
+/** Answers an unknown host. Does not reveal which hosts exist. */
 export function refuseHost(
   response: ServerResponse,
   status: 400 | 421 | 503,
@@ -67,7 +67,7 @@ export function refuseHost(
 
 export type AddressReader = (request: IncomingMessage) => string
 
-/** Address of the other end: the peer, or behind trusted networks the last hop that is in none of them. */
+/** Returns a function that reads the client's address: the peer, or behind trusted proxies the last other hop. */
 export function createAddressReader(trustedProxies: string[]): AddressReader {
   const trusted = trustedProxies.map(parseTrustedNetwork)
   return request => {
@@ -83,7 +83,7 @@ export function createAddressReader(trustedProxies: string[]): AddressReader {
   }
 }
 
-/** The range of one entry of `TRUSTED_PROXIES`; throws a sentence for what is no network, and for everybody. */
+/** Parses an entry of `TRUSTED_PROXIES`. Throws where it is not a network or contains every address. */
 export function parseTrustedNetwork(network: string): AddressRange {
   const range = parseNetwork(network)
   if (!range) {
@@ -99,7 +99,7 @@ export function parseTrustedNetwork(network: string): AddressRange {
   return range
 }
 
-/** Whether many people come through a peer: a trusted proxy, or whoever sits on this machine. */
+/** Returns a function that tells whether many people share a peer: a trusted proxy or this machine. */
 export function createSharedPeers(trustedProxies: string[]): (address: string) => boolean {
   const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)
   return address => isWithin(normalizeAddress(address) ?? '', shared)

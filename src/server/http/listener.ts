@@ -22,15 +22,15 @@ export interface ListenerOptions {
   uploads: Uploads
   addressOf: AddressReader
   log: Log
-  /** The slowest body that is waited for. */
+  /** The least speed of a body. */
   slowest?: Pace
   /** How long the head of a request may take. */
   headMs?: number
-  /** What every answer of the API wears. */
+  /** The headers of every answer of the API. */
   headers?: Record<string, string>
 }
 
-/** One HTTP server for all hosts: pages of `<host>`, the API of `api.<host>`, uploads beside it. */
+/** Creates the HTTP server of all hosts: pages on `<host>`, API and uploads on `api.<host>`. */
 export function createListener(options: ListenerOptions): Server {
   const { tenants, site, app, uploads, addressOf, log, headMs = 10_000 } = options
   const { headers = apiHeaders } = options
@@ -52,7 +52,7 @@ export function createListener(options: ListenerOptions): Server {
         }
       })
       const response = outgoing as ServerResponse // as: likewise
-      // an error after it, or a HEAD, is another answer
+      // an error or a HEAD answers something else
       if (taken?.answer === answer) {
         write(taken.text, response, answer)
         return RESPONSE_ALREADY_SENT
@@ -71,7 +71,7 @@ export function createListener(options: ListenerOptions): Server {
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const host = hostOf(request)
     if (!host) return refuseHost(response, 400, headers)
-    // `api.acme.fr` is the API of `acme.fr`, if there is one, before it is a page host of its own
+    // `api.acme.fr` is the API of `acme.fr` if that exists, else a page host
     const owner = host.startsWith('api.') ? await tenants.resolve(host.slice(4)) : undefined
     if (!owner) {
       const page = await tenants.resolve(host)
@@ -102,7 +102,7 @@ export function createListener(options: ListenerOptions): Server {
       maxHeaderSize: 16 * 1024,
       headersTimeout: headMs,
       connectionsCheckingInterval: headMs,
-      // 5 GB in one call take as long as they take: `cutSlowBody` judges a body by its pace
+      // 5 GB in one call need time, so there is no limit: `cutSlowBody` checks the speed
       requestTimeout: 0,
       keepAliveTimeout: 75_000
     },
@@ -110,7 +110,7 @@ export function createListener(options: ListenerOptions): Server {
   )
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     queue.enqueue(request, response, () => {
-      // `PUT /deposit` asks for the bytes once it has a place for them
+      // `PUT /deposit` requests the bytes once it has a slot
       if (!isDirectUpload(request)) response.writeContinue()
       serve(request, response)
     })
@@ -124,7 +124,7 @@ function write(text: string, response: ServerResponse, { status, headers }: Resp
   response.writeHead(status, { ...Object.fromEntries(headers), ...length }).end(text)
 }
 
-/** Writes an event stream for as long as its connection lives: thousands are open, so each is to weigh little. */
+/** Writes an event stream to its connection. Thousands are open, so each must use little memory. */
 function pour(stream: EventStream, response: ServerResponse, { status, headers }: Response): void {
   response.writeHead(status, Object.fromEntries(headers))
   response.on('close', () => stream.close())
@@ -133,7 +133,7 @@ function pour(stream: EventStream, response: ServerResponse, { status, headers }
   stream.start({ write: text => response.write(text), end: () => response.end() })
 }
 
-/** What fails before it is known whose API is called still answers with a code. */
+/** Answers failures that happen before the company is known. */
 async function refuseCall(
   response: ServerResponse,
   error: unknown,

@@ -1,6 +1,6 @@
 const reportEveryMs = 60_000
 
-/** Counts what may happen thousands of times a second; reports it at once, and then once a minute at most. */
+/** Counts frequent incidents. Reports the first at once, and then the number at most once a minute. */
 export function createLogThrottle<Fact>(
   report: (count: number, last: Fact) => void
 ): (fact: Fact) => void {

@@ -2,16 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface RequestQueue {
-  /** Runs `serve` once the requests before this one on its connection have been answered. */
+  /** Runs `serve` after the earlier requests of the connection have been answered. */
   enqueue(request: IncomingMessage, response: ServerResponse, serve: () => void): void
 }
 
 /**
- * One request of a connection at a time. Node hands over each as soon as it is read, and a client may
- * send thousands before it reads an answer; while one waits, the connection is not read any further.
+ * Serves the requests of a connection one at a time. A client may send thousands before it reads an
+ * answer, and Node emits each at once. So reading pauses while a request waits.
  */
 export function createRequestQueue(): RequestQueue {
-  /** Of each connection that has a request at work, those that wait behind it. */
+  /** The waiting requests of each connection that is being served. */
   const queues = new WeakMap<Socket, (() => void)[]>()
   return {
     enqueue(request, response, serve) {
@@ -27,7 +27,7 @@ export function createRequestQueue(): RequestQueue {
         return
       }
       queue.push(begin)
-      // after what has been read is parsed: the parser resumes the socket behind each request
+      // later, because the parser resumes the socket after each request
       if (queue.length === 1) process.nextTick(() => queue.length > 0 && socket.pause())
     }
   }
@@ -39,7 +39,7 @@ export function createRequestQueue(): RequestQueue {
       queues.delete(socket)
       return
     }
-    // its body may not have been read yet
+    // the body of the request may be unread
     if (queue?.length === 0) socket.resume()
     next()
   }

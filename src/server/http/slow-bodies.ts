@@ -7,7 +7,7 @@ export interface Pace {
 
 const slowest: Pace = { windowMs: 30_000, bytesPerSecond: 1024 }
 
-/** Cuts the connection of a request whose body comes too slowly: it holds a place that others need. */
+/** Cuts the connection of a request whose body arrives too slowly, because others need its slot. */
 export function cutSlowBody(
   request: IncomingMessage,
   { windowMs, bytesPerSecond }: Pace = slowest
@@ -19,7 +19,7 @@ export function cutSlowBody(
   const timer = setInterval(() => {
     const { bytesRead } = request.socket
     if (request.complete) return clearInterval(timer)
-    // what lies here unread waits for us and not for the sender
+    // unread bytes wait for the server and not for the client
     const isOurs = request.readableLength > 0
     if (!isOurs && bytesRead - before < least) request.socket.destroy()
     before = bytesRead
