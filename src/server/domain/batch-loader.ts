@@ -1,42 +1,42 @@
 interface Bounds {
-  /** Items that several questions may bring into one. */
+  /** Items in one query that several calls share. */
   maxItems: number
-  /** After so long an answer no longer keeps others waiting: the next question goes beside it. */
+  /** After this time a slow query no longer blocks the next one, which runs beside it. */
   slowMs: number
-  /** As many may be under way at a time, all but the newest of them slow. */
+  /** Queries at the same time. */
   maxAtOnce: number
 }
 
 /**
- * Turns a question to the database into one that many callers share: what is asked while an answer is
- * under way waits and goes together in the next. A caller alone never waits. `ask` answers in the order
- * of its items; its failure is everybody's.
+ * Returns a function that batches parallel calls: items that arrive while a query runs go together
+ * into the next one. A single call never waits. `load` returns results in the order of its items;
+ * its failure rejects all calls of the batch.
  */
 export function createBatchLoader<Item, Answer>(
-  ask: (items: Item[]) => Promise<Answer[]>,
+  load: (items: Item[]) => Promise<Answer[]>,
   { maxItems, slowMs, maxAtOnce }: Bounds
 ): (items: Item[]) => Promise<Answer[]> {
-  const waiting: Question<Item, Answer>[] = []
-  const underWay = new Set<Question<Item, Answer>[]>()
-  /** The one under way that others wait for. */
-  let awaited: Question<Item, Answer>[] | undefined
+  const waiting: Call<Item, Answer>[] = []
+  const underWay = new Set<Call<Item, Answer>[]>()
+  /** The running batch that others wait for. */
+  let awaited: Call<Item, Answer>[] | undefined
 
-  function askNext(): void {
+  function loadNext(): void {
     if (awaited || waiting.length === 0 || underWay.size === maxAtOnce) return
-    void askTogether(take())
+    void loadTogether(take())
   }
 
-  async function askTogether(together: Question<Item, Answer>[]): Promise<void> {
+  async function loadTogether(together: Call<Item, Answer>[]): Promise<void> {
     awaited = together
     underWay.add(together)
-    const passBy = () => {
+    const unblock = () => {
       if (awaited !== together) return
       awaited = undefined
-      askNext()
+      loadNext()
     }
-    const timer = setTimeout(passBy, slowMs)
+    const timer = setTimeout(unblock, slowMs)
     try {
-      const answers = await ask(together.flatMap(({ items }) => items))
+      const answers = await load(together.flatMap(({ items }) => items))
       let at = 0
       for (const { items, resolve } of together) {
         resolve(answers.slice(at, at + items.length))
@@ -48,28 +48,28 @@ export function createBatchLoader<Item, Answer>(
     clearTimeout(timer)
     underWay.delete(together)
     if (awaited === together) awaited = undefined
-    askNext()
+    loadNext()
   }
 
-  /** The next ones in line, at least one and at most `maxItems` items of several. */
-  function take(): Question<Item, Answer>[] {
+  /** Takes the next calls in line: at least one, and at most `maxItems` items of several. */
+  function take(): Call<Item, Answer>[] {
     let count = 0
-    const fits = ({ items }: Question<Item, Answer>, at: number) => {
+    const fits = ({ items }: Call<Item, Answer>, at: number) => {
       count += items.length
       return at === 0 || count <= maxItems
     }
-    const tooMany = waiting.findIndex((question, at) => !fits(question, at))
+    const tooMany = waiting.findIndex((call, at) => !fits(call, at))
     return waiting.splice(0, tooMany < 0 ? waiting.length : tooMany)
   }
 
   return items =>
     new Promise((resolve, reject) => {
       waiting.push({ items, resolve, reject })
-      askNext()
+      loadNext()
     })
 }
 
-interface Question<Item, Answer> {
+interface Call<Item, Answer> {
   items: Item[]
   resolve(answers: Answer[]): void
   reject(error: unknown): void

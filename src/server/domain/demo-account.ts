@@ -1,8 +1,8 @@
 import type { PublicKeyJwk } from '../../core/keys/public-key-jwt.ts'
 
 /**
- * Whose documents the demonstration shows. The password is published, so its key signs in on a
- * developer's machine only.
+ * The account of the demonstration. Its password is published, so its key signs in only on a
+ * developer's machine.
  */
 export const demoAccount = {
   email: 'claire.marchand@example.com',

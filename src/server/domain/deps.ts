@@ -6,7 +6,7 @@ import type { CompanyId, Tx } from '../db/scope.ts'
 
 export type { CompanyId, Leaver } from '../db/scope.ts'
 
-/** Everything the domain is given; tests pass their own values instead of mocking modules. */
+/** Everything the domain depends on. Tests pass their own values instead of mocking modules. */
 export interface Deps {
   db: Db
   keys: Keys
@@ -17,12 +17,12 @@ export interface Deps {
   blobs: Blobs
   mails: Mails
   clock: () => Date
-  /** `length` random bytes. */
+  /** Returns `length` random bytes. */
   random: (length: number) => Uint8Array<ArrayBuffer>
   log: Log
   signals: Signals
   settings: Settings
-  /** Aborted when the process stops: streams say good-bye. */
+  /** Aborted when the process stops, so that streams end. */
   stopping: AbortSignal
 }
 
@@ -30,18 +30,21 @@ export interface Settings {
   /** Scheme and port under which people reach the hosts: `{ scheme: 'http', port: 4321 }`; port absent when usual. */
   scheme: 'http' | 'https'
   port: number | undefined
-  /** The operator declares this machine a developer's. */
+  /** The operator declares this a developer's machine. */
   dev: boolean
-  /** A public address is set, so this is no developer's machine unless `dev` says so. */
+  /** A public address is set, so this is not a developer's machine unless `dev` is set. */
   hasPublicUrl: boolean
-  /** Mails reach people; otherwise they lie in a folder, and their links in the log. */
+  /** A mail server is set. Otherwise mails are files in a folder and their links are logged. */
   mailServer: boolean
-  /** Largest file taken, bytes. */
+  /** Largest size of a file in bytes. */
   maxUploadBytes: number
   limits: Limits
 }
 
-/** Calls allowed to one address, checks to one company, and streams held open; load tests raise them by configuration. */
+/**
+ * Limits of calls per address, of checks per company and of open streams. Load tests raise them by
+ * configuration.
+ */
 export interface Limits {
   signInPerAddressMinute: number
   signUpPerAddressHour: number
@@ -59,7 +62,7 @@ export interface Limits {
   streamsPerProcess: number
 }
 
-/** Who a host belongs to. The resolver is the only source of a request's company. */
+/** Company of a host. The resolver is the only source of a request's company. */
 export interface Tenant {
   company_id: CompanyId
   host: string
@@ -70,23 +73,28 @@ export interface Tenant {
   disabled: { reason: string; since: string } | undefined
 }
 
-/** What the domain asks of the installation's secrets; the secrets themselves never leave `server/adapters/keys.ts`. */
+/** Operations with the installation's secrets, which never leave `server/adapters/keys.ts`. */
 export interface Keys {
   kekId: string
-  /** HMAC-SHA256 under the root secret's key of that label. */
+  /** Returns an HMAC-SHA256 with the key that the root secret has for that label. */
   mac(
     label: 'challenge' | 'pseudonym' | 'link' | 'device' | 'repetition',
     data: Uint8Array | string
   ): Buffer
-  /** AES-256-GCM: nonce, ciphertext, tag. `aad` binds the bytes to their row. */
+  /** Encrypts with AES-256-GCM: nonce, ciphertext, tag. `aad` binds the bytes to their row. */
   seal(plain: Uint8Array, aad: string): Buffer
-  /** As `seal`, but the same bytes under the same `aad` always give the same: they can be looked up. */
+  /**
+   * Encrypts like `seal`, but equal bytes with equal `aad` give equal results, which can be looked
+   * up.
+   */
   sealSame(plain: Uint8Array, aad: string): Buffer
   open(sealed: Uint8Array, aad: string): Buffer
-  /** Current token key, which signs as ES256: r and s, 64 bytes. And the one of a `kid`. */
+  /** Returns the current token key, which signs as ES256: r and s, 64 bytes. */
   signingKey(): { kid: string; sign(text: string): Buffer }
   verifyingKey(kid: string): CryptoKey | undefined
-  /** Reads the token keys anew: rotation adds one, and removes what was replaced a day ago. */
+  /**
+   * Reads the token keys again: a rotation adds one and removes keys that were replaced a day ago.
+   */
   reload(): Promise<void>
 }
 
@@ -120,7 +128,7 @@ export interface TokenReader {
   read(tenant: Tenant, token: string, now: Date): Promise<TokenClaims>
 }
 
-/** Names the file of an upload whose bytes arrive. Each generation has one writer and a file of its own. */
+/** Identifies the file of an incomplete upload. Each generation has one writer and its own file. */
 export interface Staged {
   company_id: CompanyId
   id: string
@@ -132,36 +140,40 @@ export interface Blobs {
   /** Holds the files of all companies while they arrive. */
   stagingDirectory: string
   stagingFile(staged: Staged): string
-  /** Bytes of a staged file; `undefined` when there is none. */
+  /** Returns the size of a staged file, or undefined where there is none. */
   sizeStaged(staged: Staged): Promise<number | undefined>
-  /** Copies what the generations before have of a file into a new one, and removes theirs. */
+  /** Copies the file of an earlier generation into a new one and deletes the old one. */
   takeOverStaged(staged: Staged): Promise<void>
-  /** Makes the company's staging folder; like all that follows it survives a power cut. */
+  /** Creates the company's staging folder. Like everything below, it survives a power cut. */
   prepareStaging(company: CompanyId): Promise<void>
-  /** Makes a staged file survive a power cut; throws when the disk says no. */
+  /** Flushes a staged file to disk. Throws where the disk fails. */
   syncStaged(staged: Staged): Promise<void>
-  /** Streams a staged or a kept file through SHA-256; `undefined` when there is none. */
+  /** Returns the SHA-256 of a staged or kept file, or undefined where there is none. */
   digestStaged(staged: Staged): Promise<Digest | undefined>
   digestKept(company: CompanyId, tag: Uint8Array): Promise<Digest | undefined>
-  /** Bytes of a kept file; `undefined` when there is none. */
+  /** Returns the size of a kept file, or undefined where there is none. */
   sizeKept(company: CompanyId, tag: Uint8Array): Promise<number | undefined>
   /**
-   * Moves a staged file to its place, durably. A kept file of the same size stays and the staged one is
-   * removed: others may have recorded it. `damaged` is the inode of a kept file to be replaced.
+   * Moves a staged file to its place, durably. Where a kept file of the same size exists, it stays
+   * and the staged one is deleted, because others may have recorded it. `damaged` is the inode of a
+   * kept file to replace.
    */
   keep(staged: Staged, tag: Uint8Array, damaged?: number): Promise<void>
   discardStaged(staged: Staged): Promise<void>
-  /** Writes the first generation of a staged file whole, for bytes that no connection brings. */
+  /** Writes a whole staged file of the first generation, for bytes without a connection. */
   stage(company: CompanyId, upload: string, bytes: Uint8Array): Promise<void>
-  /** Deletes every file of a company, staged and kept; the note of its removal stays. */
+  /** Deletes every staged and kept file of a company. The note of its removal stays. */
   removeCompany(company: CompanyId): Promise<void>
-  /** Notes durably that a company is removed, so that its files go whatever ends this process first. */
+  /**
+   * Records durably that a company is removed, so that its files are deleted whatever ends this
+   * process.
+   */
   noteRemoval(company: CompanyId): Promise<void>
   listRemovals(): Promise<{ company: CompanyId; at: Date }[]>
   forgetRemoval(company: CompanyId): Promise<void>
   /**
-   * Bytes from `start` to `end` (inclusive) of a kept file, or all of them. It is open before this
-   * answers; throws when it is missing.
+   * Returns the bytes of a kept file, all or from `start` to `end` (inclusive). The file is open
+   * when this returns. Throws where it is missing.
    */
   read(
     company: CompanyId,
@@ -169,15 +181,18 @@ export interface Blobs {
     range?: { start: number; end: number }
   ): Promise<ReadableStream<Uint8Array>>
   discardKept(company: CompanyId, tag: Uint8Array): Promise<void>
-  /** What lies there and was last written before `before`; for the check of files against rows. */
+  /** Returns staged files last written before `before`. */
   listStaged(company: CompanyId, before: Date): Promise<Staged[]>
-  /** Goes through the tags of a company's kept files, folder by folder. */
+  /** Yields the tags of a company's kept files, folder by folder. */
   listKept(company: CompanyId): AsyncIterable<Buffer>
-  /** When a kept file was last written or moved; `undefined` when there is none. */
+  /** Returns when a kept file was last written or moved, or undefined where there is none. */
   changedKept(company: CompanyId, tag: Uint8Array): Promise<Date | undefined>
 }
 
-/** What happened. `signup` and `reset` are decided when they are sent: who is known, gets another letter. */
+/**
+ * Reason of a mail. The letter for `signup` and `reset` is chosen when it is sent: a person with an
+ * account gets another one.
+ */
 export type MailKind =
   | 'signup'
   | 'activate'
@@ -187,9 +202,9 @@ export type MailKind =
   | 'password_changed'
   | 'account_deleted'
 
-/** One mail as the adapter words it. */
+/** A mail that the adapter words and sends. */
 export interface Letter {
-  /** The same at every try, so that a mail server can drop a repetition. */
+  /** The same in every attempt, so that a mail server can drop a repetition. */
   id: string
   kind: 'verify' | 'known' | Exclude<MailKind, 'signup'>
   to: string
@@ -198,24 +213,22 @@ export interface Letter {
   link: string
 }
 
-/** Brings a letter to the next mail server, in words and colours. */
+/** Sends letters to the mail server. */
 export interface Mails {
-  /**
-   * `refused`: this address gets no mail, whoever tries again. Throws where another try makes sense.
-   */
+  /** Returns `refused` where this address never accepts mail. Throws where a retry makes sense. */
   send(letter: Letter): Promise<'sent' | 'refused'>
 }
 
 export interface Digest {
   sha256: Buffer
   size: number
-  /** Tells the file from another one that is put in its place. */
+  /** Distinguishes the file from one that replaces it. */
   inode: number
 }
 
-/** Wake-ups, sent after a commit, that other processes may send too; every listener also polls. */
+/** Signals that are sent after a commit, here or in another process. Every listener also polls. */
 export interface Signals {
-  /** A person's events grew. */
+  /** A person has new events. */
   events: Signal<PersonKey>
   /** An upload is complete and waits for its deposit. */
   uploads: Signal
@@ -227,7 +240,7 @@ export interface Signals {
   writers: Signal<{ company: CompanyId; upload: string }>
   /** A domain's config changed. */
   domains: Signal<string>
-  /** Wake-ups of other processes may have been lost for a while: look at everything. */
+  /** Signals of other processes may have been lost: check everything. */
   missed: Signal<void>
 }
 
@@ -238,7 +251,7 @@ export interface PersonKey {
 
 export interface Signal<T = CompanyId> {
   send(value: T): void
-  /** Answers the function that stops listening. */
+  /** Returns the function that stops listening. */
   on(listener: (value: T) => void): () => void
 }
 

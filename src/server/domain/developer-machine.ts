@@ -2,18 +2,21 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import type { Delivery } from '../../contract/users.ts'
 import type { Settings, Tenant } from './deps.ts'
 
-/** What a request shows of its way here. */
+/** What a request reveals about its origin. */
 export interface RequestOrigin {
-  /** Address of the other end of the connection, whatever headers say; absent for a call within the process. */
+  /**
+   * Address of the connection's other end, whatever the headers claim; absent for a call within the
+   * process.
+   */
   peer: string | undefined
   /** Names of the request's headers. */
   headers: Iterable<string>
 }
 
 /**
- * Whether a request comes from a browser on the machine of a developer, where e-mails need no
- * confirmation and the demonstration's account works. A proxy in front of the service also connects from
- * loopback, so the address alone proves nothing.
+ * Returns whether a request comes from a browser on a developer's machine, where e-mails need no
+ * confirmation and the demonstration's account works. A proxy also connects from loopback, so the
+ * address alone proves nothing.
  */
 export function isDeveloperMachine(
   { dev, hasPublicUrl }: Pick<Settings, 'dev' | 'hasPublicUrl'>,
@@ -25,7 +28,7 @@ export function isDeveloperMachine(
   return isLoopback(peer) && ![...headers].some(isForwarding)
 }
 
-/** How the link of a message reaches its reader. */
+/** Returns how the link of a mail reaches its reader. */
 export function mailDelivery(
   { mailServer }: Pick<Settings, 'mailServer'>,
   isDeveloper: boolean

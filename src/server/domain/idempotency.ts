@@ -4,23 +4,23 @@ import { prepare } from '../db/prepared-statements.ts'
 import { inCompanyOnce, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
-/** How long an answer can be asked for again. */
+/** Days for which an answer can be repeated. */
 const keptDays = 7
 const forgottenAtOnce = 1000
 
-/** One act of a caller, named by the `Idempotency-Key` it sent. */
+/** A call that its `Idempotency-Key` identifies. */
 export interface IdempotentCall {
   actor: string
   route: string
   key: string
-  /** The parsed input: another one under the same key is refused. */
+  /** The parsed input. The same key with another input is refused. */
   input: unknown
 }
 
 /**
- * Runs `effect` once per act: a repetition gets the stored answer. It all happens in the effect's own
- * transaction, so a crash forgets both; while another call holds the key the answer is
- * `idempotency_in_flight`.
+ * Runs `effect` once per key and returns the stored answer to repetitions. Both happen in the
+ * effect's transaction, so a crash undoes both. Throws `idempotency_in_flight` while another call
+ * holds the key.
  */
 export async function runOnce<Body extends object>(
   tx: Tx,
@@ -29,12 +29,12 @@ export async function runOnce<Body extends object>(
   effect: () => Promise<Body>
 ): Promise<{ body: Body; replayed: boolean }> {
   const { company_id, act } = scope
-  // keyed: the input may be a document's fingerprint, which nobody shall find here by guessing
+  // keyed, because the input may be a document's fingerprint, which nobody may find by guessing
   const fingerprint = deps.keys.mac('repetition', JSON.stringify(act.input))
   while (!(await claim(tx, scope, fingerprint))) {
     const body = await stored<Body>(tx, company_id, act, fingerprint)
     if (body) return { body, replayed: true }
-    // between the two it was forgotten, and the key is free
+    // the answer expired between the two statements, and the key is free
   }
   const body = await effect()
   tx.sendWithCommit(tx.run(keepAnswer, { ...act, company_id, body: JSON.stringify(body) }))
@@ -56,7 +56,7 @@ const keepAnswer = prepare((db, { company_id, actor, route, key, body }: Answer)
     .where('key', '=', key)
 )
 
-/** Frees the key of an act that came to nothing, as long as `body` is still what it answers. */
+/** Frees the key of a call without effect, as long as `body` is its stored answer. */
 export async function deleteAnswer(
   tx: Tx,
   { company_id, act, body }: { company_id: CompanyId; act: IdempotentCall; body: object }
@@ -71,7 +71,7 @@ export async function deleteAnswer(
     .execute()
 }
 
-/** Deletes a batch of the answers that have had their time, and returns whether more may be due. */
+/** Deletes a batch of expired answers. Returns whether there may be more. */
 export async function deleteExpiredAnswers(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
@@ -102,7 +102,7 @@ async function claim(
 ): Promise<boolean> {
   const { actor, route, key } = scope.act
   try {
-    // waits for a concurrent holder of the key, at most lock_timeout
+    // waits for another holder of the key, at most lock_timeout
     const claimed = await tx.run(insertKey, {
       ...{ company_id: scope.company_id, actor, route, key, fingerprint },
       created_at: scope.now
@@ -133,7 +133,7 @@ const insertKey = prepare((db, { company_id, actor, route, key, fingerprint, cre
     .returning('key')
 )
 
-/** What was answered before; `undefined` when that has been forgotten. */
+/** Returns the stored answer, or undefined where it has expired. */
 async function stored<Body>(
   tx: Tx,
   company_id: CompanyId,

@@ -1,6 +1,6 @@
 import type { Deps } from './deps.ts'
 
-/** UUIDv7: rows made one after the other lie side by side in an index. */
+/** Returns a UUIDv7, so that rows created one after the other are neighbors in an index. */
 export function newId(deps: Pick<Deps, 'clock' | 'random'>): string {
   const bytes = Buffer.from(deps.random(16))
   bytes.writeUIntBE(deps.clock().getTime(), 0, 6)
@@ -9,7 +9,7 @@ export function newId(deps: Pick<Deps, 'clock' | 'random'>): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** 22 base64url characters: an id that says nothing, not even when it was made. */
+/** Returns a random id of 22 base64url characters, which reveals nothing, not even its time. */
 export function newRecordId(deps: Pick<Deps, 'random'>): string {
   return Buffer.from(deps.random(16)).toString('base64url')
 }

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 
-/** A range of addresses as numbers of IPv6, in which an IPv4 address has its place `::ffff:a.b.c.d`. */
+/** A range of addresses as IPv6 numbers. An IPv4 address is `::ffff:a.b.c.d`. */
 export interface AddressRange {
   first: bigint
   last: bigint
@@ -11,7 +11,10 @@ export function normalizeAddress(text: string): string | undefined {
   return parse(text)?.toString()
 }
 
-/** The range that a network such as `10.0.0.0/8` holds, or an address alone; `undefined` for anything else. */
+/**
+ * Returns the range of a network such as `10.0.0.0/8` or of a single address, or undefined for
+ * anything else.
+ */
 export function parseNetwork(text: string): AddressRange | undefined {
   const slash = text.indexOf('/')
   const address = parse(slash < 0 ? text : text.slice(0, slash), 'as written')
@@ -24,7 +27,7 @@ export function parseNetwork(text: string): AddressRange | undefined {
   return { first, last: first + (1n << free) - 1n }
 }
 
-/** Whether an address lies in one of the ranges; `false` for what is no address. */
+/** Returns whether an address is in one of the ranges; false for any other text. */
 export function isWithin(text: string, ranges: readonly AddressRange[]): boolean {
   const address = ranges.length > 0 ? parse(text) : undefined
   if (!address) return false
@@ -32,12 +35,12 @@ export function isWithin(text: string, ranges: readonly AddressRange[]): boolean
   return ranges.some(({ first, last }) => first <= number && number <= last)
 }
 
-/** The sizes of networks of IPv6 whose calls are counted: a subscriber, a customer, an organisation. */
+/** Prefixes of IPv6 networks that are counted: a subscriber, a customer, an organization. */
 const countedPrefixes = [64, 56, 48]
 
 /**
- * The networks whose calls count for an address, the smallest first. An IPv4 address counts alone.
- * `'2001:db8::1'` → `['2001:db8::/64', '2001:db8::/56', '2001:db8::/48']`
+ * Returns the networks against which an address counts, smallest first. An IPv4 address counts
+ * alone. `'2001:db8::1'` → `['2001:db8::/64', '2001:db8::/56', '2001:db8::/48']`
  */
 export function countedNetworks(text: string): string[] {
   const address = parse(text)
@@ -49,7 +52,7 @@ export function countedNetworks(text: string): string[] {
   )
 }
 
-/** Four decimal numbers or IPv6 only: the library also takes `10.1` and `0x7f.1`, which name no peer. */
+/** Accepts four decimal numbers or IPv6 only. The library also takes `10.1` and `0x7f.1`. */
 function parse(text: string, form?: 'as written'): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
   if (!ipaddr.IPv6.isValid(text)) return undefined

@@ -4,7 +4,7 @@ import { AppError, type ErrorCode } from '../../contract/errors.ts'
 import type { Deps, Limits, Tenant } from './deps.ts'
 import { countedNetworks } from './ip-addresses.ts'
 
-/** How much of a limit is left to a caller, reported with the answer. */
+/** What is left of a limit, reported with the answer. */
 export interface LimitReading {
   name: string
   limit: number
@@ -17,7 +17,7 @@ interface Rule {
   points: (limits: Limits) => number
   seconds: number
   code: ErrorCode
-  /** Reported to the caller: not what other people's calls have used up, and nothing of a login. */
+  /** Whether callers see it. Limits that other people use up and limits of logins stay hidden. */
   isReported: boolean
 }
 
@@ -28,27 +28,32 @@ const day = 86_400
 const rules = {
   /** Challenges and logins of one address. */
   sign_in_address: reported(rule(limits => limits.signInPerAddressMinute, minute)),
-  /** Tries to make an account, from one address. */
+  /** Attempts to create an account, from one address. */
   sign_up_address: reported(rule(limits => limits.signUpPerAddressHour, hour)),
-  /** Mails asked for, from one address and for one e-mail, known or not. */
+  /** Requested mails, from one address and for one e-mail, known or not. */
   mail_address: reported(rule(limits => limits.mailsPerAddressHour, hour)),
   mail_email: rule(() => 3, hour),
-  /** Resets asked for one e-mail from one network: nobody else keeps the owner from asking. */
+  /**
+   * Resets of one e-mail from one network, so that nobody else keeps the owner from requesting one.
+   */
   reset_email: rule(() => 3, hour),
-  /** Mails that strangers ask one company for; a part is kept for networks that ask the first time that day. */
+  /**
+   * Mails that strangers request of one company. A part is reserved for networks that are new that
+   * day.
+   */
   mail_company_day: rule(limits => shared(limits.mailsPerCompanyDay), day),
   mail_newcomers_day: rule(limits => kept(limits.mailsPerCompanyDay), day),
   mail_seen_day: rule(() => Number.MAX_SAFE_INTEGER, day),
-  /** Mailed links tried from one address. */
+  /** Attempts with mailed links, from one address. */
   mail_token_address: rule(limits => limits.mailTokensPerAddress, 15 * minute),
   /** Failed logins of one e-mail, known or not, from one address. */
   login_address: rule(() => 10, 15 * minute),
   login_email: rule(() => 100, hour),
   /** Failed logins of one e-mail from a browser that has signed in before, so that no stranger blocks the owner. */
   login_device: rule(() => 10, 15 * minute),
-  /** Wrong present passwords of one person, so that a stolen session is no place to guess them. */
+  /** Wrong present passwords of one person, so that a stolen session cannot guess them. */
   rekey_user: rule(() => 10, 15 * minute),
-  /** Tries of the setup code from one address. */
+  /** Attempts with the setup code, from one address. */
   setup_address: rule(() => 10, hour),
   /** Fingerprints looked up. */
   verify_address_minute: reported(
@@ -60,24 +65,26 @@ const rules = {
   verify_user_minute: reported(
     rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')
   ),
-  /** Calls of strangers that bring a body, for all companies together: counted before the body is read. */
+  /**
+   * Calls of strangers with a body, for all companies together, counted before the body is read.
+   */
   public_address: reported(rule(limits => limits.publicPerAddressMinute, minute)),
-  /** What browsers tell of our own pages. */
+  /** Reports of browsers about our own pages. */
   csp_report_address: reported(rule(limits => limits.reportsPerAddressMinute, minute))
 } satisfies Record<string, Rule>
 
 export type LimitName = keyof typeof rules
 
-/** What is counted: a company, and within it an e-mail, a person or the networks of an address. */
+/** Key of a counter: a company and within it an e-mail, a person or the networks of an address. */
 export type LimitKey = readonly [company: string, ...parts: (string | { address: string })[]]
 
-/** Budgets of the networks of an address, as multiples of the limit: a /64 of IPv6, its /56 and its /48. */
+/** Budgets of an address's networks as multiples of the limit: /64, /56 and /48 of IPv6. */
 const tierFactors = [1, 4, 16]
 
 /**
- * Counts `points`, or refuses with the seconds after which they fit. A refused try counts as well.
- * A batch larger than the whole limit takes all of it. An address counts once for each of its networks;
- * returns whether the widest of them is counted for the first time in this period.
+ * Counts `points`, or throws with the seconds until they fit. A refused call counts too. A batch
+ * larger than the limit takes all of it. An address counts once for each of its networks. Returns
+ * whether the widest one is new in this period.
  */
 export async function consume(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -108,7 +115,7 @@ async function consumeTier(
     if (!(refusal instanceof RateLimiterRes)) throw refusal
     recordReading(name, limit, refusal)
     const retryAfter = secondsLeft(refusal)
-    // the counters go by the process's own clock
+    // the counters use the clock of the process
     const resets_at = new Date(Date.now() + retryAfter * 1000).toISOString()
     throw new AppError(rules[name].code, `The limit ${name} is reached`, {
       retryAfter,
@@ -118,8 +125,8 @@ async function consumeTier(
 }
 
 /**
- * Counts `points` of a company's budget for strangers. A part of it is kept for networks that come for
- * the first time that day, so that a holder of many networks cannot use up all of it.
+ * Counts `points` against a company's budget for strangers. A part of it is reserved for networks
+ * that are new that day, so that the owner of many networks cannot use up all of it.
  */
 export async function consumeShared(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -135,7 +142,7 @@ export async function consumeShared(
   }
 }
 
-/** Counts a mail that somebody asks for: the same for every e-mail, whoever is known. */
+/** Counts a requested mail, in the same way for every e-mail, known or not. */
 export async function consumeMails(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string },
@@ -149,7 +156,7 @@ export async function consumeMails(
   await consumeShared(deps, 'mail', { company_id, isFirst })
 }
 
-/** Runs what a mailed link opens; a try that is refused counts against its address. */
+/** Runs an operation with a mailed token and counts a failure against the address. */
 export async function countingTokenFailures<T>(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   { tenant, address }: { tenant: Tenant; address: string },
@@ -164,7 +171,7 @@ export async function countingTokenFailures<T>(
 
 const readings = new AsyncLocalStorage<Map<string, LimitReading>>()
 
-/** Runs a call and answers, beside its result, which limits it was counted against. */
+/** Runs a call and returns its result and the limits that it was counted against. */
 export async function withLimitReadings<T>(
   run: () => Promise<T>
 ): Promise<{ result: T; read: LimitReading[] }> {
@@ -179,7 +186,7 @@ function recordReading(name: LimitName, limit: number, result: RateLimiterRes): 
   const remaining = Math.max(0, result.remainingPoints)
   const resetSeconds = secondsLeft(result)
   const read = readings.getStore()
-  // of several networks the one that has least left
+  // report the network with the least left
   if (remaining > (read?.get(name)?.remaining ?? remaining)) return
   read?.set(name, { name, limit, seconds, remaining, resetSeconds })
 }
@@ -188,7 +195,7 @@ function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
   return Math.max(1, Math.ceil(msBeforeNext / 1000))
 }
 
-/** Gives points back that turned out not to count, such as the one of a successful login. */
+/** Returns points that do not count after all, such as that of a successful login. */
 export async function refund(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   name: LimitName,
@@ -200,7 +207,9 @@ export async function refund(
   }
 }
 
-/** One key for each network of the address among `counted`; without an address a single one. */
+/**
+ * Returns a key for each network of the address in `counted`, or a single one without an address.
+ */
 function tiersOf(counted: LimitKey): string[][] {
   const address = counted.find(part => typeof part === 'object')?.address
   const networks = address === undefined ? [''] : countedNetworks(address)
@@ -211,7 +220,7 @@ function limitOf(limits: Limits, name: LimitName, tier: number): number {
   return rules[name].points(limits) * (tierFactors[tier] ?? 1)
 }
 
-/** A quarter of a company's budget is kept for newcomers. */
+/** Returns the quarter of a company's budget that is reserved for new networks. */
 function kept(points: number): number {
   return Math.floor(points / 4)
 }
@@ -233,7 +242,7 @@ function limiter(
   return found
 }
 
-/** Addresses and e-mails do not lie about in memory. */
+/** Keeps addresses and e-mails out of memory. */
 function pseudonym(deps: Pick<Deps, 'keys'>, name: LimitName, key: string[]): string {
   const text = JSON.stringify([name, ...key])
   return deps.keys.mac('pseudonym', text).subarray(0, 16).toString('base64url')

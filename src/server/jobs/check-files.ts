@@ -3,10 +3,10 @@ import type { Deps } from '../domain/deps.ts'
 import { eachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/** One document in a hundred is re-read within a day. */
+/** Share of documents that are hashed again: one in a hundred a day. */
 const rehashAnHour = 0.01 / 24
 
-/** Looks at start and every hour whether what was promised is still there. */
+/** Checks stored files against their rows at start and every hour. */
 export function checkAllFiles(deps: Deps): Job {
   const name = 'check-files'
   return {

@@ -8,10 +8,12 @@ import { deleteExpiredSessions } from '../domain/sessions/sessions.ts'
 import { eachCompany, logFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/** Removes what has had its time: challenges, stored answers, events nobody resumes from, sessions, sign-ups, links. */
+/**
+ * Deletes what has expired: challenges, stored answers, events, sessions, sign-ups and mail tokens.
+ */
 export function deleteExpired(deps: Deps): Job {
   const name = 'forget'
-  /** `true`: a batch was removed, and more may be due. */
+  /** Each returns true where a batch was deleted and more may be left. */
   const verbs: ((deps: Deps, company: CompanyId) => Promise<unknown>)[] = [
     deleteExpiredChallenges,
     deleteExpiredAnswers,

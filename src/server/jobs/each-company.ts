@@ -1,7 +1,10 @@
 import { listCompanies } from '../domain/companies/companies.ts'
 import type { CompanyId, Deps, Log } from '../domain/deps.ts'
 
-/** Runs `work` for each company in turn, until `stopping()`. A company whose work fails is logged, and the others go on. */
+/**
+ * Runs `work` for each company in turn, until `stopping()`. Logs a failure and goes on with the
+ * next company.
+ */
 export async function eachCompany(
   deps: Pick<Deps, 'db' | 'log'>,
   { job, stopping }: { job: string; stopping: () => boolean },

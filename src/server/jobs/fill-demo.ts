@@ -2,7 +2,7 @@ import { fillDemo } from '../domain/demo/demo.ts'
 import type { Deps } from '../domain/deps.ts'
 import type { Job } from './job-runner.ts'
 
-/** Makes the documents of the demonstration, after the first start and without delaying it. */
+/** Creates the documents of the demonstration after the first start, without delaying it. */
 export function fillDemoDocuments(deps: Deps): Job {
   let isComplete = false
   return {

@@ -3,15 +3,15 @@ import type { Log } from '../domain/deps.ts'
 export interface Job {
   name: string
   everyMs: number
-  /** Runs that may go on at the same time, so that a long one does not hold up short ones; 1 by default. */
+  /** Runs at the same time, so that a long run does not delay short ones; 1 by default. */
   parallel?: number
-  /** Lets something in the process start a run early; answers the function that ends it. */
+  /** Registers what starts a run early. Returns the function that unregisters it. */
   wake?: (run: () => void) => () => void
-  /** `scheduled`: started by the interval and not by a wake. */
+  /** `scheduled` is true where the interval started the run. */
   run(stopping: () => boolean, scheduled: boolean): Promise<void>
 }
 
-/** Runs jobs at their intervals and when woken; disposing waits for the runs in hand. */
+/** Runs jobs at their intervals and when woken. Disposing waits for running jobs. */
 export function runJobs(jobs: Job[], log: Log): AsyncDisposable {
   const ends = jobs.map(job => runJob(job, log))
   return {

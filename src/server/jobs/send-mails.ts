@@ -4,12 +4,12 @@ import { sendNextMail } from '../domain/mail/mail-queue.ts'
 import { logFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/** Letters on their way at the same time, of all companies together. */
+/** Mails that are sent at the same time, of all companies together. */
 const mailsAtOnce = 4
 
 /**
- * Sends what waits: woken by each mail, and every few seconds for what a crash or a dead server left. The
- * companies take turns, a letter each; where a company is alone, all that go at once are its own.
+ * Sends queued mails: woken by each new one, and every few seconds for those that a crash or a dead
+ * server left. Companies take turns, one mail each; a company that is alone uses all places.
  */
 export function sendMails(deps: Deps): Job {
   const waiting = new Set<CompanyId>()
@@ -33,7 +33,7 @@ export function sendMails(deps: Deps): Job {
         if (stopping()) return
         await logFailure(deps.log, { job: name, company }, async () => {
           const isSent = await sendNextMail(deps, company, () => {
-            // there may be more, which need not wait for this one
+            // look for the next one without waiting for this one
             waiting.add(company)
             startAnother()
           })

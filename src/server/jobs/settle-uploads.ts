@@ -6,7 +6,10 @@ import type { CompanyId, Deps } from '../domain/deps.ts'
 import { eachCompany, logFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/** Makes deposits of complete uploads: woken by each one, and every few seconds for what a crash left. */
+/**
+ * Turns complete uploads into deposits: woken by each one, and every few seconds for those that a
+ * crash left.
+ */
 export function settleUploads(deps: Deps): Job {
   const waiting = new Set<CompanyId>()
   const name = 'settle-uploads'
@@ -31,7 +34,9 @@ export function settleUploads(deps: Deps): Job {
   }
 }
 
-/** Gives back what uploads hold that nobody continues, a part after minutes and all after a day. */
+/**
+ * Releases reservations of uploads that nobody continues: a part after minutes, all after a day.
+ */
 export function lapseStaleUploads(deps: Deps): Job {
   const name = 'lapse-uploads'
   return {
@@ -40,7 +45,7 @@ export function lapseStaleUploads(deps: Deps): Job {
     async run(stopping) {
       const demo = await findDemo(deps)
       await eachCompany(deps, { job: name, stopping }, async company => {
-        // what is being made there is dated back, and would lapse before it has its bytes
+        // its entries are dated back and would lapse before their bytes are there
         if (demo?.state === 'seeding' && demo.company_id === company) return
         await releaseIdleUploads(deps, company)
         while (!stopping() && (await lapseNextUpload(deps, company)));

@@ -13,8 +13,9 @@ interface Deletion {
 }
 
 /**
- * Erases who a person is: e-mail, username, keys, sessions, groups, links. The row stays without them,
- * because deposits and history name its id; what they deposited stays on record.
+ * Deletes the personal data of an account: e-mail, username, keys, sessions, groups and links. The
+ * row stays without them because deposits and the history refer to its id. The person's deposits
+ * stay on record.
  */
 export async function deleteUser(
   deps: Pick<
@@ -33,7 +34,7 @@ export async function deleteUser(
     await tx
       .updateTable('user')
       .set({
-        // no address, and free for a new sign-up
+        // not an address, so the e-mail is free for a new sign-up
         email: `${user_id}@deleted.invalid`,
         username: '–',
         locale: 'und',
@@ -52,7 +53,7 @@ export async function deleteUser(
   deps.log.info({ audit: 'user_deleted', company: company_id, user: user_id }, 'account deleted')
 }
 
-/** The installation would have nobody left who may look after it. */
+/** Throws `last_operator` where no other operator would be left. */
 async function keepAnOperator(tx: Tx, company_id: CompanyId, user_id: string): Promise<void> {
   const operators = await tx
     .selectFrom('user')
@@ -60,7 +61,7 @@ async function keepAnOperator(tx: Tx, company_id: CompanyId, user_id: string): P
     .where(sql<boolean>`permissions @> array['operator']`)
     .where('disabled', 'is', null)
     .select('id')
-    // of two who leave at once the second waits, and then is the last
+    // of two operators who delete their accounts at once, the second one waits and is then the last
     .forNoKeyUpdate()
     .execute()
   if (operators.every(({ id }) => id === user_id)) {

@@ -8,7 +8,7 @@ import { consumeMails } from '../rate-limits.ts'
 import { endSessions, type Person } from '../sessions/sessions.ts'
 import { lockKey, lockPerson, requirePassword, revokeMailedLinks } from './user-keys.ts'
 
-/** How long a new e-mail may take to confirm. */
+/** Time to confirm a new e-mail. */
 const waitingMs = 3_600_000
 
 interface NewEmail {
@@ -22,8 +22,8 @@ interface NewEmail {
 }
 
 /**
- * Asks for another e-mail. The key depends on it, so a new one comes along and waits with it; the
- * present e-mail and password hold until the new address confirms.
+ * Requests another e-mail. The key is derived from the e-mail, so a new key comes with it. The
+ * present e-mail and password stay valid until the new address is confirmed.
  */
 export async function changeEmail(
   deps: Pick<
@@ -41,10 +41,10 @@ export async function changeEmail(
       throw new AppError('invalid_input', 'This is the present e-mail', { fields })
     }
     const proof = verifyKeyProof({ tenant, email, purpose: 'email', public_key_jwt })
-    // the very challenge that the present key has answered
+    // both keys must sign the same challenge
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
     await consumeMails(deps, { tenant, email, address })
-    // of several changes the last one counts, and only its links
+    // a new request replaces an earlier one and its links
     await revokeMailedLinks(tx, company_id, user_id)
     const created_at = deps.clock()
     await tx
@@ -63,13 +63,13 @@ export async function changeEmail(
   })
   deps.log.info(
     { audit: 'email_asked', company: company_id, user: user_id },
-    'new e-mail asked for'
+    'new e-mail requested'
   )
 }
 
 /**
- * Takes the new e-mail with its key. Only for the person who asked for it: a stranger whose address was
- * named must not end up with an account that somebody else can open.
+ * Replaces the e-mail and the key. Only the person who requested the change can confirm it:
+ * otherwise a stranger whose address was entered would get an account that somebody else can open.
  */
 export async function confirmEmail(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
@@ -78,12 +78,12 @@ export async function confirmEmail(
   const { company_id, id: user_id, session_id } = person
   try {
     await inCompany(deps.db, company_id, async tx => {
-      const asked = { company_id, purpose: 'email', token } as const
-      const { subject, email } = await readMailToken(tx, deps, asked)
+      const given = { company_id, purpose: 'email', token } as const
+      const { subject, email } = await readMailToken(tx, deps, given)
       if (subject !== user_id) throw over()
       await lockPerson(tx, company_id, user_id)
       await lockKey(tx, company_id, user_id)
-      await spendMailToken(tx, deps, { ...asked, subject })
+      await spendMailToken(tx, deps, { ...given, subject })
       const now = deps.clock()
       const change = await tx
         .deleteFrom('email_change')

@@ -9,7 +9,7 @@ import { readUser } from './users.ts'
 
 const pageLength = 200
 
-/** A person's own data, to take along; `cursor` is the id of the request after which to go on. */
+/** Returns a person's own data. `cursor` is the id of the request after which the page begins. */
 export async function getExport(
   deps: Pick<Deps, 'db' | 'clock'>,
   { tenant, person, cursor }: { tenant: Tenant; person: Person; cursor?: string | undefined }
@@ -23,7 +23,7 @@ export async function getExport(
   const read = async (tx: Tx) => {
     const account = await readUser(tx, deps, tenant, person)
     const sessions = await readSessions(tx, deps, person)
-    // one more than is answered tells whether there are older ones
+    // one row more than the page shows whether there are older ones
     const found = await readRequests(tx, { company_id, user_id, cursor, limit: pageLength + 1 })
     const requests = found.slice(0, pageLength)
     return { account, sessions, requests, complete: found.length <= pageLength }

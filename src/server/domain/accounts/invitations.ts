@@ -10,8 +10,9 @@ const maxPerRecipientHour = 3
 const maxPerCompanyDay = 5000
 
 /**
- * Takes the next free place for a mail that invites `email`: now, or when the limit of the address or of
- * the company has room. `isNew` is `false` where an invitation of this address is queued already.
+ * Reserves the next time at which an invitation may be mailed to `email`: now, or when the limit of
+ * the address or of the company allows it. `isNew` is false where an invitation of this address is
+ * queued already.
  */
 export async function scheduleInvitation(
   tx: Tx,
@@ -21,7 +22,7 @@ export async function scheduleInvitation(
   const company_id = tx.companyId
   const now = deps.clock()
   const recipient = deps.keys.mac('pseudonym', JSON.stringify(['invitation', company_id, email]))
-  // The row lock makes parallel invitations of a company count one after the other.
+  // the row lock makes parallel invitations of a company count one after the other
   await sql`select from company where id = ${company_id} for no key update`.execute(tx)
   await tx
     .deleteFrom('invitation')

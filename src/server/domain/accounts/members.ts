@@ -15,7 +15,7 @@ import { lockPerson, revokeMailedLinks } from './user-keys.ts'
 
 interface Invitation {
   tenant: Tenant
-  /** Who invites. */
+  /** Person who invites. */
   person: Person
   /** In canonical form. */
   email: string
@@ -26,13 +26,13 @@ interface Invitation {
 
 interface Invited {
   id: string
-  /** What an administrator passes on where no mail server does. */
+  /** For the administrator to pass on, where no mail server is set. */
   link?: string
-  /** When the mail goes out, where a limit delays it. */
+  /** When the mail is sent, where a limit delays it. */
   queued_until?: string
 }
 
-/** Makes a person who still has to choose a password, and mails them the link for it. */
+/** Creates a person without a password and mails them the link to choose one. */
 export async function inviteUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
   { tenant, person, idempotencyKey, ...fields }: Invitation
@@ -55,12 +55,12 @@ export async function inviteUser(
         ? { body: await effect(), replayed: false }
         : await runOnce(tx, deps, { company_id, now: deps.clock(), act }, effect)
     if (replayed) return { body, replayed }
-    // outside of what is stored for a repetition: a link lets people in
+    // not stored with the answer, because the link lets people in
     return { body: { ...body, ...(await mailInvitation(tx, deps, tenant, body.id)) }, replayed }
   })
 }
 
-/** Mails the link once more. */
+/** Mails the link of an invitation again. */
 export async function resendInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, person, id }: { tenant: Tenant; person: Person; id: string }
@@ -81,7 +81,7 @@ interface Activation {
   public_key_jwt: string
 }
 
-/** Gives an invited person their first key; from now on they sign in like everybody. */
+/** Registers the first key of an invited person, who can then sign in. */
 export async function activateUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
   { tenant, token, username, locale, public_key_jwt }: Activation
@@ -89,13 +89,13 @@ export async function activateUser(
   const { company_id } = tenant
   const purpose = 'activate'
   const user = await inCompany(deps.db, company_id, async tx => {
-    const asked = { company_id, purpose, token } as const
-    const { subject: user_id, email } = await readMailToken(tx, deps, asked)
+    const given = { company_id, purpose, token } as const
+    const { subject: user_id, email } = await readMailToken(tx, deps, given)
     const invited = await lockPerson(tx, company_id, user_id)
     const th = mailTokenHash(token)
     const proof = verifyKeyProof({ tenant, email, purpose, public_key_jwt, th })
     await spendKeyProof(tx, deps, tenant, proof)
-    await spendMailToken(tx, deps, { ...asked, subject: user_id })
+    await spendMailToken(tx, deps, { ...given, subject: user_id })
     if (invited.email !== email) throw new AppError('mail_token_invalid', 'The e-mail has changed')
     const now = deps.clock()
     await replaceKey(
@@ -121,7 +121,7 @@ interface Disabling {
   reason: DisabledReason
 }
 
-/** Keeps a person out from their next call on, and tells them why. */
+/** Disables a person from their next call on and shows them the reason. */
 export async function disableUser(
   deps: Pick<Deps, 'db' | 'clock' | 'log' | 'signals'>,
   { person, id, reason }: Disabling
@@ -143,7 +143,7 @@ export async function disableUser(
   deps.log.info(facts, 'person disabled')
 }
 
-/** Lets a person in again. They sign in anew: no session of before comes back. */
+/** Enables a person again. Their earlier sessions stay ended. */
 export async function enableUser(
   deps: Pick<Deps, 'db' | 'clock' | 'log' | 'signals'>,
   { person, id }: { person: Person; id: string }
@@ -164,12 +164,15 @@ export async function enableUser(
   deps.log.info(facts, 'person enabled')
 }
 
-/** Somebody of the caller's company; only operators change operators. */
+/**
+ * Locks a person of the caller's company. Throws `forbidden` where the person is an operator and
+ * the caller is not.
+ */
 async function lockMember(tx: Tx, person: Person, id: string): Promise<{ disabled: unknown }> {
   const member = await lockRights(tx, id)
   if (!member) throw new AppError('not_found', 'No such person')
   if (member.permissions.includes('operator')) {
-    // as they are by now: two who disable each other at once would leave nobody
+    // read again, so that two operators who disable each other at once do not both succeed
     const caller = await lockRights(tx, person.id)
     if (!caller?.permissions.includes('operator') || caller.disabled) {
       throw new AppError('forbidden', 'Only operators change operators')
@@ -203,7 +206,7 @@ async function hasKey(tx: Tx, company_id: CompanyId, user_id: string): Promise<b
   return key !== undefined
 }
 
-/** Queues the mail. Where no mail server is set, the link is the administrator's to pass on. */
+/** Queues the mail of an invitation. Returns the link where no mail server is set. */
 async function mailInvitation(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,

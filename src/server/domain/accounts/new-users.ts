@@ -11,16 +11,19 @@ interface NewUser {
   username: string
   locale: 'en' | 'fr' | undefined
   company_id: CompanyId
-  /** Of the sign-up that becomes a person. */
+  /** Id of the sign-up that becomes a person. */
   id?: string
   permissions?: string[]
-  /** Without one nobody signs in. */
+  /** Without a key the person cannot sign in. */
   key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | ReturnType<typeof sealKey> | undefined
-  /** Asked by an administrator. */
+  /** Invited by an administrator. */
   isInvited?: boolean
 }
 
-/** Writes a person into the company and its default group; `undefined` where the e-mail is taken. */
+/**
+ * Adds a person to the company and its default group. Returns their id, or undefined where the
+ * e-mail is taken.
+ */
 export async function addUser(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
@@ -38,7 +41,7 @@ export async function addUser(
       username,
       locale: locale ?? 'und',
       permissions,
-      // no token is older than its person, whatever the clock does next
+      // every token is newer than this, whatever the clock does next
       tokens_valid_after: new Date(0),
       created_at: now,
       invited_at: isInvited ? now : null

@@ -9,7 +9,7 @@ import { consumeMails } from '../rate-limits.ts'
 import { endSessions } from '../sessions/sessions.ts'
 import { lockKey, lockPerson, revokeMailedLinks } from './user-keys.ts'
 
-/** Promises a mail to whoever has this e-mail. Nobody is looked up before it is sent. */
+/** Queues a reset mail. The account is looked up only when the mail is sent. */
 export async function requestReset(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string }
@@ -26,7 +26,9 @@ interface NewKey {
   public_key_jwt: string
 }
 
-/** Gives a person a new key by their mail alone; they are signed out everywhere, and disabled as before. */
+/**
+ * Registers a new key with a mailed token and ends all sessions. A disabled person stays disabled.
+ */
 export async function resetKey(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
   { tenant, token, public_key_jwt }: NewKey
@@ -34,14 +36,14 @@ export async function resetKey(
   const { company_id } = tenant
   const purpose = 'reset'
   const user = await inCompany(deps.db, company_id, async tx => {
-    const asked = { company_id, purpose, token } as const
-    const { subject: user_id, email } = await readMailToken(tx, deps, asked)
+    const given = { company_id, purpose, token } as const
+    const { subject: user_id, email } = await readMailToken(tx, deps, given)
     const person = await lockPerson(tx, company_id, user_id)
     await lockKey(tx, company_id, user_id)
     const th = mailTokenHash(token)
     const proof = verifyKeyProof({ tenant, email, purpose, public_key_jwt, th })
     await spendKeyProof(tx, deps, tenant, proof)
-    await spendMailToken(tx, deps, { ...asked, subject: user_id })
+    await spendMailToken(tx, deps, { ...given, subject: user_id })
     if (person.email !== email) throw new AppError('mail_token_invalid', 'The e-mail has changed')
     const now = deps.clock()
     await replaceKey(

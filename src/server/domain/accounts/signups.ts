@@ -16,9 +16,9 @@ import { confirmPendingSessions, endSessions, type Person } from '../sessions/se
 import { addUser } from './new-users.ts'
 
 const dayMs = 24 * 3_600_000
-/** How long a sign-up waits for the link of its mail to be opened. */
+/** Time to open the link of the mail. */
 const mailedMs = dayMs
-/** How long it waits for an administrator, where no mail server is set. */
+/** Time for an administrator to pass the link on, where no mail server is set. */
 const unmailedMs = 30 * dayMs
 
 interface NewSignUp {
@@ -29,7 +29,10 @@ interface NewSignUp {
   locale: 'en' | 'fr' | undefined
 }
 
-/** Keeps a sign-up until its mail is answered. Looks at nobody, so it tells nothing about who is known. */
+/**
+ * Stores a sign-up until its e-mail is confirmed. It does not look up the e-mail, so its time does
+ * not reveal whether an account exists.
+ */
 export async function insertSignUp(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
@@ -61,13 +64,13 @@ export async function insertSignUp(
   return { id }
 }
 
-/** Sends the link of a waiting sign-up once more. */
+/** Sends the link of a waiting sign-up again. */
 export async function sendVerification(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
   { tenant, person, address }: { tenant: Tenant; person: Person; address: string }
 ): Promise<void> {
   const { company_id, id } = person
-  // whoever is confirmed by now needs no mail
+  // a confirmed person needs no mail
   if (!person.pending) return
   await inCompany(deps.db, company_id, async tx => {
     const signup = await tx
@@ -84,17 +87,20 @@ export async function sendVerification(
 
 interface Confirmation {
   tenant: Tenant
-  /** Who is signed in where the link was opened. */
+  /** Person signed in at the browser that opened the link. */
   person: Person | undefined
   token: string
-  /** What is chosen where the link is opened; absent where the sign-up was made. */
+  /**
+   * Password and name chosen in the browser that opened the link; absent in the browser of the
+   * sign-up.
+   */
   chosen: { public_key_jwt: string; username: string } | undefined
 }
 
 /**
- * Makes a person of a sign-up. The mail alone is not enough: whoever signed up with somebody else's
- * e-mail would get an account that its owner confirms. So the link is opened where the sign-up was made,
- * or it comes with a password and a name. Nothing of what the sign-up chose is then kept.
+ * Turns a sign-up into a person. The mail alone is not enough: its owner would confirm an account
+ * for which somebody else has the password. So the link must be opened in the session of the
+ * sign-up, or come with a new password and name, which replace those of the sign-up.
  */
 export async function verifySignUp(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
@@ -103,14 +109,14 @@ export async function verifySignUp(
   const { company_id } = tenant
   const purpose = 'verify'
   const id = await inCompany(deps.db, company_id, async tx => {
-    const asked = { company_id, purpose, token } as const
-    const { subject, email } = await readMailToken(tx, deps, asked)
+    const given = { company_id, purpose, token } as const
+    const { subject, email } = await readMailToken(tx, deps, given)
     const signup = await tx
       .selectFrom('signup')
       .where('company_id', '=', company_id)
       .where('id', '=', subject)
       .select(['username', 'locale', 'key_id', 'kdf', 'pub_enc', 'kek_id'])
-      // a login that is just making a session of this sign-up goes first
+      // waits for a login that is creating a session of this sign-up
       .forUpdate()
       .executeTakeFirst()
     const isHere = person?.pending === true && person.id === subject
@@ -120,7 +126,7 @@ export async function verifySignUp(
     const th = mailTokenHash(token)
     const proof = chosen && verifyKeyProof({ tenant, email, purpose, ...chosen, th })
     if (proof) await spendKeyProof(tx, deps, tenant, proof)
-    await spendMailToken(tx, deps, { ...asked, subject })
+    await spendMailToken(tx, deps, { ...given, subject })
     if (!signup) throw over()
     const { username, locale, ...key } = signup
     const ownLocale = Locale.safeParse(locale).data
@@ -146,11 +152,11 @@ export interface WaitingSignUp {
   company: string
   since: Date
   until: Date
-  /** Confirms it once, in the session of the sign-up or together with a password. */
+  /** Confirms the sign-up once, in its own session or together with a password. */
   link: string
 }
 
-/** Who waits to be let into any company of the installation, each with a link that is made for this call. */
+/** Returns the sign-ups that wait in all companies of the installation, each with a new link. */
 export async function listWaiting(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
 ): Promise<WaitingSignUp[]> {
@@ -169,7 +175,7 @@ async function waitingIn(
   const rows = await tx
     .selectFrom('signup')
     .innerJoin('company', 'company.id', 'signup.company_id')
-    // whoever has an account cannot be let in a second time
+    // an e-mail with an account cannot be confirmed a second time
     .leftJoin('user', join => inSameCompany(join, 'user.email', 'signup.email'))
     .where('signup.company_id', '=', company_id)
     .where('signup.expires_at', '>', deps.clock())
@@ -203,7 +209,7 @@ async function waitingIn(
   return waiting
 }
 
-/** Forgets sign-ups nobody has confirmed in time. */
+/** Deletes sign-ups that were not confirmed in time. */
 export async function deleteExpiredSignUps(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
@@ -217,7 +223,7 @@ export async function deleteExpiredSignUps(
   )
 }
 
-/** Ends all sign-ups of an e-mail, of which one has just become a person. */
+/** Deletes all sign-ups of an e-mail after one of them became a person. */
 async function dropSignUps(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,

@@ -13,11 +13,11 @@ import { endSessions, type Person } from '../sessions/sessions.ts'
 interface Answer {
   tenant: Tenant
   person: Person
-  /** To a challenge of purpose `rekey`, by the present key. */
+  /** Response to a challenge of purpose `rekey`, signed by the present key. */
   challenge_response: string
 }
 
-/** Replaces the key of the person, which a new password makes; only the session of the call goes on. */
+/** Replaces the person's key after a change of password and ends their other sessions. */
 export async function changeKey(
   deps: Pick<
     Deps,
@@ -30,7 +30,7 @@ export async function changeKey(
   await inCompany(deps.db, company_id, async tx => {
     const { email, locale, challenge } = await requirePassword(tx, deps, input)
     const proof = verifyKeyProof({ tenant, email, purpose: 'rekey', public_key_jwt })
-    // the very challenge that the present key has answered
+    // both keys must sign the same challenge
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
     const now = deps.clock()
     await replaceKey(
@@ -46,8 +46,8 @@ export async function changeKey(
 }
 
 /**
- * Whether the caller knows the present password, asked again before something that a stolen session
- * must not do. Holds the person and their key until the transaction ends.
+ * Verifies the caller's present password before a change that a stolen session must not make. Locks
+ * the person and their key until the transaction ends. Throws `password_wrong`.
  */
 export async function requirePassword(
   tx: Tx,
@@ -62,7 +62,7 @@ export async function requirePassword(
   const purpose = 'rekey'
   const spent = response && readChallenge(deps, { ...response, tenant, email, purpose })
   if (!response || !spent) throw challengeInvalid()
-  // counted before the check, so that guesses in parallel count too
+  // counted before the check, so that parallel guesses count too
   await consume(deps, 'rekey_user', counted)
   const { challenge, signature } = response
   if (!key || !verifyWithSealedKey(deps.keys, key, Buffer.from(challenge), signature)) {
@@ -74,7 +74,10 @@ export async function requirePassword(
   return { email, locale, challenge }
 }
 
-/** The person first: of two changes at once the second then finds the key of the first. */
+/**
+ * Locks a person, always before their key, so that the second of two changes finds the key of the
+ * first.
+ */
 export async function lockPerson(
   tx: Tx,
   company_id: CompanyId,
@@ -92,7 +95,7 @@ export async function lockPerson(
   return found
 }
 
-/** The key that signs in today, held against logins and other changes until the transaction ends. */
+/** Locks the person's current key against logins and other changes until the transaction ends. */
 export async function lockKey(
   tx: Tx,
   company_id: CompanyId,
@@ -106,13 +109,13 @@ export async function lockKey(
     .orderBy('created_at', 'desc')
     .select(['key_id', 'kdf', 'pub_enc'])
     .limit(1)
-    // against the share that a login takes of the key it was answered with
+    // conflicts with the shared lock of a login
     .forUpdate()
     .executeTakeFirst()
   return row && { company_id, user_id, ...row }
 }
 
-/** What was mailed or begun under the key before: links, and a change of e-mail. */
+/** Revokes mailed links and a pending change of e-mail. */
 export async function revokeMailedLinks(
   tx: Tx,
   company_id: CompanyId,

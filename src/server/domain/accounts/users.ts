@@ -31,8 +31,9 @@ interface SignUp extends NewPerson {
 }
 
 /**
- * Signs a person up. On a developer's machine without a mail server they are active at once; everywhere
- * else the sign-up waits until its link is opened, and does not reveal whether the e-mail was known.
+ * Creates an account. On a developer's machine without a mail server it is active at once.
+ * Everywhere else it waits until its link is opened, and the answer does not reveal whether the
+ * e-mail was known.
  */
 export async function createUser(
   deps: Pick<
@@ -57,7 +58,7 @@ export async function createUser(
   })
 }
 
-/** What the screens show of the caller, with a fresh token when theirs is near its end. */
+/** Returns the caller's data, with a new token when the present one is about to expire. */
 export async function getUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
   { tenant, person, isDeveloper }: { tenant: Tenant; person: Person; isDeveloper: boolean }
@@ -78,7 +79,7 @@ function withDelivery(
   return user.pending ? { ...user, delivery: mailDelivery(settings, isDeveloper) } : user
 }
 
-/** Changes what is given. */
+/** Changes the given fields. */
 export async function updateUser(
   deps: Pick<Deps, 'db' | 'clock' | 'settings'>,
   {
@@ -111,10 +112,13 @@ export async function updateUser(
   })
 }
 
-/** Sign-ups have no caller yet; their keys are random, and the input is part of what must agree. */
+/**
+ * Actor of sign-ups, which have no caller. Their idempotency keys are random, and the input must
+ * agree too.
+ */
 const nobody = '00000000-0000-0000-0000-000000000000'
 
-/** Makes the person of a proven key, once per challenge. */
+/** Creates the person of a proven key, once per challenge. */
 export async function insertUser(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'log'>,
@@ -132,7 +136,7 @@ export async function insertUser(
   return { id }
 }
 
-/** What the screens show of a person, without a token. */
+/** Returns a person's data, without a token. */
 export async function readUser(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -146,7 +150,7 @@ export async function readUser(
     .where('id', '=', id)
     .select(['email', 'username', 'locale'])
     .executeTakeFirst()
-  // confirmed since the call was let in, or over
+  // the sign-up was confirmed or deleted since the call was admitted
   if (!row && pending) return readUser(tx, deps, tenant, { ...person, pending: false })
   if (!row) throw new AppError('unauthenticated', 'The sign-up is over')
   const { email, username, locale } = row

@@ -6,9 +6,8 @@ const maxElements = 2000
 const maxDepth = 64
 
 /**
- * The canonical text of a logo or favicon. Nothing is repaired: what is not on the lists below, or no
- * well-formed XML, is refused with `svg_refused` and named, so that its author can take it out.
- * `<svg xmlns="…" viewBox='0 0 1 1'><path d="M0 0"></path></svg>` → `<svg xmlns="…" viewBox="0 0 1 1"><path d="M0 0"/></svg>`
+ * Returns the canonical text of a logo or favicon. It repairs nothing: throws `svg_refused` with
+ * the name of what is not on the lists below or is not well-formed XML.
  */
 export function canonicalSvg(text: string, field: 'logo' | 'favicon'): string {
   const refuse = (what: string, detail: string) =>
@@ -16,7 +15,7 @@ export function canonicalSvg(text: string, field: 'logo' | 'favicon'): string {
       fields: { [field]: { rule: 'svg', limit: what, detail: `an SVG without ${detail}` } }
     })
   if (Buffer.byteLength(text) > maxBytes) throw refuse('> 64 KB', `more than ${maxBytes} bytes`)
-  // the parser takes half a character and what follows for one, and so reads another file
+  // the parser would join half a surrogate pair with what follows and read another file
   if (!text.isWellFormed()) throw refuse('XML', 'half a character')
   try {
     return write(text)
@@ -26,7 +25,7 @@ export function canonicalSvg(text: string, field: 'logo' | 'favicon'): string {
   }
 }
 
-/** A theme as it is stored: both pictures checked and in canonical form. */
+/** Returns a theme with both pictures checked and in canonical form. */
 export function canonicalTheme<T extends { logo: string; favicon: string }>(theme: T): T {
   return {
     ...theme,
@@ -35,7 +34,7 @@ export function canonicalTheme<T extends { logo: string; favicon: string }>(them
   }
 }
 
-/** Names what was met, in the words of the file itself. */
+/** Carries the refused part in the words of the file. */
 class Refused extends Error {
   readonly what: string
 
@@ -55,7 +54,7 @@ function write(text: string): string {
   let depth = 0
   let elements = 0
 
-  // ids of the elements that are open, of those with a <use> inside, and of what is used
+  // ids of the open elements, of those with a <use> inside, and of those that are used
   const ancestors: (string | undefined)[] = []
   const withUse = new Set<string | undefined>()
   const used = new Set<string>()
@@ -110,10 +109,10 @@ function write(text: string): string {
     close()
     written += escapeXml(content)
   })
-  // comments say nothing to a viewer and are left out
+  // comments are left out
   parser.write(text).close()
   if (elements === 0) throw new Refused('XML')
-  // ten levels of ten copies each are ten thousand million shapes to draw
+  // ten nested levels of ten copies each would draw ten billion shapes
   const nested = [...used].find(id => withUse.has(id))
   if (nested !== undefined) throw new Refused(`<use> of #${nested}`)
   return written
@@ -132,7 +131,7 @@ function attributesOf(tag: SaxesTagNS): string {
       const shown = `${name} in <${tag.name}>`
       const isHref = local === 'href' && (prefix === '' || uri === xlinkNamespace)
       if (isHref) {
-        // with and without a prefix they are written alike, and no element bears one name twice
+        // both spellings are written alike, and an element must not have an attribute twice
         if (hasHref) throw new Refused(shown)
         hasHref = true
         if (!referring.has(tag.local) || !/^#[\w.-]+$/.test(value)) throw new Refused(shown)
@@ -147,7 +146,10 @@ function attributesOf(tag: SaxesTagNS): string {
     .join('')
 }
 
-/** No address but `url(#id)`, and none hidden by an escape or a comment of CSS. */
+/**
+ * Returns whether a value holds no reference except `url(#id)`, also none hidden by a CSS escape or
+ * comment.
+ */
 function isHarmless(name: string, value: string): boolean {
   if (/[\\<]|\/\*|@|javascript:|data:|\p{Cf}/iu.test(value)) return false
   if (/expression\s*\(|image(?:-set)?\s*\(|src\s*\(/i.test(value)) return false
@@ -169,7 +171,10 @@ function numbered(char: string): string {
   return `&#${char.codePointAt(0)};`
 }
 
-/** Shapes, paint and plain filters. No script, link, foreign content, animation, style sheet or raster image. */
+/**
+ * Shapes, paint and plain filters. No script, link, foreign content, animation, style sheet or
+ * raster image.
+ */
 const allowedElements = new Set(
   `svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan textPath
    linearGradient radialGradient stop clipPath mask pattern marker filter feBlend feColorMatrix

@@ -19,9 +19,9 @@ export interface NewCompany {
     theme: Theme
   }[]
   locale: 'en' | 'fr'
-  /** Shows the product: its pages say so, and all of it can be removed. */
+  /** A demonstration, which its pages announce and which can be removed. */
   demo?: boolean
-  /** Of the default group, which every sign-up joins. `null` = unlimited. */
+  /** Limits of the default group, which every sign-up joins. `null` is unlimited. */
   limits: {
     max_requests: number | null
     max_requests_interval: Interval
@@ -29,7 +29,10 @@ export interface NewCompany {
   }
 }
 
-/** Makes a company that is ready for its first sign-up: keys, record, default group, one public category. */
+/**
+ * Creates a company that is ready for its first sign-up: keys, log, default group and one public
+ * category.
+ */
 export async function createCompany(
   deps: Pick<Deps, 'db' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
   input: NewCompany
@@ -107,7 +110,7 @@ export async function createCompany(
   return company_id
 }
 
-/** Every company of the installation; their rows are then read one company at a time. */
+/** Returns the ids of all companies. Their rows are read one company at a time. */
 export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]> {
   const result = await inPlatform(deps.db, tx =>
     sql<{ id: string }>`select list_companies() as id`.execute(tx)
@@ -116,9 +119,8 @@ export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]
 }
 
 /**
- * Deletes a demonstration: every row, then every file; what a crash in between leaves, and what others
- * were just writing, goes with `removeLeftFiles`. `false` for a company that is none, because the record
- * of a company is kept.
+ * Deletes a demonstration: its rows, then its files. `removeLeftFiles` deletes files that a crash
+ * or a parallel write leaves. Returns false for any other company, whose record is kept.
  */
 export async function removeCompany(
   deps: Pick<Deps, 'db' | 'blobs' | 'signals' | 'log'>,
@@ -132,7 +134,7 @@ export async function removeCompany(
 }
 
 const removalTries = 10
-/** A row that came after its table was emptied; a lock that others held too long. */
+/** A row was added after its table was emptied, or another transaction held a lock too long. */
 const passing = ['23503', '55P03']
 
 async function removeRows(
@@ -153,7 +155,7 @@ async function removeRows(
           for (const { host } of hosts) deps.signals.domains.send(host)
         })
         const done = result.rows[0]?.done === true
-        // before the commit: one for rows that then stay does nothing
+        // before the commit; the note does no harm where the rows stay
         if (done) await deps.blobs.noteRemoval(company_id)
         return done
       })
@@ -165,7 +167,7 @@ async function removeRows(
   }
 }
 
-/** A development origin names its port, because two of them on one machine are two records. */
+/** Adds the port of a development host, because two hosts on one machine have two logs. */
 function withPort(deps: Pick<Deps, 'settings'>, host: string): string {
   const { port } = deps.settings
   return port === undefined ? host : `${host}:${port}`

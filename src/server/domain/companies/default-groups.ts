@@ -1,8 +1,9 @@
 import { AppError } from '../../../contract/errors.ts'
 
 /**
- * Runs what writes groups, categories or domains. Throws `default_group_private` where the default group,
- * which public sign-ups join, would then allow a category that is not public: the database refuses that.
+ * Runs a write of groups, categories or domains. Throws `default_group_private` where the default
+ * group would allow a category that is not public although public sign-ups join that group. The
+ * database refuses it.
  */
 export async function withDefaultGroupCheck<T>(write: () => Promise<T>): Promise<T> {
   try {

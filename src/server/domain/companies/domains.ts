@@ -13,18 +13,22 @@ import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { canonicalTheme } from './canonical-svg.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 
-/** How long another process may serve the config this one has changed. */
+/** For how long another process may serve a config that this one has changed. */
 const freshMs = 1000
 
 export interface Tenants {
-  /** The company of a page host (`docs.acme.fr`), exact before wildcard; `undefined` for an unknown one. */
+  /**
+   * Returns the company of a page host (`docs.acme.fr`), an exact domain before a wildcard, or
+   * undefined for an unknown host.
+   */
   resolve(host: string): Promise<Tenant | undefined>
   [Symbol.dispose](): void
 }
 
 /**
- * Knows the hosts of all companies by name, and looks each up in the database once a second at most, or
- * when this process changes one. A host of nobody costs no look-up, and all names of a wildcard one.
+ * Creates the cache of hosts and their companies. It reads an entry at most once a second and after
+ * each change in this process. Unknown hosts are never looked up, and all names of a wildcard share
+ * one entry.
  */
 export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'settings'>): Tenants {
   const hosts = fresh(deps, (_all: 'all') => listHosts(deps))
@@ -39,7 +43,7 @@ export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'setti
     async resolve(host) {
       const domain = domainOf(host, await hosts.get('all'))
       const tenant = domain === undefined ? undefined : await domains.get(domain)
-      // a developer's host is gone once the installation has a domain of its own
+      // `*.localhost` is not served once the installation has a domain of its own
       if (tenant?.hasOwnDomain && isLocalhost(host) && !deps.settings.dev) return undefined
       return tenant && domain !== host ? { ...tenant, host } : tenant
     },
@@ -50,7 +54,10 @@ export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'setti
   }
 }
 
-/** The exact domain of a host before the wildcard, which stands for one label that is not `api`. */
+/**
+ * Returns the domain that serves a host: the exact one, else a wildcard for one label that is not
+ * `api`.
+ */
 function domainOf(host: string, hosts: Set<string>): string | undefined {
   if (hosts.has(host)) return host
   const dot = host.indexOf('.')
@@ -58,7 +65,7 @@ function domainOf(host: string, hosts: Set<string>): string | undefined {
   return dot > 0 && host.slice(0, dot) !== 'api' && hosts.has(wildcard) ? wildcard : undefined
 }
 
-/** Answers of `find` that are no older than a second; whoever asks meanwhile waits for the same. */
+/** Caches results of `find` for a second. Parallel callers share one look-up. */
 function fresh<Key, Value>(
   { clock }: Pick<Deps, 'clock'>,
   find: (key: Key) => Promise<Value>
@@ -72,7 +79,7 @@ function fresh<Key, Value>(
       if (found && now - found.at < freshMs && now >= found.at) return found.value
       const entry = { at: now, value: find(key) }
       known.set(key, entry)
-      // a failure is not kept, nor is one kept that has been replaced
+      // do not cache a failure
       entry.value.catch(() => known.get(key) === entry && known.delete(key))
       return entry.value
     }
@@ -95,7 +102,7 @@ interface DomainChange {
   version: number | undefined
 }
 
-/** Changes what people see of a domain, on their next page here and in the other processes. */
+/** Changes the config of a domain, which shows on the next page in every process. */
 export async function updateDomain(
   deps: Pick<Deps, 'db' | 'signals'>,
   input: DomainChange
@@ -177,7 +184,7 @@ interface DomainRow {
   version: number
 }
 
-/** The company of a page host as the database has it now. */
+/** Reads the company of a page host from the database. */
 export async function findTenant(
   deps: Pick<Deps, 'db'>,
   host: string
@@ -207,7 +214,7 @@ export function originOf({ settings }: Pick<Deps, 'settings'>, host: string): st
   return `${scheme}://${host}${port === undefined ? '' : `:${port}`}`
 }
 
-/** The host of a company's first domain that is no wildcard. */
+/** Returns the host of the company's first domain that is not a wildcard. */
 export async function primaryHost(tx: Tx): Promise<string> {
   const { host } = await tx
     .selectFrom('domain')
@@ -239,7 +246,7 @@ function configOf(row: DomainRow, company: { name: string; demo: boolean }): Dom
   }
 }
 
-/** Whether `name` is served from this machine by a browser's own rules. */
+/** Returns whether browsers resolve `name` to this machine. */
 function isLocalhost(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }

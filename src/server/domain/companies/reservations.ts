@@ -6,7 +6,7 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
 import { type Meter, readMeters, storagePeriod } from './usage.ts'
 
-/** What a reservation holds back: one group's, in one period, for one person. */
+/** Requests and bytes that are reserved in a group's period for one person. */
 export interface Reservation {
   user_id: string
   group_id: string
@@ -18,30 +18,30 @@ export interface Reservation {
 interface ReserveInput {
   company_id: CompanyId
   user_id: string
-  /** Only groups that allow it; all groups of the person when absent. */
+  /** Counts only groups that allow this category; without it all groups of the person. */
   category_id?: string
   requests: number
   bytes: number
   now: Date
-  /** What `readMeters` reads, where that was asked for before. */
+  /** Meters that were read before. */
   meters?: Promise<Meter[]>
 }
 
 /**
- * Holds requests and bytes back in the group with most requests left; throws `request_limit_reached`
- * or `storage_limit_reached` with the figures when no group has room, which must end the transaction.
- * Exact however many calls race, because the limit stands in the statement's own condition.
+ * Reserves requests and bytes in the group with most requests left. Throws `request_limit_reached`
+ * or `storage_limit_reached` when no group has room, and the transaction must then end. The limit
+ * is a condition of the statement, so parallel calls cannot exceed it.
  */
 export async function reserve(tx: Tx, input: ReserveInput): Promise<Reservation> {
   return take(tx, input, 'reserved')
 }
 
-/** Uses requests at once, where nothing has to be waited for; refuses as `reserve` does. */
+/** Charges requests at once. Throws as `reserve` does. */
 export async function charge(tx: Tx, input: Omit<ReserveInput, 'bytes'>): Promise<void> {
   await take(tx, { ...input, bytes: 0 }, 'used')
 }
 
-/** Turns a reservation into use, in the transaction of the effect. */
+/** Turns a reservation into usage, in the transaction of the deposit. */
 export async function settle(tx: Tx, company_id: CompanyId, held: Reservation): Promise<void> {
   await lockUsage(tx, company_id, held)
   await Promise.all([move(tx, company_id, held, 1), addToOwn(tx, { company_id, ...held })])
@@ -54,8 +54,8 @@ export async function release(tx: Tx, company_id: CompanyId, held: Reservation):
 }
 
 /**
- * Holds bytes back once more for an upload that was admitted to the group before, whoever belongs to it by
- * now. Throws `storage_limit_reached` when there is no room.
+ * Reserves bytes again for an upload that its group admitted before, whoever is a member now.
+ * Throws `storage_limit_reached` when there is no room.
  */
 export async function reserveAgain(
   tx: Tx,
@@ -92,23 +92,23 @@ async function take(tx: Tx, input: ReserveInput, into: 'reserved' | 'used'): Pro
   let refusal: AppError | undefined
   for (const meter of meters) {
     const isLast = meter === meters.at(-1)
-    // what one group refuses is undone before the next is asked, its locks too
+    // undo the refused charge and its locks before trying the next group
     const [, outcome] = await Promise.all([
       isLast || tx.raw(savepoint),
       takeFrom(tx, meter, input, into)
     ])
     if (!(outcome instanceof AppError)) return outcome
     if (!isLast) await sql`rollback to savepoint take`.execute(tx)
-    // a group with requests but no room left says more than one with neither
+    // prefer the storage error: this group still had requests left
     if (!refusal || outcome.code === 'storage_limit_reached') refusal = outcome
   }
   throw refusal ?? new AppError('forbidden', 'No group of the caller allows this')
 }
 
-/** Sent beside what follows it, so it goes by `raw`, which keeps the order. */
+/** Goes by `raw`, which keeps the order of statements that are sent together. */
 const savepoint = { name: 'savepoint_take', text: 'savepoint take', values: [] }
 
-/** Takes all that is asked from one group; a refusal leaves what was taken to be undone. */
+/** Charges one group for everything, or returns the error; the caller then rolls back. */
 async function takeFrom(
   tx: Tx,
   meter: Meter,
@@ -118,7 +118,7 @@ async function takeFrom(
   const { group_id, period_start, max_requests, max_storage } = meter
   const place = { company_id, group_id, into }
   const held = { user_id, group_id, period_start, requests, bytes }
-  // requests before storage before the person's own, here and everywhere, so that nobody waits for each other
+  // lock order everywhere: requests, storage, the person's own
   const [hasRequests, hasRoom] = await Promise.all([
     add(tx, { ...place, kind: 'requests', period_start, amount: requests, limit: max_requests }),
     bytes === 0 ||
@@ -146,7 +146,7 @@ interface Addition {
   limit: number | null
 }
 
-/** Answers whether there was room for it below the limit. */
+/** Returns whether the addition stayed below the limit. */
 async function add(tx: Tx, addition: Addition): Promise<boolean> {
   return (await tx.run(additions[addition.into], addition)).length > 0
 }
@@ -187,7 +187,7 @@ function storageRefused(meter: Pick<Meter, 'bytesTaken' | 'max_storage'>): AppEr
   })
 }
 
-/** Adds to what the person has used; a reservation counts only once it is settled. */
+/** Adds to the person's own usage. Reservations count there only once they are settled. */
 async function addToOwn(tx: Tx, use: Reservation & { company_id: CompanyId }): Promise<void> {
   await tx.run(ownAddition, use)
 }
@@ -205,7 +205,10 @@ const ownAddition = prepare(
       set used = so_far.used + excluded.used`
 )
 
-/** Requests before storage, as `reserve` takes them: an update alone locks in the order of its plan. */
+/**
+ * Locks requests before storage, as `reserve` does. An update alone would lock in the order of its
+ * plan.
+ */
 async function lockUsage(tx: Tx, company_id: CompanyId, held: Reservation): Promise<void> {
   await sql`
     select 1 from usage

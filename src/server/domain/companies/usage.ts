@@ -7,12 +7,12 @@ import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
 
-/** Storage is never reset: its one period starts here. */
+/** The one period of storage, which is never reset. */
 export const storagePeriod = new Date(0)
 
 /**
- * What all groups of a person have used and have left, and the person's own part of it. One unlimited group
- * makes a limit `null`.
+ * Returns the usage and limits of a person's groups together, and the person's own part. One
+ * unlimited group makes a limit `null`.
  */
 export async function usageOf(
   tx: Tx,
@@ -50,32 +50,35 @@ export interface Meter {
   bytesLeft: number | null
 }
 
-/** The person's groups, each once for every period it may be in now and has used something in, or once. */
-const groupsOf = prepare((db, asked: Asked) => groupsFrom(db, asked))
+/**
+ * Reads the person's groups with their usage: a row for each possible current period with usage, or
+ * one row.
+ */
+const groupsOf = prepare((db, query: MeterQuery) => groupsFrom(db, query))
 
-const groupsFor = prepare((db, asked: Asked & { category_id: string }) =>
-  groupsFrom(db, asked)
+const groupsFor = prepare((db, query: MeterQuery & { category_id: string }) =>
+  groupsFrom(db, query)
     .innerJoin('group_category', join => inSameCompany(join, 'group_category.group_id', 'group.id'))
-    .where('group_category.category_id', '=', asked.category_id)
+    .where('group_category.category_id', '=', query.category_id)
 )
 
-function groupsFrom(db: StatementBuilder, asked: Asked) {
+function groupsFrom(db: StatementBuilder, query: MeterQuery) {
   return db
     .selectFrom('group_user')
     .innerJoin('group', join => inSameCompany(join, 'group.id', 'group_user.group_id'))
     .leftJoin('usage as requests', join =>
       inSameCompany(join, 'requests.group_id', 'group.id')
         .on('requests.kind', '=', 'requests')
-        .on('requests.period_start', '>', earliestPeriod(asked.now))
-        .on('requests.period_start', '<=', latestPeriod(asked.now))
+        .on('requests.period_start', '>', earliestPeriod(query.now))
+        .on('requests.period_start', '<=', latestPeriod(query.now))
     )
     .leftJoin('usage as storage', join =>
       inSameCompany(join, 'storage.group_id', 'group.id')
         .on('storage.kind', '=', 'storage')
         .on('storage.period_start', '=', storagePeriod)
     )
-    .where('group_user.company_id', '=', asked.company_id)
-    .where('group_user.user_id', '=', asked.user_id)
+    .where('group_user.company_id', '=', query.company_id)
+    .where('group_user.user_id', '=', query.user_id)
     .select([
       'group.id',
       'group.max_requests',
@@ -91,9 +94,9 @@ function groupsFrom(db: StatementBuilder, asked: Asked) {
 }
 
 /**
- * After this begins the period that a group is in, so that those of years are not read to find it. A day
- * early, because years are not equally long; `periodOf` says which it is. Nothing is computed of the
- * group's own columns: row-level security keeps such a bound from being looked up in the index.
+ * Returns a bound before the start of the group's current period, so that older periods are not
+ * read. It is a day early because years differ in length; `periodOf` decides. It computes nothing
+ * from the group's own columns: row-level security would then not use the index.
  */
 function earliestPeriod(now: Date) {
   return sql<Date>`
@@ -110,16 +113,16 @@ function latestPeriod(now: Date) {
     case when "group".max_requests_interval is null then "group".created_at else ${now}::timestamptz end`
 }
 
-interface Asked {
+interface MeterQuery {
   company_id: CompanyId
   user_id: string
   now: Date
 }
 
-/** How full the person's groups are, or those of them that allow the category. */
+/** Returns the meters of the person's groups, or of those that allow the category. */
 export async function readMeters(
   tx: Tx,
-  input: Asked & { category_id?: string }
+  input: MeterQuery & { category_id?: string }
 ): Promise<Meter[]> {
   const { category_id } = input
   const rows =
@@ -155,7 +158,7 @@ function intervalOf(text: string | null): Interval {
   return intervals.find(interval => interval === text) ?? null
 }
 
-/** What the person has used of these groups, and what the person's open uploads reserve of them. */
+/** Returns what the person has used of these groups and what their open uploads reserve. */
 async function readOwn(
   tx: Tx,
   { company_id, user_id }: { company_id: CompanyId; user_id: string },
@@ -171,11 +174,11 @@ interface OwnGroups {
   company_id: CompanyId
   user_id: string
   groups: string[]
-  /** In which period each of the groups is. */
+  /** Current period of each group. */
   periods: Date[]
 }
 
-/** The states of open uploads stand apart, because each has its own index. */
+/** Lists the states of open uploads apart because each has its own index. */
 const ownUsage = prepare(
   (_db, { company_id, user_id, groups, periods }: OwnGroups) => sql<{
     requests_used: number

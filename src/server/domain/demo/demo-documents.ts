@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { makeCsv, makeJpeg, makePdf, makePng, makeWav, paragraph, text } from './demo-files.ts'
 
-/** What becomes of a document of the demonstration. */
+/** Final state of a document of the demonstration. */
 export type DemoOutcome = 'done' | 'failed' | 'cancelled' | 'lapsed' | 'uploading'
 
 export interface DemoDocument {
@@ -11,25 +11,25 @@ export interface DemoDocument {
   name: string
   media_type: string
   outcome: DemoOutcome
-  /** Made when asked for, one at a time: all at once would hold up everybody else. */
+  /** Makes the bytes on demand, one document at a time, so that other work is not delayed. */
   makeBytes: () => Uint8Array
-  /** The file before it was reduced: its fingerprint, and what the reduction changed. */
+  /** The file before its reduction. */
   reducedFrom?: { sha256: string; bytes: number; w: number; h: number }
 }
 
 export interface DemoCheck {
   kind: 'verify'
   day: number
-  /** Names of documents; any other text is a file that nobody has deposited. */
+  /** Names of documents. Any other text stands for a file that nobody has deposited. */
   names: string[]
 }
 
-/** Between the company's first day and the present. */
+/** Days between the company's first day and the present. */
 export const demoDays = 170
 const reducedSize = { w: 600, h: 450 }
 const checkDays = [24.6, 52.4, 91.7, 128.5, 150.2, 168.6]
 
-/** All that happened in the demonstration, oldest first; the same bytes every time. */
+/** Returns the history of the demonstration, oldest first. The bytes are the same every time. */
 export function demoHistory(): (DemoDocument | DemoCheck)[] {
   const documents = sheets.map(([day, name, outcome = 'done'], index): DemoDocument => {
     return { kind: 'deposit', day, name, outcome, ...describeFile(name, index) }
@@ -56,7 +56,7 @@ export function sha256Hex(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** A notary's half year: day, name, and what became of it. */
+/** Half a year of a notary: day, name and outcome. */
 const sheets: [day: number, name: string, outcome?: DemoOutcome][] = [
   [1.4, 'Bail commercial, 12 rue des Tanneurs.pdf'],
   [3.6, 'Acte de vente Lambert.pdf'],

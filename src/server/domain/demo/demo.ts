@@ -33,7 +33,10 @@ export const demoHost = 'demo.localhost'
 const demoUsername = 'Claire Marchand'
 const gigabyte = 1_000_000_000
 const dayMs = 86_400_000
-/** Open uploads of the demonstration never lapse, and nobody else settles any of it. */
+/**
+ * Keeps open uploads of the demonstration from lapsing, and the others from being settled by the
+ * job.
+ */
 const farAway = new Date('9999-01-01T00:00:00Z')
 
 const seeding: Lease<'company'> = { table: 'company', until: 'demo_leased_until', ms: 10_000 }

@@ -19,7 +19,7 @@ interface Wanted {
   transform?: Transform | undefined
 }
 
-/** The caller's groups that may use the category, which each row repeats. */
+/** Reads the caller's groups that allow the category; each row repeats its rules. */
 const allowedGroups = prepare((db, wanted: Wanted) =>
   allowedCategories(db, wanted)
     .innerJoin('group', join => inSameCompany(join, 'group.id', 'group_category.group_id'))
@@ -34,7 +34,7 @@ const allowedGroups = prepare((db, wanted: Wanted) =>
     ])
 )
 
-/** What the category asks of its documents; throws where the caller or this file may not go there. */
+/** Returns the rules of a category. Throws where the caller or this file may not use it. */
 export async function findRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
   if (wanted.size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
   if (wanted.size > deps.settings.maxUploadBytes) {
@@ -42,21 +42,21 @@ export async function findRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<Cat
   }
   const allowed = await tx.run(allowedGroups, wanted)
   const [rules] = allowed
-  // missing, foreign and not allowed answer alike
+  // the same error for missing, foreign and forbidden categories
   if (!rules) {
     throw new AppError('category_unknown', 'The caller may not deposit in this category')
   }
   if (!allowed.some(group => group.features.includes('deposit'))) {
     throw new AppError('forbidden', 'No group of the caller has the feature deposit')
   }
-  // the database refuses most such names; what it lets pass would fail when the record is written
+  // the database refuses most such names, and the others would fail when the record is written
   if (!isFieldValue('category', rules.names.en)) {
     throw new AppError('category_unusable', 'The name of the category cannot enter a record')
   }
   const { media_types } = rules
   const keep_originals = KeepOriginals.parse(rules.originals)
   const store = Store.parse(rules.store)
-  // the type of the file as chosen: a reduced copy has another one
+  // the type of the chosen file; a reduced copy has another one
   const type = wanted.transform?.from.type ?? wanted.media_type
   if (media_types && !media_types.includes(type)) {
     throw new AppError('type_not_allowed', `The category takes ${media_types.join(', ')} only`)

@@ -18,7 +18,7 @@ import { keyVersion, tagOf } from '../evidence/company-keys.ts'
 import { sealOpenings } from '../evidence/sealed-openings.ts'
 import { type Draft, publish } from '../history/requests.ts'
 
-/** What enters the record, and the request it came by. */
+/** Content of a record and its request. */
 export interface NewRecord {
   company_id: CompanyId
   record_id: string
@@ -30,7 +30,7 @@ export interface NewRecord {
   name: string
   names: Names
   original: Buffer
-  /** The bytes that are kept; nothing where the fingerprint alone is. */
+  /** The kept bytes; undefined where only the fingerprint is kept. */
   kept: { stored: Buffer; blobTag: Buffer } | undefined
   transform: Record<string, unknown> | null
   request_created: Date
@@ -38,7 +38,7 @@ export interface NewRecord {
   now: Date
 }
 
-/** What a record says beside the file itself: whose log it enters, who deposited it, in which category. */
+/** Names in a record: of the log, the depositor and the category. */
 export interface Names {
   origin: string
   account: string
@@ -77,7 +77,7 @@ const namesOf = prepare((db, { company_id, user_id, category_id }: NamesOf) =>
     ])
 )
 
-/** Writes a deposit with its tags and sealed openings, and last its event and leaf. */
+/** Writes a deposit with its tags and sealed openings, then its event and leaf. */
 export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
   const { company_id, record_id } = record
   const keys = await deps.companyKeys.read(tx)
@@ -98,7 +98,7 @@ export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
   const { user_id, request_id, category_id } = record
   const { visibility } = record.names
   const blob_tag = record.kept?.blobTag ?? null
-  // sent together, and run in this order
+  // sent together and executed in this order
   const [, , , request] = await Promise.all([
     tx.run(insertDeposit, {
       ...{ company_id, id: record_id, request_id, user_id, category_id },
@@ -165,7 +165,7 @@ function leafOf(deps: Deps, record: NewRecord, time: Date) {
     transform: record.transform ? canonicalise(record.transform as Json) : '',
     visibility
   }
-  // asked for at once: each question costs more than its bytes
+  // one call, because each costs more than its bytes
   const random = deps.random(32 * (depositFields.length + 1))
   const lk = random.slice(0, 32)
   const own = depositFields.map((field, at) => [field, random.slice(32 * (at + 1), 32 * (at + 2))])

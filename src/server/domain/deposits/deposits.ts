@@ -14,7 +14,10 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { readOpenings } from '../evidence/sealed-openings.ts'
 import { openDigest } from './upload-digests.ts'
 
-/** Returns what has to be sent of an open upload. Throws `not_found` where the caller has none of this request. */
+/**
+ * Returns what the client needs to continue an open upload. Throws `not_found` where the caller has
+ * no open upload of this request.
+ */
 export async function getOpenUpload(
   deps: Pick<Deps, 'db' | 'keys'>,
   input: FindInput
@@ -29,7 +32,7 @@ export async function getOpenUpload(
       .selectAll()
       .executeTakeFirst()
   )
-  // one of a single call has no fingerprint yet, and cannot be continued
+  // the upload of `PUT /deposit` has no fingerprint yet and cannot be continued
   if (!found?.original || !found.stored) throw new AppError('not_found', 'No such open upload')
   const from = found.transform ? Transform.parse(found.transform).from : undefined
   return {
@@ -50,7 +53,7 @@ interface FindInput {
   id: string
 }
 
-/** A deposit of the caller; its values come from the sealed openings. */
+/** Returns a deposit of the caller, with the values of its sealed openings. */
 export async function getDeposit(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
   input: FindInput
@@ -77,7 +80,7 @@ export async function getDeposit(
   })
 }
 
-/** What a download of a deposit needs: where the bytes are and what to call them. */
+/** Returns where the bytes of a deposit are and their name, type and digest. */
 export async function findContent(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
   input: FindInput

@@ -11,32 +11,36 @@ import { createDeposit, openUpload } from './new-deposits.ts'
 import { sealDigest } from './upload-digests.ts'
 import { endUpload, findUpload, receiveUpload, type Upload } from './uploads.ts'
 
-/** An upload that nobody has touched for this long has lost its caller. */
+/** The caller of an upload is gone after this time without bytes. */
 const deadMs = 60_000
 const lookMs = 1000
 
-/** A file that comes in one call: its length is known beforehand, its fingerprint only with its last byte. */
+/**
+ * A file that is sent in one call. Its size is known in advance, its fingerprint only at the end.
+ */
 export interface DirectFile {
   company_id: CompanyId
   user_id: string
   /** `Idempotency-Key`, where the caller gave one. */
   key: string | undefined
   name: string
-  /** As the caller named it. */
+  /** Category that the caller named. */
   category: string | undefined
   media_type: string
   size: number
 }
 
-/** What to do with the bytes of a call. */
+/** What is done with the bytes of a call. */
 export type DirectUpload =
   | { kind: 'new'; upload: Upload }
-  /** They are only fingerprinted: the category keeps none. */
+  /** The category keeps no bytes: they are only hashed. */
   | { kind: 'fingerprint' }
-  /** They came before, in a call with the same key: only compared. */
+  /** A call with the same key sent the bytes before: they are only compared. */
   | { kind: 'repeated'; request_id: string }
 
-/** Refuses what cannot be deposited, and reserves quota for the rest before a byte is read. */
+/**
+ * Checks a file and reserves quota before its bytes are read. Throws where it cannot be deposited.
+ */
 export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<DirectUpload> {
   const { store } = await inCompany(deps.db, file.company_id, async tx => {
     return findRules(tx, deps, await withCategory(tx, file))
@@ -61,7 +65,7 @@ export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<D
   }
 }
 
-/** Takes over bytes that have all come; from here the service owes the deposit. */
+/** Completes an upload whose bytes are all here. From here on the service owes the deposit. */
 export async function finishDirectUpload(
   deps: Deps,
   upload: Upload,
@@ -81,8 +85,8 @@ export async function finishDirectUpload(
 }
 
 /**
- * The caller has gone, or a fault of ours came between: nothing is kept, nothing is charged, and the key
- * may be used again, all at once. Does nothing where the last bytes had come after all, or somebody else has ended the upload.
+ * Ends an upload whose caller has gone or that failed: nothing is kept or charged, and the key is
+ * free again. Does nothing where the upload was completed or ended meanwhile.
  */
 export async function abandonDirectUpload(
   deps: Deps,
@@ -93,7 +97,7 @@ export async function abandonDirectUpload(
   await endUpload(deps, upload, state, tx => forget(tx, file, upload))
 }
 
-/** Makes the deposit of a fingerprint whose bytes are not kept. */
+/** Creates the deposit of a fingerprint whose bytes are not kept. */
 export async function depositFingerprint(
   deps: Deps,
   file: DirectFile,
@@ -111,7 +115,7 @@ export async function depositFingerprint(
   return { request: body.request, replayed }
 }
 
-/** Refuses a repeated call whose bytes are not those of the first one. */
+/** Throws `idempotency_key_reused` where a repeated call sent other bytes than the first one. */
 export async function compareRepeated(
   deps: Deps,
   file: DirectFile,
@@ -126,7 +130,7 @@ export async function compareRepeated(
   }
 }
 
-/** The request once it has ended, or as it stands after `patienceMs`. */
+/** Returns a request once it has ended, or its state after `patienceMs`. */
 export async function awaitRequest(
   deps: Deps,
   who: { company_id: CompanyId; user_id: string; id: string },
@@ -134,7 +138,7 @@ export async function awaitRequest(
 ): Promise<ProcessedRequest> {
   const end = performance.now() + patienceMs
   for (;;) {
-    // listening before asking, so that no change falls between the two
+    // listen before reading, so that no change is missed
     const change = nextChange(deps, who)
     const request = await getRequest(deps, who)
     const isOpen = ['uploading', 'queued', 'processing'].includes(request.state)
@@ -146,7 +150,7 @@ export async function awaitRequest(
   }
 }
 
-/** A signal is a hint: another process may do the work, so it is asked now and then in any case. */
+/** Waits for a signal, but not long: another process may do the work. */
 function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string }) {
   let stop = () => {}
   const come = new Promise<void>(resolve => {
@@ -185,7 +189,7 @@ async function reserve(
     const { body, replayed } = act
       ? await runOnce(tx, deps, { company_id, now, act }, open)
       : { body: await open(), replayed: false }
-    // in this transaction: a place that was reserved always has somebody who gives it back
+    // in this transaction, so that a reservation always has an owner who releases it
     const upload = await findUpload(tx, company_id, body.upload_id)
     if (!upload) throw new AppError('not_found', 'No such upload')
     return { upload, replayed }
@@ -196,7 +200,7 @@ async function withCategory(tx: Tx, file: DirectFile): Promise<DirectFile & { ca
   return { ...file, category: file.category ?? (await chooseCategory(tx, file)) }
 }
 
-/** Frees the key of an upload that came to nothing, unless a later call holds it by now. */
+/** Frees the key of an upload that was ended, unless a later call holds it. */
 async function forget(tx: Tx, file: DirectFile, upload: Upload): Promise<void> {
   const act = actOf(file, undefined)
   if (act) await deleteAnswer(tx, { ...file, act, body: { upload_id: upload.id } })

@@ -11,20 +11,20 @@ const pageRows = 1000
 /** Few, because deposits of the same bytes wait meanwhile. */
 const discardedAtOnce = 100
 
-/** What a check of a company's files against its rows found. */
+/** Result of comparing a company's files with its rows. */
 export interface FileCheckReport {
   checked: number
-  /** Kept documents whose file is gone or cut, hex tags: the bytes are lost. */
+  /** Tags (hex) of documents whose file is missing or has another size: their bytes are lost. */
   missing: string[]
-  /** Documents re-read whose bytes are no longer those of their tag: as lost. */
+  /** Tags of documents whose bytes no longer match: lost as well. */
   damaged: string[]
-  /** Files that belonged to nothing and were removed. */
+  /** Number of deleted files that belonged to nothing. */
   removed: number
 }
 
 /**
- * Compares a company's files with its rows, re-reads the share `rehash` (0 to 1) of them, and removes
- * files of a day and more that belong to nothing.
+ * Compares a company's files with its rows, hashes the share `rehash` (0 to 1) of them again, and
+ * deletes files older than a day that belong to nothing.
  */
 export async function checkFiles(
   deps: Deps,
@@ -39,8 +39,8 @@ export async function checkFiles(
 }
 
 /**
- * Removes the files of companies that were removed. Only of those whose removal was noted: rows may be
- * missing for other reasons, such as a backup that is older than the company.
+ * Deletes files of companies whose removal was noted. Rows may also be missing for other reasons,
+ * such as a backup that is older than the company.
  */
 export async function removeLeftFiles(
   deps: Pick<Deps, 'db' | 'blobs' | 'clock' | 'log'>
@@ -52,7 +52,7 @@ export async function removeLeftFiles(
   for (const { company, at } of removals) {
     try {
       if (!living.has(company)) await deps.blobs.removeCompany(company)
-      // by then nobody writes for it any more, or its rows were not removed after all
+      // after this time no process writes its files, or its rows were not removed after all
       if (at < before) await deps.blobs.forgetRemoval(company)
     } catch (error) {
       // tried again within the hour
@@ -124,7 +124,7 @@ async function removeStaged(deps: Deps, company_id: CompanyId, before: Date): Pr
   return removed
 }
 
-/** Goes through the kept files in batches: one query each, whatever folders they lie in. */
+/** Deletes kept files without rows, in batches of one query each. */
 async function removeKept(deps: Deps, company_id: CompanyId, before: Date): Promise<number> {
   let removed = 0
   let batch: Buffer[] = []

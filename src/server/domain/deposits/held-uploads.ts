@@ -3,10 +3,10 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { publish } from '../history/requests.ts'
 import { findUpload, requestDraft } from './uploads.ts'
 
-/** A deposit that the service owes and could not make after all its attempts. */
+/** A deposit that failed in all its attempts. */
 export interface HeldUpload {
   company_id: CompanyId
-  /** The request, as its person's history names it. */
+  /** Id of the request in the person's history. */
   request_id: string
   size: number
   held_at: Date
@@ -15,7 +15,7 @@ export interface HeldUpload {
   failure: string | null
 }
 
-/** The company's held uploads, oldest first. */
+/** Returns the company's held uploads, oldest first. */
 export async function listHeld(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
@@ -36,7 +36,7 @@ export async function listHeld(
   }))
 }
 
-/** How many uploads of the company are held. */
+/** Returns the number of held uploads of the company. */
 export async function countHeld(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<number> {
   const { held } = await inCompanyOnce(deps.db, company_id, tx =>
     tx
@@ -49,7 +49,7 @@ export async function countHeld(deps: Pick<Deps, 'db'>, company_id: CompanyId): 
   return held
 }
 
-/** Lets the service try a held upload again from its first attempt. Returns whether it was held. */
+/** Starts a held upload again from its first attempt. Returns whether it was held. */
 export async function retryHeld(
   deps: Deps,
   { company_id, request_id }: { company_id: CompanyId; request_id: string }

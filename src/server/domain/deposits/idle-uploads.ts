@@ -4,15 +4,15 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { closeUpload, findUpload, reservationOf, setReleased } from './uploads.ts'
 
 const lapseHours = 24
-/** After so long without a byte, what has not come is no longer reserved. */
+/** After this time without a byte, the missing bytes are no longer reserved. */
 const idleMinutes = 10
 const pageRows = 500
-/** An upload of one call cannot be continued, so its server's death ends it. */
+/** An upload of one call cannot be continued, so it ends soon after its server's death. */
 const lapseDirectMinutes = 10
 
 /**
- * Gives back what uploads without progress have reserved for bytes that have not come. Those that came
- * stay reserved until the upload lapses.
+ * Releases the reservation of missing bytes of uploads without progress. Received bytes stay
+ * reserved until the upload lapses.
  */
 export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Promise<void> {
   const now = deps.clock()
@@ -24,7 +24,7 @@ export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Pro
       .where('company_id', '=', company_id)
       .where('state', '=', 'uploading')
       .where('released', '=', 0)
-      // the file of `PUT /deposit` cannot be continued, so it lapses as a whole
+      // an upload of `PUT /deposit` cannot be continued and lapses as a whole
       .where('stored', 'is not', null)
       .where('active_at', '<', before)
       .where(either => either.or([either('writer', 'is', null), either('writer_until', '<', now)]))
@@ -51,7 +51,10 @@ export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Pro
   }
 }
 
-/** Ends the upload of a company that nobody has continued longest, a day or more; answers whether there was one. */
+/**
+ * Ends the company's oldest upload that nobody has continued for a day. Returns whether there was
+ * one.
+ */
 export async function lapseNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const now = deps.clock().getTime()
   const before = new Date(now - lapseHours * 3_600_000)

@@ -21,7 +21,7 @@ import { sealDigest } from './upload-digests.ts'
 interface CreateInput {
   company_id: CompanyId
   user_id: string
-  /** Absent where the caller gave no key. */
+  /** Absent where the caller sent no key. */
   act: IdempotentCall | undefined
   deposit: z.output<(typeof createDepositCall)['input']>
   caller?: Leaver | undefined
@@ -31,12 +31,12 @@ type Created =
   | { duplicate: ProcessedRequest }
   | {
       request: ProcessedRequest
-      /** Address of the upload: `/uploads/<id>`; absent where no bytes are kept. */
+      /** Address of the upload, `/uploads/<id>`; absent where no bytes are kept. */
       upload?: string
       continued?: true
     }
 
-/** Reserves quota and makes the request and its upload, all or nothing. */
+/** Reserves quota and creates the request and its upload, all or nothing. */
 export async function createDeposit(
   deps: Deps,
   input: CreateInput
@@ -53,18 +53,18 @@ export async function createDeposit(
   const original = Buffer.from(deposit.original, 'hex')
   const stored = Buffer.from(deposit.stored, 'hex')
   const register = async (tx: Tx) => {
-    const ask = (category: string) => {
+    const prepareIn = (category: string) => {
       const rules = findRules(tx, deps, { company_id, user_id, ...deposit, category })
       const meters = readMeters(tx, { company_id, user_id, category_id: category, now })
-      for (const asked of [rules, meters]) asked.catch(() => undefined) // reported where it is used
+      for (const pending of [rules, meters]) pending.catch(() => undefined) // reported where it is used
       return { category, rules, meters }
     }
-    // sent together with the claim of the key, which most often is a new one
-    const early = deposit.category === undefined ? undefined : ask(deposit.category)
+    // sent together with the claim of the key, which is new in most calls
+    const early = deposit.category === undefined ? undefined : prepareIn(deposit.category)
     const create = async (): Promise<Created> => {
-      const asked = early ?? ask(await chooseCategory(tx, { company_id, user_id }))
-      const { category, meters } = asked
-      const rules = await asked.rules
+      const prepared = early ?? prepareIn(await chooseCategory(tx, { company_id, user_id }))
+      const { category, meters } = prepared
+      const rules = await prepared.rules
       const digests = { original, stored }
       const open = deposit.again
         ? undefined
@@ -96,15 +96,15 @@ interface Opening {
   media_type: string
   category: string
   transform?: Transform | undefined
-  /** Nothing where the bytes themselves will tell. */
+  /** Undefined where they are computed from the bytes. */
   digests: { original: Buffer; stored: Buffer } | undefined
   rules: CategoryRules
-  /** Of the groups that allow the category, where they were asked for before. */
+  /** Meters that were read before. */
   meters?: Promise<Meter[]>
   now: Date
 }
 
-/** A person's uploads that have begun and not ended. */
+/** Most open uploads of a person. */
 const maxOpenUploads = 2000
 
 const countOpenUploads = prepare(
@@ -120,14 +120,14 @@ const countOpenUploads = prepare(
       ) as uploads`
 )
 
-/** Reserves quota, then makes the upload and its request. */
+/** Reserves quota, then creates the upload and its request. */
 export async function openUpload(
   tx: Tx,
   deps: Deps,
   opening: Opening
 ): Promise<{ request: ProcessedRequest; upload_id: string }> {
   const { company_id, user_id, size, now, digests } = opening
-  // the calls of a person that charge one group stand in line here, so the count below is exact among them
+  // the reservation locks the group, so that the count below is exact among a person's calls
   const held = await reserve(tx, { ...chargeOf(opening), bytes: size })
   const counted = tx.run(countOpenUploads, { company_id, user_id, limit: maxOpenUploads })
   counted.catch(() => undefined) // reported where it is awaited
@@ -178,7 +178,7 @@ export async function openUpload(
   return { request, upload_id }
 }
 
-/** A deposit of which no bytes are kept needs no upload: it is made at once. */
+/** Creates a deposit without bytes at once; it needs no upload. */
 async function recordFingerprint(
   tx: Tx,
   deps: Deps,
@@ -224,7 +224,7 @@ interface SameFile {
   stored: Buffer
 }
 
-/** The caller's open upload of the same bytes, which was continued last. */
+/** Finds the caller's most recent open upload of the same bytes. */
 const openUploads = prepare((db, file: SameFile) =>
   db
     .selectFrom('upload')
@@ -252,7 +252,7 @@ async function findOpenUpload(
   return found
 }
 
-/** The caller's newest deposit of the same file; its index holds nobody else's between the caller's own. */
+/** Returns the caller's newest deposit of the same file. The index holds only the caller's own. */
 async function findOwn(
   tx: Tx,
   deps: Deps,

@@ -5,9 +5,9 @@ import { tagOf } from '../evidence/company-keys.ts'
 import { openDigest } from './upload-digests.ts'
 
 /**
- * Deletes those of the kept files that neither a deposit nor an upload refers to, and returns how many.
- * Nothing else deletes bytes whose arrival was acknowledged. A row without references stands in for each
- * file meanwhile: a deposit of the same bytes waits for it and then brings its own file.
+ * Deletes kept files that no deposit or upload refers to and returns their number. Nothing else
+ * deletes acknowledged bytes. Meanwhile a row without references stands for each file: a deposit of
+ * the same bytes waits for it and then stores its own file.
  */
 export async function discardUnreferenced(
   deps: Pick<Deps, 'db' | 'blobs' | 'keys' | 'clock' | 'companyKeys'>,
@@ -15,7 +15,7 @@ export async function discardUnreferenced(
   tags: Buffer[]
 ): Promise<number> {
   return inCompany(deps.db, company_id, async tx => {
-    // rows with references stay, so what is returned had none
+    // the insert skips rows with references
     const { rows: claimed } = await sql<{ tag: Buffer }>`
       insert into blob (company_id, tag, size, refs, created_at)
       select ${company_id}::uuid, tag, 0, 0, ${deps.clock()}::timestamptz from unnest(${tags}::bytea[]) as tag
@@ -34,7 +34,7 @@ export async function discardUnreferenced(
   })
 }
 
-/** Files that uploads may have moved to their place already, before a transaction that did not commit. */
+/** Returns the tags of files that uploads may have moved in a transaction that did not commit. */
 async function tagsOfUploads(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'companyKeys'>,

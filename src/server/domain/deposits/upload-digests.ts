@@ -6,14 +6,14 @@ interface Owner {
 }
 
 /**
- * Seals a declared digest for the row of an upload. The same digest of the same person gives the same
- * bytes, so that an open upload can be found by its file.
+ * Seals a declared digest for the row of an upload. Equal digests of a person give equal bytes, so
+ * that an open upload can be found by its file.
  */
 export function sealDigest(keys: Pick<Keys, 'sealSame'>, owner: Owner, digest: Buffer): Buffer {
   return keys.sealSame(digest, aadOf(owner))
 }
 
-/** Opens what `sealDigest` made. Rows of earlier versions hold the 32 bytes themselves. */
+/** Opens a sealed digest. Rows of earlier versions hold the plain 32 bytes. */
 export function openDigest(keys: Pick<Keys, 'open'>, owner: Owner, sealed: Buffer): Buffer {
   return sealed.length === 32 ? sealed : keys.open(sealed, aadOf(owner))
 }

@@ -8,20 +8,23 @@ const writing: Lease<'upload'> = { table: 'upload', until: 'writer_until', ms: 1
 /** How often a lease is renewed while bytes come. */
 export const renewMs = writing.ms / 3
 
-/** The right of one process to write an upload's bytes. It alone writes the file of this generation. */
+/**
+ * The right of one process to write an upload's bytes. Only this process writes the file of this
+ * generation.
+ */
 export interface WriteLease {
-  /** Names the process. */
+  /** Id of the process. */
   writer: string
   upload: Upload
-  /** The process before went silent, so the bytes are still in the file of an earlier generation. */
+  /** The process before stopped renewing, so the bytes are in the file of an earlier generation. */
   isTakenOver: boolean
 }
 
 /**
- * Gives a process the right to write an upload's bytes, or returns until when another one has it. A
- * lease that was given back leads to the same file. One that ran out leads to the next generation and
- * so to another file, because its writer may still have the old one open. An end of the other lease
- * that equals `ignored` does not count.
+ * Gives a process the right to write an upload's bytes, or returns until when another one has it.
+ * After a released lease the process continues the same file. After one that ran out it gets the
+ * next generation and so another file, because the other process may still have the old one open. A
+ * lease of another process that ends at `ignored` counts as free.
  */
 export async function leaseWriting(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -57,7 +60,7 @@ export async function leaseWriting(
   }
 }
 
-/** Notes that a call still writes, and whether it has brought bytes. Returns whether the lease was still held. */
+/** Renews a lease, with or without progress. Returns whether it was still held. */
 export async function renewWriting(
   deps: Pick<Deps, 'db' | 'clock'>,
   { upload, writer }: WriteLease,
@@ -74,8 +77,8 @@ export async function renewWriting(
 }
 
 /**
- * Gives a lease back, with the file closed. Bytes that came keep the upload from lapsing, also those of a
- * connection that broke; a call without any does not. Removes the file of an upload that has ended meanwhile.
+ * Releases a lease after its file is closed. Progress keeps the upload from lapsing, also where the
+ * connection broke. Deletes the file of an upload that has ended meanwhile.
  */
 export async function endWriting(
   deps: Pick<Deps, 'db' | 'clock' | 'blobs'>,

@@ -18,22 +18,25 @@ import {
   type Upload
 } from './uploads.ts'
 
-/** Short and renewed while the work goes on, so that a crash holds nothing up for long. */
+/** Short and renewed during the work, so that a crash delays nothing for long. */
 const settling: Lease<'upload'> = { table: 'upload', until: 'leased_until', ms: 10_000 }
 
-/** Pauses after failed attempts to make a deposit. After one more it is held until an operator lets it go on. */
+/**
+ * Pauses after failed attempts. After one more attempt the upload is held until an operator retries
+ * it.
+ */
 const retrySeconds = [5, 20, 60, 300, 900, 1800, 3600]
 const maxFailureLength = 300
 
 /**
- * Makes the deposit of the company's oldest received upload that is due, and returns whether there was
- * one. An upload whose deposit fails waits for its next attempt, so that it stops none of the others.
+ * Creates the deposit of the company's oldest received upload that is due. Returns whether there
+ * was one. A failed upload waits for its next attempt and does not stop the others.
  */
 export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const upload = await claimReceived(deps, company_id)
   if (!upload) return false
   try {
-    // the process may have died in each attempt, and would again
+    // each attempt may have ended the process, and the next one would too
     if (upload.attempts > retrySeconds.length + 1) throw new Error('no attempt came to an end')
     using _lease = keepLease(deps, upload)
     await settleUpload(deps, upload)
@@ -44,8 +47,9 @@ export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promi
 }
 
 /**
- * Makes the deposit of a received upload that the caller holds, or ends it if its bytes are others. Throws
- * when there are no bytes: they were acknowledged, and may only be out of reach.
+ * Creates the deposit of a received upload that the caller holds, or ends the upload where its
+ * bytes differ. Throws where there are no bytes: they were acknowledged and may only be
+ * unreachable.
  */
 export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
   const declared = upload.stored && openDigest(deps.keys, upload, upload.stored)
@@ -55,7 +59,7 @@ export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
     deps.blobs.digestStaged(upload),
     tag && digestKept(deps, upload.company_id, tag)
   ])
-  // without a staged file a crash came after it had been moved to its place
+  // no staged file: a crash happened after it was moved to its place
   const found = staged ?? kept
   if (!found) throw new Error('the bytes of a received upload are not there')
   if (!tag || !found.sha256.equals(declared) || found.size !== upload.size) {
@@ -65,7 +69,7 @@ export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
   await record(deps, upload, declared, isDamaged ? kept.inode : undefined)
 }
 
-/** Nearly always there is none, which takes no reading. */
+/** Hashes a kept file of the same bytes. Most often there is none, which costs no read. */
 async function digestKept(
   deps: Deps,
   company_id: CompanyId,
@@ -75,7 +79,9 @@ async function digestKept(
   return size === undefined ? undefined : deps.blobs.digestKept(company_id, tag)
 }
 
-/** Leaves an upload to the caller until then, as a lease does; it may still be on its way. */
+/**
+ * Keeps others from settling an upload until a time, also while its bytes are still on their way.
+ */
 export async function holdUpload(
   deps: Pick<Deps, 'db'>,
   { company_id, id }: Upload,
@@ -101,7 +107,7 @@ async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload 
   })
 }
 
-/** Notes a failed attempt: the next one comes later, and after the last one the upload is held. */
+/** Records a failed attempt. The next one comes later; after the last one the upload is held. */
 async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<void> {
   const { company_id, request_id, attempts } = upload
   const now = deps.clock()
@@ -128,7 +134,7 @@ function keepLease(deps: Deps, { company_id, id }: Upload): Disposable {
       renew(tx, settling, deps.clock(), { id, where: sql`state = 'received'` })
     )
   const timer = setInterval(() => {
-    // a lease that runs out lets another run do the work again, which is harmless
+    // without a lease another run repeats the work, which is harmless
     renewNow().catch((error: unknown) => deps.log.warn({ err: error }, 'lease not renewed'))
   }, settling.ms / 3)
   return { [Symbol.dispose]: () => clearInterval(timer) }
@@ -141,11 +147,14 @@ async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<
     await closeUpload(tx, deps, current, 'failed', code)
     return true
   })
-  // whoever holds it by now may need its bytes
+  // another process that holds the upload may need its bytes
   if (ended) await deps.blobs.discardStaged(upload)
 }
 
-/** The one transaction of a deposit: blob, charge, record with its tags and openings, then event and leaf. */
+/**
+ * Writes a deposit in one transaction: blob, charge, record with its tags and openings, then event
+ * and leaf.
+ */
 async function record(
   deps: Deps,
   upload: Upload,
@@ -166,7 +175,7 @@ async function record(
         conflict.columns(['company_id', 'tag']).doUpdateSet({ refs: sql`blob.refs + 1` })
       )
       .execute()
-    // under the blob's row lock, so that a deletion of the same bytes waits
+    // under the lock of the blob's row, so that a deletion of the same bytes waits
     await deps.blobs.keep(current, blobTag, damaged)
     const [names] = await Promise.all([
       readNames(tx, current),

@@ -6,7 +6,7 @@ import { release, reserveAgain } from '../companies/reservations.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Draft, publish } from '../history/requests.ts'
 
-/** An upload with the request it belongs to. */
+/** An upload with its request. */
 export interface Upload {
   company_id: CompanyId
   id: string
@@ -17,21 +17,21 @@ export interface Upload {
   size: number
   media_type: string
   name: string
-  /** Declared digests, sealed; without them until the last byte of `PUT /deposit`. */
+  /** Declared digests, sealed; null until the last byte of `PUT /deposit`. */
   original: Buffer | null
   stored: Buffer | null
   transform: Record<string, unknown> | null
   state: 'uploading' | 'received' | 'held' | 'settled'
-  /** Bytes of the reservation that went back, because none came for a while. */
+  /** Reserved bytes that were released because none arrived for a while. */
   released: number
-  /** How often the deposit was begun. */
+  /** Number of attempts to create the deposit. */
   attempts: number
   group_id: string
   period_start: Date
   active_at: Date
-  /** Counts the processes that have taken over the writing; names the file that holds the bytes. */
+  /** Number of processes that took over the writing; it names the file of the bytes. */
   generation: number
-  /** The process that writes the bytes, and until when it may without renewing that. */
+  /** Process that writes the bytes, and the end of its lease. */
   writer: string | null
   writer_until: Date | null
   request_state: RequestState
@@ -39,7 +39,7 @@ export interface Upload {
   request_facts: Draft['facts']
 }
 
-/** The caller's own upload; another person's answers like a missing one. */
+/** Returns the caller's upload. Throws `not_found` also for another person's. */
 export async function getUpload(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
@@ -51,7 +51,7 @@ export async function getUpload(
   return upload
 }
 
-/** Notes that bytes came, so that the upload does not lapse. */
+/** Records progress, so that the upload does not lapse. */
 export async function touchUpload(deps: Pick<Deps, 'db' | 'clock'>, upload: Upload): Promise<void> {
   await inCompany(deps.db, upload.company_id, tx =>
     tx
@@ -64,7 +64,7 @@ export async function touchUpload(deps: Pick<Deps, 'db' | 'clock'>, upload: Uplo
   )
 }
 
-/** Throws `cancelled` or `lapsed` for an upload that ended so. */
+/** Throws `cancelled` or `lapsed` for an upload in that state. */
 export function requireOpen({ request_state: state }: Upload): void {
   if (state === 'lapsed' || state === 'cancelled') {
     throw new AppError(state, `The upload has been ${state}`)
@@ -72,42 +72,42 @@ export function requireOpen({ request_state: state }: Upload): void {
 }
 
 /**
- * Returns the error of a call that another one keeps from writing. It succeeds later, from the offset
- * that the server then has.
+ * Returns the error for a call that another call keeps from writing. A retry succeeds from the
+ * offset that the server then has.
  */
 export function uploadBusy(): AppError {
   return new AppError('upload_busy', 'Another call writes this upload', { retryAfter: 1 })
 }
 
-/** Throws `upload_state` for an upload whose bytes have all come. */
+/** Throws `upload_state` for an upload whose bytes have all arrived. */
 export function requireUploading({ state }: Upload): void {
   if (state !== 'uploading') throw new AppError('upload_state', 'The upload is complete')
 }
 
 /**
- * Takes over a complete upload: the bytes are made durable, then the request is queued. When this
- * returns, the service owes the deposit. Does nothing the second time. A flush that fails ends the
- * request for good: the system may have dropped the bytes, and a second flush would not tell.
+ * Completes an upload: makes its bytes durable and queues the request. When this returns, the
+ * service owes the deposit. Does nothing the second time. A failed flush ends the request for good:
+ * the system may have dropped the bytes, and a second flush would not report it.
  */
 export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
   const failure = await deps.blobs.syncStaged(upload).then(
     () => undefined,
     (error: unknown) => ({ error, isFlush: Object(error).syscall === 'fsync' })
   )
-  // first, so that no later flush of the same bytes can succeed whatever becomes of the transaction
+  // first, so that no later flush of the same bytes succeeds, whatever becomes of the transaction
   if (failure?.isFlush) await deps.blobs.discardStaged(upload)
   await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (!current) throw new AppError('not_found', 'No such upload')
     requireOpen(current)
-    // another process has taken over: these are not the bytes of the upload any more
+    // another process has taken over, so these are no longer the bytes of the upload
     if (current.generation !== upload.generation) {
       throw uploadBusy()
     }
     if (current.state !== 'uploading') return
     if (failure?.isFlush) return closeUpload(tx, deps, current, 'failed', 'not_stored')
     if (failure) throw failure.error
-    // before a PATCH began, or while it was no longer heard of
+    // bytes may have been released before the PATCH began or while it was silent
     await reserveReleased(tx, current)
     await setState(tx, upload, 'received')
     await publish(tx, deps, upload.company_id, requestDraft(current, 'queued'))
@@ -116,15 +116,15 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
   if (failure?.isFlush) throw failure.error
 }
 
-/** Ends an upload at its person's wish and gives the reservation back. */
+/** Cancels an upload for its person and releases its reservation. */
 export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
   if (await endUpload(deps, upload, 'cancelled', async () => {})) return
   throw new AppError('upload_state', 'The upload is complete and can no longer be cancelled')
 }
 
 /**
- * Ends an upload whose bytes have not all come, by its person's doing (`cancelled`) or by ours
- * (`failed`), does `also` in the same transaction, and answers whether there was one to end.
+ * Ends an incomplete upload, for its person (`cancelled`) or after a fault of the service
+ * (`failed`), and runs `also` in the same transaction. Returns whether there was one to end.
  */
 export async function endUpload(
   deps: Deps,
@@ -145,8 +145,8 @@ export async function endUpload(
 }
 
 /**
- * Reserves the bytes again that an upload has given back. Throws `storage_limit_reached` when others have
- * taken the room; what has arrived stays, and the upload can go on later.
+ * Reserves released bytes of an upload again. Throws `storage_limit_reached` when there is no room;
+ * received bytes stay, and the upload can continue later.
  */
 export async function reserveReleasedBytes(deps: Pick<Deps, 'db'>, upload: Upload): Promise<void> {
   await inCompany(deps.db, upload.company_id, async tx => {
@@ -233,7 +233,7 @@ export async function lockUpload(tx: Tx, upload: Upload): Promise<Upload | undef
   return findUpload(tx, upload.company_id, upload.id)
 }
 
-/** An upload with its request, as it stands in this transaction. */
+/** Returns an upload with its request, as it is in this transaction. */
 export async function findUpload(
   tx: Tx,
   company_id: CompanyId,

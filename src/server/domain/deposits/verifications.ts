@@ -30,10 +30,10 @@ export function createVerify(deps: Deps): Verify {
 }
 
 /**
- * Looks fingerprints up among the company's deposits: the `public` ones for everyone, the `private` ones
- * too for members of a group that allows their category and for administrators. `receipt_only` ones need
- * the receipt, which no fingerprint replaces. A stranger leaves no trace; a person gets a request in the
- * history, an item each charged.
+ * Looks up fingerprints among the company's deposits: `public` ones for everyone; `private` ones
+ * also for administrators and members of a group that allows their category. `receipt_only` ones
+ * need the receipt. A signed-in caller is charged per item and gets a request in the history; a
+ * stranger leaves no trace.
  */
 async function verify(
   deps: Deps,
@@ -47,12 +47,12 @@ async function verify(
       `At most ${maxItemsSignedOut} items, signed in ${maxItemsSignedIn}`
     )
   }
-  await spend(deps, input)
+  await countItems(deps, input)
   const at = deps.clock()
   const { company_id, config } = tenant
   const { lookup } = await deps.companyKeys.open(company_id)
   const tags = items.map(({ sha256 }) => tagOf(lookup, 'sha256', Buffer.from(sha256, 'hex')))
-  const answersFrom = (found: Finding[][]) =>
+  const toAnswers = (found: Finding[][]) =>
     items.map(({ sha256 }, index): Answer => {
       const findings = found[index] ?? []
       return {
@@ -64,16 +64,21 @@ async function verify(
       }
     })
   if (!person) {
-    return { items: answersFrom(await lookUpPublic(company_id, tags)) }
+    return { items: toAnswers(await lookUpPublic(company_id, tags)) }
   }
   return inCompany(deps.db, company_id, async tx => {
-    const answers = answersFrom(await lookUp(tx, tags, person))
-    return { items: answers, request_id: await remember(tx, deps, person, answers, at) }
+    const answers = toAnswers(await lookUp(tx, tags, person))
+    return { items: answers, request_id: await recordCheck(tx, deps, person, answers, at) }
   })
 }
 
-/** A stranger spends the company's public budget, a person their own. */
-async function spend(deps: Deps, { tenant, person, address, items }: VerifyInput): Promise<void> {
+/**
+ * Counts items against the person's limit, or for a stranger against the company's public budget.
+ */
+async function countItems(
+  deps: Deps,
+  { tenant, person, address, items }: VerifyInput
+): Promise<void> {
   const points = items.length
   if (person) {
     await consume(deps, 'verify_user_minute', [tenant.company_id, person.id], points)
@@ -86,8 +91,8 @@ async function spend(deps: Deps, { tenant, person, address, items }: VerifyInput
 }
 
 /**
- * How the look-ups of strangers share statements. A statement takes a millisecond or two; one that meets
- * a cold disk holds nobody up for longer than this, nor more than a quarter of the connections.
+ * Look-ups of strangers share statements. A statement takes a millisecond or two. A slow one delays
+ * others by no more than `slowMs`, and all together use at most a quarter of the connections.
  */
 const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 
@@ -109,8 +114,9 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
 }
 
 /**
- * The first record of each match: however often a file was deposited, the answer stays small.
- * Visibility is a condition of the one query, so a private hit and a miss take the same path.
+ * Returns the first record of each match, so that the answer stays small however often a file was
+ * deposited. Visibility is a condition of the query, so a private hit and a miss take the same
+ * path.
  */
 async function lookUp(tx: Tx, tags: Buffer[], person: Person | undefined): Promise<Finding[][]> {
   const caller = { company_id: tx.companyId, user_id: person?.id ?? null }
@@ -147,7 +153,7 @@ function isAdministrator(person: Person | undefined): boolean {
   return person?.permissions.some(name => name === 'admin' || name === 'operator') ?? false
 }
 
-async function remember(
+async function recordCheck(
   tx: Tx,
   deps: Deps,
   person: Person,

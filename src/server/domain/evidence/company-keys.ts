@@ -3,7 +3,7 @@ import { tagInput } from '../../../core/evidence/lookup-tag.ts'
 import { inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeyring, CompanyKeys, Deps, Keys } from '../deps.ts'
 
-/** Current version of both keys; rotation adds the next one. */
+/** Current version of both keys. A rotation adds the next one. */
 export const keyVersion = 1
 
 /** Writes the two keys of a new company. */

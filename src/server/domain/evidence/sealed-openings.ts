@@ -4,13 +4,16 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeys, Deps } from '../deps.ts'
 import { keyVersion } from './company-keys.ts'
 
-/** Salt and value of one committed field. */
+/** Salt and value of a committed field. */
 export interface Opening {
   salt: string
   value: string
 }
 
-/** What opens a record: every field's salt and value, and the link key of its QR code (base64url). */
+/**
+ * The secrets that open a record: salt and value of every field, and the link key of its QR code
+ * (base64url).
+ */
 export interface Openings {
   fields: Record<string, Opening>
   lk: string
@@ -19,7 +22,7 @@ export interface Openings {
 const nonceBytes = 12
 const tagBytes = 16
 
-/** The only reader and writer of `deposit_opening`. */
+/** Encrypts and stores the openings of a record. */
 export async function sealOpenings(
   tx: Tx,
   deps: Pick<Deps, 'random'>,
@@ -61,7 +64,7 @@ export async function readOpenings(
   return openings
 }
 
-/** The openings of many records by their ids; a record without any is left out. */
+/** Returns the openings of records by id, without records that have none. */
 export async function readAllOpenings(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,

@@ -7,37 +7,37 @@ import { getSessionStatuses, type SessionStatus } from '../sessions/authenticati
 import type { Person } from '../sessions/sessions.ts'
 import { eventBounds } from './events.ts'
 
-/** News of other processes show after this time even when no notification of them arrives. */
+/** Events of other processes show after this time even when no notification arrives. */
 const beatMs = 2000
 const recheckMs = 30_000
 const pageEvents = 500
-/** Sessions looked up in one statement. */
+/** Sessions read by one statement. */
 const maxChecked = 1000
 
-/** One event as all streams of its person send it. */
+/** An event in the form in which all streams of its person send it. */
 export interface EventText {
   seq: number
   text: string
 }
 
-/** A stream as its company's reader sees it. None of these may throw. */
+/** A stream that receives events from the reader of its company. None of its methods may throw. */
 export interface EventSubscriber {
   readonly person: Person
-  /** All of the person's events after the last call, up to the sequence `until`. */
+  /** Receives the person's events since the last call, up to the sequence `until`. */
   deliver(events: EventText[], until: number): void
-  /** The reader has passed `until` without it: it reads for itself. */
+  /** Tells the stream to read for itself up to `until`. */
   fallBehind(until: number): void
-  /** Its session was looked up. */
+  /** Receives the current status of the session. */
   updateSession(status: SessionStatus): void
   /** Called every two seconds, and when the process stops. */
   onInterval(): void
 }
 
-/** The one reader that follows a company's events in this process: one query serves all its streams. */
+/** Follows a company's events in this process. One query serves all its streams. */
 export interface EventReader {
   subscribe(subscriber: EventSubscriber): void
   unsubscribe(subscriber: EventSubscriber): void
-  /** Where the company's events begin and end by now; streams that open at once ask together. */
+  /** Returns the oldest and newest sequence. Parallel callers share one query. */
   bounds(): Promise<{ newest: number; oldest: number }>
 }
 
@@ -51,26 +51,26 @@ export function createEventReaders(deps: Deps): (company_id: CompanyId) => Event
   }
 }
 
-/** What the reader keeps of a subscriber. */
-interface Place {
-  /** How many had joined by then. */
+/** State of a subscriber. */
+interface SubscriberState {
+  /** Number of the subscription. */
   joined: number
   checkedAt: number
 }
 
 function makeReader(deps: Deps, company_id: CompanyId): EventReader {
-  const places = new Map<EventSubscriber, Place>()
+  const states = new Map<EventSubscriber, SubscriberState>()
   const byUser = new Map<string, Set<EventSubscriber>>()
   let joined = 0
-  /** Everything up to here has been handed out; unknown before the first page. */
+  /** Sequence up to which events were delivered; unknown before the first page. */
   let seen: number | undefined
   let isReading = false
   let isAskedAgain = false
   let stop = () => {}
-  const ask = createBatchLoader(
-    async (asked: undefined[]) => {
+  const loadBounds = createBatchLoader(
+    async (calls: undefined[]) => {
       const bounds = await eventBounds(deps, company_id)
-      return asked.map(() => bounds)
+      return calls.map(() => bounds)
     },
     { maxItems: Number.POSITIVE_INFINITY, slowMs: 50, maxAtOnce: 2 }
   )
@@ -85,20 +85,20 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
       do {
         isAskedAgain = false
         while (await readPage());
-      } while (isAskedAgain && places.size > 0)
+      } while (isAskedAgain && states.size > 0)
     } catch (error) {
-      // the next beat reads from the same place, so nothing is lost by it
+      // the next interval reads from the same place, so nothing is lost
       deps.log.warn({ company: company_id, err: error }, 'events could not be read')
     } finally {
       isReading = false
     }
   }
 
-  /** Hands out one page and answers whether there is another. */
+  /** Delivers one page. Returns whether there is another. */
   async function readPage(): Promise<boolean> {
     const isFirst = seen === undefined
     const users = isFirst ? [] : [...byUser.keys()]
-    const asked = joined
+    const joinedBefore = joined
     const page = await readCompanyEvents(deps, {
       company_id,
       user_ids: users,
@@ -106,9 +106,9 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
       limit: pageEvents
     })
     seen = page.seen
-    for (const [subscriber, place] of places) {
-      // who joined while the page was read may have missed what is in it
-      if (isFirst || place.joined > asked) subscriber.fallBehind(page.seen)
+    for (const [subscriber, state] of states) {
+      // a stream that joined while the page was read may have missed its events
+      if (isFirst || state.joined > joinedBefore) subscriber.fallBehind(page.seen)
       else subscriber.deliver(page.events.get(subscriber.person.id) ?? none, page.seen)
     }
     return page.isFull
@@ -120,8 +120,8 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
       try {
         await checkTogether(some)
       } catch (error) {
-        // they are due again at the next beat
-        for (const subscriber of some) Object.assign(places.get(subscriber) ?? {}, { checkedAt: 0 })
+        // try them again at the next interval
+        for (const subscriber of some) Object.assign(states.get(subscriber) ?? {}, { checkedAt: 0 })
         deps.log.warn({ company: company_id, err: error }, 'sessions could not be looked up')
       }
     }
@@ -130,7 +130,7 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
   async function checkTogether(subscribers: EventSubscriber[]): Promise<void> {
     const now = deps.clock().getTime()
     for (const subscriber of subscribers)
-      Object.assign(places.get(subscriber) ?? {}, { checkedAt: now })
+      Object.assign(states.get(subscriber) ?? {}, { checkedAt: now })
     const people = subscribers.map(({ person }) => person)
     const statuses = await getSessionStatuses(deps, company_id, people)
     for (const subscriber of subscribers)
@@ -138,7 +138,7 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
   }
 
   function beatAll(): void {
-    for (const subscriber of places.keys()) subscriber.onInterval()
+    for (const subscriber of states.keys()) subscriber.onInterval()
   }
 
   function start(): () => void {
@@ -153,14 +153,14 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
       }),
       missed.on(() => {
         void read()
-        void check([...places.keys()])
+        void check([...states.keys()])
       })
     ]
     const beat = setInterval(() => {
       void read()
       const due = deps.clock().getTime() - recheckMs
       void check(
-        [...places].filter(([, at]) => at.checkedAt <= due).map(([subscriber]) => subscriber)
+        [...states].filter(([, at]) => at.checkedAt <= due).map(([subscriber]) => subscriber)
       )
       beatAll()
     }, beatMs)
@@ -169,30 +169,30 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
       for (const off of offs) off()
       clearInterval(beat)
       deps.stopping.removeEventListener('abort', beatAll)
-      // what happens until somebody joins again is not read
+      // events are not read while nobody subscribes
       seen = undefined
     }
   }
 
   return {
     subscribe(subscriber) {
-      if (places.size === 0) stop = start()
-      places.set(subscriber, { joined: ++joined, checkedAt: deps.clock().getTime() })
+      if (states.size === 0) stop = start()
+      states.set(subscriber, { joined: ++joined, checkedAt: deps.clock().getTime() })
       const { id } = subscriber.person
       byUser.set(id, (byUser.get(id) ?? new Set()).add(subscriber))
       if (seen === undefined) void read()
     },
     unsubscribe(subscriber) {
-      if (!places.delete(subscriber)) return
+      if (!states.delete(subscriber)) return
       const { id } = subscriber.person
       const streams = byUser.get(id)
       streams?.delete(subscriber)
       if (streams?.size === 0) byUser.delete(id)
-      if (places.size === 0) stop()
+      if (states.size === 0) stop()
     },
     bounds: async () => {
-      const [bounds] = await ask([undefined])
-      if (!bounds) throw new Error('a question was left without its answer')
+      const [bounds] = await loadBounds([undefined])
+      if (!bounds) throw new Error('a call got no bounds')
       return bounds
     }
   }
@@ -200,7 +200,7 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
 
 const none: EventText[] = []
 
-/** The wire's form of an event, the same for all who hear it. */
+/** Returns an event in the form that is sent to all streams. */
 export function formatEvent(request: ProcessedRequest): EventText {
   return {
     seq: request.seq,
@@ -208,12 +208,12 @@ export function formatEvent(request: ProcessedRequest): EventText {
   }
 }
 
-/** A page of the events of several people after `seq`; `seen` as with `readEvents`. */
+/** Returns a page of events of several people after `seq`; `seen` as in `readEvents`. */
 async function readCompanyEvents(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_ids: string[]; after: number; limit: number }
 ): Promise<{ events: Map<string, EventText[]>; seen: number; isFull: boolean }> {
-  // one statement sees one state: events up to the head that it tells, and none after
+  // one statement sees a consistent head and its events
   const rows = await inCompanyOnce(deps.db, input.company_id, tx =>
     tx
       .selectFrom('log_head')

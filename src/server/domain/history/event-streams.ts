@@ -12,30 +12,30 @@ import {
 import { readEvents } from './events.ts'
 
 const tickMs = 15_000
-/** A tick is sent with the last beat before its time. */
+/** A tick is sent at the last interval before it is due. */
 const tickAfterMs = tickMs - 2000
 const pageEvents = 500
 const maxHeldEvents = 64
 const maxHeldChars = 256 * 1024
 
-/** Where a stream flows to: a connection, mostly. */
+/** Destination of a stream, usually a connection. */
 export interface EventSink {
-  /** Answers whether more is welcome at once; after `false` the stream waits for `resume()`. */
+  /** Writes text. Returns false where the stream has to wait for `resume()`. */
   write(text: string): boolean
   end(): void
 }
 
 export interface EventStream {
-  /** Begins to write, once: a tick or a reset first. */
+  /** Starts to write, once, with a tick or a reset. */
   start(sink: EventSink): void
   resume(): void
-  /** The reader has gone. */
+  /** Ends the stream when its client has gone. */
   close(): void
 }
 
 interface Opening {
   person: Person
-  /** `Last-Event-ID`: everything after it is sent; without it the stream starts now. */
+  /** Value of `Last-Event-ID`. Events after it are sent; without it the stream starts now. */
   after: number | undefined
 }
 
@@ -77,16 +77,16 @@ class OpenStream implements EventStream, EventSubscriber {
   #sink: EventSink | undefined
   #isOver = false
   #status: SessionStatus = 'valid'
-  /** Everything up to here has been sent. */
+  /** Sequence up to which events were sent. */
   #seq = 0
   #tickedAt: number
   #isReset = false
-  /** What came while the sink was waited for, or a page that the stream reads for itself. */
+  /** Events that wait for the sink or for a page that the stream reads for itself. */
   #held: EventText[] = []
   #heldChars = 0
-  /** Up to here the reader has handed over. */
+  /** Sequence up to which the reader delivered. */
   #handed = 0
-  /** Up to here the stream reads for itself. */
+  /** Sequence up to which the stream reads for itself. */
   #behind = 0
   #isReading = false
   #isStalled = false
@@ -96,7 +96,7 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#deps = deps
     this.#after = after
     this.#tickedAt = deps.clock().getTime()
-    // half an hour, give or take five minutes, so that many streams do not come back together
+    // 25 to 35 minutes, so that many streams do not reconnect together
     const maxAge = 60_000 * (25 + ((deps.random(1)[0] ?? 0) / 255) * 10)
     this.#endsAt = Math.min(this.#tickedAt + maxAge, person.token_expires.getTime())
     this.#reader = reader
@@ -167,7 +167,7 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#write(markText('tick', this.#seq))
   }
 
-  /** Brings the stream as far as its sink takes it. */
+  /** Writes what the sink takes. */
   #pump(): void {
     if (this.#endIfOver() || !this.#sink || this.#isStalled || this.#isReading) return
     if (this.#behind > this.#seq) {
@@ -192,7 +192,7 @@ class OpenStream implements EventStream, EventSubscriber {
         this.#seq = Math.max(this.#seq, page.seen)
       }
     } catch (error) {
-      // the next beat tries again from the same place
+      // the next interval tries again from the same place
       this.#deps.log.warn({ company: company_id, err: error }, 'events could not be read')
       return
     } finally {
@@ -229,7 +229,7 @@ const none: EventText[] = []
 const byeText = 'event: bye\nretry: 2000\ndata: {}\n\n'
 const disabledText = 'event: disabled\ndata: {}\n\n'
 
-/** Where the stream stands; a `reset` says too that the reader's place is no longer kept: it reloads its list. */
+/** Returns a mark with the current sequence. A `reset` tells the client to reload its list. */
 function markText(name: 'tick' | 'reset', seq: number): string {
   return `event: ${name}\nid: ${seq}\ndata: ${JSON.stringify({ seq })}\n\n`
 }

@@ -4,11 +4,11 @@ import { prepare } from '../../db/prepared-statements.ts'
 import { inCompany, inCompanyOnce } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
-/** Events older than this are gone; a reader that asks for one reloads its list. */
+/** Older events are deleted. A client that resumes before them reloads its list. */
 const eventDays = 90
 const eventBatch = 1000
 
-/** What a stream starts from: the newest sequence, and the oldest one still kept. */
+/** Returns the newest sequence and the oldest one that is kept. */
 export async function eventBounds(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
@@ -31,13 +31,16 @@ export async function eventBounds(
   return { newest, oldest: first ?? newest + 1 }
 }
 
-/** A page of a person's events after `seq`, and how far the company's events were looked through. */
+/**
+ * Returns a page of a person's events after `seq`, and up to where the company's events were
+ * searched.
+ */
 export async function readEvents(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; after: number; limit: number }
 ): Promise<{ events: ProcessedRequest[]; seen: number }> {
   return inCompany(deps.db, input.company_id, async tx => {
-    // the head first: what commits between the two reads is left for the next page
+    // read the head first: later commits belong to the next page
     const head = await tx
       .selectFrom('log_head')
       .select('event_seq')
@@ -60,8 +63,8 @@ export async function readEvents(
 }
 
 /**
- * Deletes a batch of events that no stream may resume from any more, and returns whether more may be due.
- * Oldest first and without a gap, because a stream resumes wherever its next event is still there.
+ * Deletes a batch of expired events. Returns whether there may be more. Deletes the oldest first
+ * and leaves no gap, because a stream can resume wherever its next event exists.
  */
 export async function deleteExpiredEvents(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -74,7 +77,7 @@ export async function deleteExpiredEvents(
   })
 }
 
-/** Sequences grow with time, so the primary key finds the oldest events and needs no index beside it. */
+/** Sequences grow with time, so the primary key finds the oldest events without another index. */
 export const deleteEventsBatch = prepare(
   (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
     sql<{ seq: number }>`

@@ -11,14 +11,14 @@ interface ExportInput extends Filter, Pick<Wish, 'caller'> {
   locale: 'en' | 'fr'
 }
 
-/** Few enough that the calls of others, which wait while a page is written, do not feel it. */
+/** Small enough that writing a page does not delay other calls. */
 const exportPage = 200
-/** An export that has begun would rather wait than break off. */
+/** A started export waits longer for a connection than it would to break off. */
 const nextPageMs = 120_000
 
 /**
- * A person's requests as CSV, page by page as the reader takes them, so that neither memory nor a
- * transaction is held for long. What is created meanwhile is left for the next export.
+ * Yields requests as CSV, a page at a time as the client reads, so that it holds neither memory nor
+ * a transaction for long. Requests created meanwhile are left out.
  */
 export async function* exportRequests(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
@@ -48,7 +48,7 @@ export async function* exportRequests(
 
 type ExportedRequest = ProcessedRequest & Partial<Digests>
 
-/** Columns of the export: the members of a request, flat, under their own names. */
+/** Columns of the export, by the names of a request's fields. */
 const columns: Record<
   string,
   (request: ExportedRequest, categories: Map<string, string>) => string | number | undefined
@@ -77,7 +77,7 @@ const columns: Record<
   not_found: request => request.items?.not_found
 }
 
-/** Fingerprints of a deposit as hex: of the file as it was chosen, and of a reduced copy that is kept. */
+/** Fingerprints of a deposit in hex: of the chosen file, and of a reduced copy. */
 interface Digests {
   sha256: string
   stored_sha256: string | undefined

@@ -8,7 +8,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 
 type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
 
-/** A request as it is about to be, before its sequence is known. */
+/** A new state of a request, before it has its sequence. */
 export interface Draft {
   id: string
   user_id: string
@@ -19,7 +19,7 @@ export interface Draft {
   facts: Facts
 }
 
-/** A leaf that enters the record with the change. */
+/** A log leaf that is added with the change. */
 export interface NewLeaf {
   record_id: string
   leaf: string
@@ -27,8 +27,8 @@ export interface NewLeaf {
 }
 
 /**
- * Writes a request's new state, its event and its leaf under the company's next sequence. It locks the
- * company's head, so it is the last statement of every transaction.
+ * Writes a request's new state, its event and its leaf under the company's next sequence. It locks
+ * the company's log head, so it must be the last statement of a transaction.
  */
 export async function publish(
   tx: Tx,
@@ -76,7 +76,7 @@ const publishSql = `
     on conflict (company_id, id) do update
       set state = excluded.state, code = excluded.code, seq = excluded.seq, facts = excluded.facts,
           search_name = excluded.search_name, category_id = excluded.category_id
-  ), told as (
+  ), recorded as (
     insert into event (company_id, seq, user_id, request_id, payload, created_at)
     select $1, seq, $3, $2, $9::jsonb || jsonb_build_object('seq', seq), $10 from head
   ), sequenced as (
@@ -108,31 +108,31 @@ function wireOf(row: Omit<Row, 'facts'> & { facts: object }): Omit<ProcessedRequ
 
 export interface Filter {
   company_id: CompanyId
-  /** Whose requests. */
+  /** Owner of the requests. */
   user_id: string | 'everybody'
   kind?: string | undefined
   state?: string | undefined
   category?: string | undefined
-  /** Words of the name. */
+  /** Words that the name contains. */
   q?: string | undefined
   from?: string | undefined
   to?: string | undefined
 }
 
-/** What walks through rows that it does not answer. */
+/** Returns whether a query may read many rows that it does not return. */
 function isSearch({ kind, state, q, from, to }: Filter): boolean {
   return [kind, state, q, from, to].some(each => each !== undefined)
 }
 
 interface PageInput extends Filter {
   limit: number
-  /** The id after which to go on. */
+  /** Id of the last item of the page before. */
   cursor?: string | undefined
 }
 
 const usualPage = 50
 
-/** A page of requests, newest first, and the cursor of the next one where there is one. */
+/** Returns a page of requests, newest first, and the cursor of the next page. */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,
   input: Omit<PageInput, 'limit'> & { limit?: number | undefined } & Pick<Wish, 'caller'>
@@ -140,7 +140,7 @@ export async function listRequests(
   const { limit = usualPage, caller } = input
   const wish = { isHeavy: isSearch(input), caller }
   const read = async (tx: Tx) => {
-    // one more than is answered tells whether there are others
+    // one row more than the page shows whether there are others
     const found = await readRequests(tx, { ...input, limit: limit + 1 })
     if (found.length === 0) await requireCategory(tx, input)
     const requests = found.slice(0, limit)
@@ -153,7 +153,7 @@ export async function readRequests(tx: Tx, input: PageInput): Promise<ProcessedR
   const { company_id, user_id, cursor, limit } = input
   const isWhole = user_id === 'everybody'
   let query = filtered(tx, input).selectAll().limit(limit)
-  // ids grow with time, and in their order a company's rows have an index
+  // ids grow with time, and the company's rows have an index in their order
   if (!isWhole) query = query.orderBy('created_at', 'desc')
   query = query.orderBy('id', 'desc')
   if (cursor !== undefined) {
@@ -191,8 +191,8 @@ function filtered(tx: Tx, { company_id, user_id, kind, state, category, q, from,
 }
 
 /**
- * Whoever asks for a category that is not there is told so, not shown an empty list. One that the caller
- * may not use is not there for them, unless they have deposited in it before.
+ * Throws `not_found` for a filter by a category that does not exist or that the caller may not use,
+ * unless they have deposited in it before.
  */
 export async function requireCategory(
   tx: Tx,

@@ -5,7 +5,7 @@ import { createCompany, listCompanies } from '../companies/companies.ts'
 import type { Deps } from '../deps.ts'
 import { localhostTheme } from './localhost-theme.ts'
 
-/** The root secret this database was made with; `undefined` before the first start. */
+/** Returns the id of the root secret of this database, or undefined before the first start. */
 export async function recordedKekId(db: Db): Promise<string | undefined> {
   const row = await inPlatform(db, tx =>
     tx.selectFrom('installation').select('kek_id').executeTakeFirst()
@@ -13,7 +13,10 @@ export async function recordedKekId(db: Db): Promise<string | undefined> {
   return row?.kek_id
 }
 
-/** Throws when another process was first with another root secret: what this one seals, nobody could open. */
+/**
+ * Records the root secret. Throws where another process recorded another one first, because nobody
+ * could open what this one seals.
+ */
 export async function recordKekId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<void> {
   await inPlatform(deps.db, tx =>
     tx
@@ -30,7 +33,7 @@ export async function recordKekId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Pr
   }
 }
 
-/** Throws unless the database answers a request's own role. */
+/** Throws unless the database answers in the role of requests. */
 export async function pingDatabase(deps: Pick<Deps, 'db'>): Promise<void> {
   await inPlatform(deps.db, tx => sql`select 1`.execute(tx))
 }
@@ -38,7 +41,7 @@ export async function pingDatabase(deps: Pick<Deps, 'db'>): Promise<void> {
 /** Names of the installation's own company at its first start. */
 export const localhostNames = { name: 'Vidimus', title: 'Vidimus', company: 'Vidimus' }
 
-/** Of the default group of a new installation: strangers who sign up join it. */
+/** Limits of the default group of a new installation, which strangers join by signing up. */
 const defaultLimits = {
   max_requests: 100_000,
   max_requests_interval: 'P30D',
@@ -46,8 +49,8 @@ const defaultLimits = {
 } as const
 
 /**
- * Makes the installation's own company in an empty database. Returns whether this process made it: of
- * several that start together one does.
+ * Creates the installation's own company in an empty database. Returns whether this process created
+ * it: of several that start together one does.
  */
 export async function seedInstallation(
   deps: Deps,
@@ -69,7 +72,7 @@ export async function seedInstallation(
     })
     return true
   } catch (error) {
-    // another process has taken the host meanwhile
+    // another process has created it meanwhile
     if ((await listCompanies(deps)).length > 0) return false
     throw error
   }

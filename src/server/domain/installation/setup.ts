@@ -13,13 +13,16 @@ import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consume, refund } from '../rate-limits.ts'
 
-/** Codes that hold at the same time: one of each process that starts, and of the command line. */
+/**
+ * Setup codes that are valid at the same time: one of each process that starts, and of the command
+ * line.
+ */
 const maxCodes = 5
 const codeMs = 24 * 3_600_000
 
 /**
- * A new code that lets the first operator in, with the link that carries it. `undefined` once there is
- * an operator, and where there is no company yet.
+ * Returns a new setup code for the first operator and its link, or undefined where there is an
+ * operator or no company yet.
  */
 export async function createSetupCode(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
@@ -40,7 +43,10 @@ export async function createSetupCode(
   })
 }
 
-/** What a setup starts from; `not_found` once there is an operator, and on other companies' hosts. */
+/**
+ * Returns the data of the setup page. Throws `not_found` once there is an operator, and on hosts of
+ * other companies.
+ */
 export async function getSetup(
   deps: Pick<Deps, 'db' | 'settings'>,
   tenant: Tenant,
@@ -69,7 +75,7 @@ interface NewOperator {
   demo: 'keep' | 'remove'
 }
 
-/** Makes the first operator, names the company, and removes the demonstration if that is wanted. */
+/** Creates the first operator, names the company, and removes the demonstration on request. */
 export async function createOperator(
   deps: Deps,
   input: NewOperator
@@ -79,8 +85,8 @@ export async function createOperator(
   const attempt = [company_id, { address }] as const
   await consume(deps, 'setup_address', attempt)
   const { id } = await inCompany(deps.db, company_id, async tx => {
-    // Also the lock: of two calls the second waits here and then finds no code, but an operator. Any
-    // failure below puts the codes back.
+    // Also a lock: of two calls the second one waits here and then finds an operator and no code. A
+    // failure below restores the codes.
     const codes = await tx.deleteFrom('setup_code').returning(['hash', 'created_at']).execute()
     if (await hasOperator(tx, company_id)) throw alreadyDone()
     const hash = hashOf(code)
@@ -101,14 +107,17 @@ export async function createOperator(
   return { id, demo: await settleDemo(deps, input.demo) }
 }
 
-/** The operator exists by now, so a demonstration that resists is reported and not a failure. */
+/**
+ * Keeps or removes the demonstration. A failure is only logged, because the operator exists
+ * already.
+ */
 async function settleDemo(
   deps: Deps,
-  wish: 'keep' | 'remove'
+  choice: 'keep' | 'remove'
 ): Promise<'none' | 'kept' | 'removed'> {
   const demo = await findDemo(deps)
   if (!demo) return 'none'
-  if (wish === 'keep') return 'kept'
+  if (choice === 'keep') return 'kept'
   try {
     return (await removeCompany(deps, demo.company_id)) ? 'removed' : 'none'
   } catch (error) {
@@ -117,7 +126,7 @@ async function settleDemo(
   }
 }
 
-/** The domains that bear the company's old name get the new one, too. */
+/** Renames the company, and its domains that have the old name. */
 async function rename(tx: Tx, company_id: CompanyId, name: string): Promise<void> {
   const company = await tx
     .selectFrom('company')
@@ -144,7 +153,7 @@ async function requireOwnCompany(deps: Pick<Deps, 'db'>, tenant: Tenant): Promis
   return own
 }
 
-/** The installation's own company: the oldest that is no demonstration. */
+/** Returns the installation's own company: the oldest one that is not a demonstration. */
 async function findOwnCompany(deps: Pick<Deps, 'db'>): Promise<CompanyId | undefined> {
   const [first] = await listCompanies(deps)
   if (first === undefined) return undefined

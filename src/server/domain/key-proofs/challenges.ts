@@ -13,23 +13,25 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { consume } from '../rate-limits.ts'
 
-/** The only derivation there is, so that a challenge needs no look at the person it is for. */
+/** The only key derivation, so that a challenge does not depend on the person. */
 const kdf: KdfId = 'a1'
 
-/** Clocks of two processes may differ by so much. */
+/** Allowed difference between the clocks of two processes. */
 const skewSeconds = 5
 
-interface Asked {
+interface ChallengeUse {
   tenant: Tenant
   /** In canonical form. */
   email: string
   purpose: ChallengePurpose
 }
 
-/** Stores nothing and asks for nobody: the MAC alone brings it back. */
+/**
+ * Returns a new challenge. It stores nothing and looks nobody up: the MAC authenticates it later.
+ */
 export async function createChallenge(
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'counters'>,
-  { tenant, email, purpose, address }: Asked & { address: string }
+  { tenant, email, purpose, address }: ChallengeUse & { address: string }
 ): Promise<{ challenge: string; kdf: string }> {
   await consume(deps, 'sign_in_address', [tenant.company_id, { address }])
   const iat = Math.floor(deps.clock().getTime() / 1000)
@@ -46,10 +48,13 @@ export async function createChallenge(
   return { challenge, kdf }
 }
 
-/** What a challenge of ours says, or `undefined` where it is not for this host, e-mail, purpose or time. */
+/**
+ * Returns the payload of a valid challenge, or undefined where it is not for this host, e-mail,
+ * purpose or time.
+ */
 export function readChallenge(
   deps: Pick<Deps, 'keys' | 'clock'>,
-  { challenge, tenant, email, purpose }: Asked & { challenge: string }
+  { challenge, tenant, email, purpose }: ChallengeUse & { challenge: string }
 ): ChallengePayload | undefined {
   const parsed = parseChallenge(challenge, purpose)
   if (!parsed || !timingSafeEqual(deps.keys.mac('challenge', parsed.signed), parsed.mac)) {
@@ -60,7 +65,10 @@ export function readChallenge(
   return fresh && aud === tenant.host && eh === emailHash(email) ? parsed.payload : undefined
 }
 
-/** Whether this is the first use of a challenge; of parallel ones exactly one gets `true`. */
+/**
+ * Marks a challenge as used. Returns whether this was its first use; of parallel calls exactly one
+ * gets true.
+ */
 export async function spendChallenge(
   tx: Tx,
   company_id: CompanyId,
@@ -78,7 +86,7 @@ const insertSpent = prepare((db, row: ReturnType<typeof spentChallengeRow>) =>
     .returning('n')
 )
 
-/** What is kept of a challenge for as long as it could be used again. */
+/** Returns the row that marks a challenge as used for as long as it is valid. */
 export function spentChallengeRow(
   company_id: CompanyId,
   { n, exp }: Pick<ChallengePayload, 'n' | 'exp'>
@@ -86,12 +94,12 @@ export function spentChallengeRow(
   return { company_id, n, expires_at: new Date((exp + skewSeconds) * 1000) }
 }
 
-/** Removes what no challenge can repeat any more; called by a job. */
+/** Deletes marks of challenges that have expired. */
 export async function deleteExpiredChallenges(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
 ): Promise<void> {
-  // an hour's grace, so that a clock set back does not open old challenges again
+  // an hour later, so that a clock set back does not make old challenges valid again
   const before = new Date(deps.clock().getTime() - 3_600_000)
   await inCompany(deps.db, company_id, tx =>
     tx

@@ -14,11 +14,14 @@ interface Proof {
   email: string
   purpose: PublicKeyPurpose
   public_key_jwt: string
-  /** base64url SHA-256 of the mail token it must name; without one it may name none. */
+  /** base64url SHA-256 of the mail token that it must name; without one it must name none. */
   th?: string | undefined
 }
 
-/** The key, once it has signed for itself, for this host, e-mail, purpose and mail token. */
+/**
+ * Returns a key that has signed its own proof for this host, e-mail, purpose and mail token. Throws
+ * `key_invalid` otherwise.
+ */
 export function verifyKeyProof({
   tenant,
   email,
@@ -40,22 +43,22 @@ export function verifyKeyProof({
   return jwt.payload
 }
 
-/** Spends the challenge that a proof carries: each proof counts once, and not long. */
+/** Uses up the challenge of a proof, so that each proof counts once. Throws `challenge_invalid`. */
 export async function spendKeyProof(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock'>,
   tenant: Tenant,
   { email, purpose, nonce, kdf }: PublicKeyPayload
 ): Promise<void> {
-  const asked = { challenge: nonce, tenant, email, purpose: noncePurpose(purpose) }
-  const challenge = readChallenge(deps, asked)
+  const given = { challenge: nonce, tenant, email, purpose: noncePurpose(purpose) }
+  const challenge = readChallenge(deps, given)
   const isGood = challenge?.kdf === kdf && (await spendChallenge(tx, tenant.company_id, challenge))
   if (!isGood) {
     throw new AppError('challenge_invalid', `The challenge is expired, used, or not for ${purpose}`)
   }
 }
 
-/** A proven key as its row holds it; the seal opens for this person alone. */
+/** Returns the row of a proven key, sealed for this person alone. */
 export function sealKey(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   { company_id, user_id }: { company_id: string; user_id: string },
@@ -66,7 +69,7 @@ export function sealKey(
   return { key_id, kdf, pub_enc, kek_id: deps.keys.kekId }
 }
 
-/** Makes a sealed key the one that signs its person in; every other is retired. */
+/** Makes a sealed key the person's only active one and retires all others. */
 export async function replaceKey(
   tx: Tx,
   { company_id, user_id, now }: { company_id: string; user_id: string; now: Date },

@@ -2,7 +2,7 @@ import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
 import type { Keys } from '../deps.ts'
 import { verifyEs256 } from '../es256.ts'
 
-/** Where a public key lies: its sealed bytes open nowhere else. */
+/** Place of a public key. Its sealed bytes open nowhere else. */
 export interface KeyPlace {
   company_id: string
   user_id: string
@@ -16,12 +16,12 @@ export interface SealedKey extends KeyPlace {
 
 const version = 0x01
 
-/** A public key lets its thief guess the password offline, so it rests encrypted. */
+/** Seals a public key. Whoever has it can guess the password offline, so it is stored encrypted. */
 export function sealPublicKey(keys: Keys, place: KeyPlace, jwk: PublicKeyJwk): Buffer {
   return Buffer.concat([Buffer.of(version), keys.seal(pointOf(jwk), aadOf(place))])
 }
 
-/** Whether the holder of a stored key made an ES256 signature. */
+/** Returns whether an ES256 signature was made with a stored key. */
 export function verifyWithSealedKey(
   keys: Keys,
   sealed: SealedKey,
@@ -32,7 +32,10 @@ export function verifyWithSealedKey(
   return verifiesPoint(keys.open(sealed.pub_enc.subarray(1), aadOf(sealed)), signed, signature)
 }
 
-/** The same for a key that came with its signature; `false` too for a point that is not on the curve. */
+/**
+ * Returns whether an ES256 signature was made with a given key; false also for a point that is not
+ * on the curve.
+ */
 export function verifyWithJwk(
   jwk: PublicKeyJwk,
   signed: Uint8Array,
@@ -43,14 +46,14 @@ export function verifyWithJwk(
 
 function verifiesPoint(point: Uint8Array, signed: Uint8Array, signature: Uint8Array): boolean {
   try {
-    // not noble, which refuses the high s that half of all browser signatures have
+    // not noble, which rejects the high s of half of all browser signatures
     return verifyEs256(point, signed, signature)
   } catch {
     return false
   }
 }
 
-/** Uncompressed, as SEC 1 writes it. */
+/** Returns the uncompressed point of SEC 1. */
 function pointOf({ x, y }: PublicKeyJwk): Buffer {
   return Buffer.concat([Buffer.of(0x04), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
 }

@@ -6,7 +6,7 @@ import { findTenant, originOf } from '../companies/domains.ts'
 import type { CompanyId, Deps, Letter, MailKind } from '../deps.ts'
 import { createMailToken, hasFreshToken, mailLink } from './mail-tokens.ts'
 
-/** Whoever asks for a reset again so soon has the link already. */
+/** A reset that is requested again so soon sends no second link. */
 const justMailedMs = 5 * 60_000
 
 export interface Mail {
@@ -21,7 +21,7 @@ export interface Mail {
   attempts: number
 }
 
-/** The letter of a mail with a link made for this try; nothing where nobody is to get one. */
+/** Returns the letter of a mail with a new link, or undefined where nobody is to get one. */
 export async function prepareLetter(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
   mail: Mail
@@ -56,7 +56,7 @@ interface Address {
   kind: Letter['kind']
   to: string
   locale: string
-  /** Where its link leads. */
+  /** Page of its link. */
   page: string
   token?: string
 }
@@ -102,7 +102,7 @@ async function addressOfSignUp(
   return { kind: 'verify', to, locale, page: 'verify-account', token }
 }
 
-/** Somebody who has an account is told so; an invitation that lies unused is sent again. */
+/** Tells the owner of an account about it, or sends an unused invitation again. */
 async function letterToKnown(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
@@ -122,7 +122,7 @@ async function addressOfPerson(
   if (!person) return undefined
   if (person.isInvited) return activation(tx, deps, mail, person)
   if (mail.kind === 'activate' || !person.hasKey) return undefined
-  // a try that failed made a token too, and is to be sent again
+  // a failed attempt also made a token, so only the first attempt checks
   const { company_id, attempts } = mail
   const mailed = {
     company_id,
@@ -162,7 +162,7 @@ async function activation(
   return { kind: 'activate', to, locale, page: 'activate-account', token }
 }
 
-/** An address that has an account already is told that instead. */
+/** Confirms a new e-mail, or tells the owner of an account that has it already. */
 async function addressOfChange(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,

@@ -8,16 +8,16 @@ import { type Mail, prepareLetter } from './letters.ts'
 interface Queued {
   tenant: Tenant
   kind: MailKind
-  /** Whom it goes to, or for `signup` and `reset` whom somebody asked it for. */
+  /** Recipient, or for `signup` and `reset` the e-mail that was entered. */
   email: string
   locale?: string | undefined
-  /** The sign-up or person it is about. */
+  /** Id of the sign-up or person. */
   subject?: string | undefined
-  /** When it is sent; now where absent. */
+  /** When it is sent; now by default. */
   due?: Date
 }
 
-/** Promises a mail in the transaction of what it tells of. */
+/** Queues a mail in the transaction of its event. */
 export async function queueMail(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
@@ -44,13 +44,12 @@ export async function queueMail(
 const sending: Lease<'mail'> = { table: 'mail', until: 'next_at', ms: 120_000 }
 
 const delaySeconds = [10, 30, 60, 120, 300, 600, 900]
-/** A mail that no server takes for so long is given up. */
+/** A mail is given up after this time. */
 const keptMs = 3 * 86_400_000
 
 /**
- * Sends the mail that waits longest. At least once: one whose sending a crash cut off is sent again,
- * with another token. `false` where none is due, or where this one could not be written or sent: it waits
- * for its next try.
+ * Sends the mail that waits longest, at least once: after a crash it is sent again, with another
+ * token. Returns false where none is due or this one failed and waits for its next attempt.
  */
 export async function sendNextMail(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'mails' | 'settings' | 'log'>,

@@ -9,7 +9,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 const minute = 60_000
 const hour = 60 * minute
 
-/** How long a mailed link opens something. */
+/** Life of a mailed link. */
 const lives: Record<LinkPurpose, number> = {
   verify: 24 * hour,
   activate: 72 * hour,
@@ -20,12 +20,12 @@ const lives: Record<LinkPurpose, number> = {
 interface Bound {
   company_id: CompanyId
   purpose: LinkPurpose
-  /** A sign-up for `verify`, else a person. */
+  /** Id of a sign-up for `verify`, else of a person. */
   subject: string
   email: string
 }
 
-/** A token for one mail. Only its hash is kept. */
+/** Returns a token for one mail. Only its hash is stored. */
 export async function createMailToken(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
@@ -43,7 +43,7 @@ export async function createMailToken(
   return token
 }
 
-/** Whether a token that still opens something was made within the last `withinMs`. */
+/** Returns whether a valid token was created within the last `withinMs`. */
 export async function hasFreshToken(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -61,7 +61,7 @@ export async function hasFreshToken(
   return found !== undefined
 }
 
-/** `/en/reset-password` → the address that carries a token in its fragment, which no server sees and no log holds. */
+/** Returns an address with a token in its fragment, which no server or log sees. */
 export function mailLink(
   origin: string,
   path: string,
@@ -72,13 +72,13 @@ export function mailLink(
   return url.href
 }
 
-/** Whom a token names, without using it up; refused where it opens nothing any more. */
+/** Returns the subject of a token without using it up. Throws where it is no longer valid. */
 export async function readMailToken(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { company_id, purpose, token }: Omit<Bound, 'subject' | 'email'> & { token: string }
 ): Promise<Pick<Bound, 'subject' | 'email'>> {
-  // One statement: between two, a parallel call may use the token up and register a key.
+  // one statement: between two, a parallel call could use the token and register a key
   const row = await tx
     .selectFrom('mail_token')
     .leftJoin('user_key', join =>
@@ -106,14 +106,14 @@ export async function readMailToken(
   return { subject: row.subject, email: row.email }
 }
 
-/** What a page needs to know of its link: whether it still opens something, and the name of an invitation. */
+/** Returns the name of an invitation. Throws where the link is no longer valid. */
 export async function readLink(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, purpose, token }: { company_id: CompanyId; purpose: LinkPurpose; token: string }
 ): Promise<{ username?: string }> {
   return inCompany(deps.db, company_id, async tx => {
     const { subject } = await readMailToken(tx, deps, { company_id, purpose, token })
-    // the name of a sign-up may be a stranger's choice, so only an invitation's is passed on
+    // a stranger may have chosen the name of a sign-up, so only an invitation's is returned
     if (purpose !== 'activate') return {}
     const user = await tx
       .selectFrom('user')
@@ -126,8 +126,8 @@ export async function readLink(
 }
 
 /**
- * Uses a token up, if it still holds and its person has the key they had when it was made. Of parallel
- * calls one passes. The caller holds the subject's row, so that no key changes in between.
+ * Uses a token up. Throws where it has expired or the person's key has changed since. Of parallel
+ * calls one succeeds. The caller holds the lock of the subject, so that no key changes meanwhile.
  */
 export async function spendMailToken(
   tx: Tx,
@@ -148,12 +148,12 @@ export async function spendMailToken(
     .returning('hash')
     .executeTakeFirst()
   if (spent) return
-  // says which of the two it was
+  // throws the error that applies
   await readMailToken(tx, deps, { company_id, purpose, token })
   throw invalid()
 }
 
-/** Makes every link worthless that was mailed for somebody; used ones stay known as used. */
+/** Revokes all mailed links of a person. Used ones stay marked as used. */
 export async function revokeMailTokens(
   tx: Tx,
   company_id: CompanyId,
@@ -167,7 +167,7 @@ export async function revokeMailTokens(
     .execute()
 }
 
-/** Forgets tokens a week after their end. */
+/** Deletes tokens a week after their end. */
 export async function deleteExpiredMailTokens(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId

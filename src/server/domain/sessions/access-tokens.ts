@@ -5,10 +5,10 @@ import { AppError } from '../../../contract/errors.ts'
 import type { Deps, Keys, Tenant, TokenClaims, TokenReader } from '../deps.ts'
 import { newId } from '../ids.ts'
 
-/** How long a token lives, and with it a session whose browser is closed. */
+/** Life of a token, and so of a session whose browser is closed. */
 export const tokenMinutes = 60
 
-/** A fresh token; it ends with its session at the latest. */
+/** Returns a new token, which ends with its session at the latest. */
 export async function issueToken(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   tenant: Tenant,
@@ -35,7 +35,7 @@ export async function issueToken(
   return `${signed}.${withLowS(sign(signed)).toString('base64url')}`
 }
 
-/** When a token made now would end. */
+/** Returns the end of a token that is issued now. */
 export function tokenEnd(now: Date, sessionEnd: Date): Date {
   return new Date(Math.min(now.getTime() + tokenMinutes * 60_000, sessionEnd.getTime()))
 }
@@ -81,7 +81,7 @@ export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): TokenReader
 
 const maxTokenLength = 2048
 
-/** How far the clock may have been set back since a token was made, before its holder is signed out. */
+/** How far the clock may be set back before holders of newer tokens are signed out. */
 const maxSkewSeconds = 300
 
 const Header = z.strictObject({
@@ -145,7 +145,10 @@ async function prove(
   }
 }
 
-/** The header is exactly ours: no key, address of a key or extension comes with a token. */
+/**
+ * Returns the key of a header that has exactly our form: a token brings no key, address of a key or
+ * extension.
+ */
 function verifyingKey(keys: Pick<Keys, 'verifyingKey'>, header: unknown): CryptoKey {
   const ours = Header.safeParse(header)
   const key = ours.success ? keys.verifyingKey(ours.data.kid) : undefined
@@ -153,7 +156,7 @@ function verifyingKey(keys: Pick<Keys, 'verifyingKey'>, header: unknown): Crypto
   return key
 }
 
-/** An identifier, the same in development: neither scheme nor port follows the settings. */
+/** Returns the issuer, an identifier that does not depend on scheme or port. */
 function issuerOf(tenant: Tenant): string {
   return `https://api.${tenant.host}`
 }
@@ -161,8 +164,8 @@ function issuerOf(tenant: Tenant): string {
 const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
 
 /**
- * Of r, s and r, n−s both verify, and base64url has several spellings of most bytes: a token is
- * accepted in the one form it was issued in, so that nobody can make a second one from it.
+ * Returns whether a token is in the one form in which it was issued. Both r, s and r, n−s verify,
+ * and base64url spells most bytes in several ways, so others could be made from it.
  */
 function hasOneSpelling(token: string): boolean {
   const parts = token.split('.')

@@ -12,13 +12,14 @@ import type { Person } from './sessions.ts'
 /** The call that a person makes. */
 interface InFlight {
   caller: Leaver | undefined
-  /** Throws where the person makes too many at the same time. */
+  /** Throws where the person has too many calls at the same time. */
   countPerson(id: string): void
 }
 
 /**
- * The person of a token. `unauthenticated` for every token that is bad, another host's, revoked or
- * older than a sign-out everywhere; `account_disabled` for a person or company switched off.
+ * Returns the person of a token. Throws `unauthenticated` for a token that is invalid, of another
+ * host, revoked or older than a sign-out everywhere, and `account_disabled` for a disabled person
+ * or company.
  */
 export async function authenticate(
   deps: Pick<Deps, 'db' | 'tokens' | 'clock'>,
@@ -37,9 +38,9 @@ export async function authenticate(
     id: claims.user_id,
     session_id: claims.session_id,
     company_id,
-    // as the session stands by now: a confirmed e-mail opens it, whatever the token was made for
+    // the state of the session counts, not that of the token: a confirmed e-mail opens it
     pending: found.pending,
-    // a sign-up has none yet
+    // a sign-up has no permissions yet
     permissions: found.permissions ?? [],
     outdated: claims.pending !== found.pending,
     token_expires: claims.expires,
@@ -49,7 +50,7 @@ export async function authenticate(
 
 export type SessionStatus = 'valid' | 'ended' | 'disabled'
 
-/** How the holder of a session stands by now. */
+/** Returns the current status of a session. */
 export async function getSessionStatus(
   deps: Pick<Deps, 'db' | 'clock'>,
   person: Person
@@ -59,8 +60,8 @@ export async function getSessionStatus(
 }
 
 /**
- * Whether a person may go on with what they have begun. Their token may have run out meanwhile: it was
- * valid at the start, and a long download outlives it.
+ * Returns whether a person may finish what they started. Their token may have expired meanwhile: a
+ * long download outlives it.
  */
 export async function isSignedIn(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -71,7 +72,7 @@ export async function isSignedIn(
 
 const farFuture = new Date(8.64e15)
 
-/** The same for many people of a company, who are looked up together. */
+/** Returns the status of many sessions of a company with one query. */
 export async function getSessionStatuses<Holder extends Person>(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId,
@@ -117,7 +118,10 @@ const manySessions = prepare((db, { company_id, ids }: { company_id: CompanyId; 
   sessionsOf(db, company_id).where('session.id', '=', sql<string>`any(${ids}::uuid[])`)
 )
 
-/** Sessions of the company, with what their holders may do; the holder of a pending one is no person yet. */
+/**
+ * Builds the query of the company's sessions and their holders. A pending session has no person
+ * yet.
+ */
 function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
   return db
     .selectFrom('session')
@@ -138,7 +142,7 @@ function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
     ])
 }
 
-/** By the session's age and not the token's `iat`, which knows no milliseconds. */
+/** Compares the age of the session, because the `iat` of a token has no milliseconds. */
 function isLive(
   session: {
     created_at: Date

@@ -11,12 +11,15 @@ interface Linked {
   company_id: CompanyId
   user_id: string
   session_id: string
-  /** The deposit. */
+  /** Id of the deposit. */
   id: string
   expires: Date
 }
 
-/** Stands for its person's token at one download, so that no token lies in an address. */
+/**
+ * Returns a link that replaces the person's token for one download, so that no address contains a
+ * token.
+ */
 export function createDownloadLink(
   deps: Pick<Deps, 'keys' | 'clock'>,
   { person, id }: { person: Person; id: string }
@@ -28,7 +31,7 @@ export function createDownloadLink(
   return { link: bytes.toString('base64url'), expires }
 }
 
-/** The person of a link, who must still be signed in; `link_invalid` for every other one. */
+/** Returns the person of a link, who must still be signed in. Throws `link_invalid` otherwise. */
 export async function resolveDownloadLink(
   deps: Pick<Deps, 'db' | 'keys' | 'clock'>,
   { tenant, id, link }: { tenant: Tenant; id: string; link: string }
@@ -69,8 +72,8 @@ function head({ user_id, session_id, expires }: Linked): Buffer {
 
 function macOf(deps: Pick<Deps, 'keys'>, linked: Linked): Buffer {
   const { company_id, user_id, session_id, id, expires } = linked
-  const said = [company_id, id, user_id, session_id, 'attachment', expires.getTime() / 1000]
-  return deps.keys.mac('link', `vidimus/content/v1|${said.join('|')}`)
+  const fields = [company_id, id, user_id, session_id, 'attachment', expires.getTime() / 1000]
+  return deps.keys.mac('link', `vidimus/content/v1|${fields.join('|')}`)
 }
 
 function bytesOf(uuid: string): Buffer {

@@ -1,7 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { CompanyId, Deps } from '../deps.ts'
 
-/** What tells at the next login that a person has signed in on this browser before. */
+/**
+ * Returns a value that shows at the next login that the person has signed in on this browser
+ * before.
+ */
 export function createDevice(
   deps: Pick<Deps, 'keys' | 'random'>,
   company_id: CompanyId,
@@ -11,14 +14,14 @@ export function createDevice(
   return `${random}.${deviceMac(deps, company_id, user_id, random).toString('base64url')}`
 }
 
-/** Whether a login of this person has answered it. */
+/** Returns whether a login of this person has issued the value. */
 export function isDeviceOf(
   deps: Pick<Deps, 'keys'>,
   device: string,
   company_id: CompanyId,
   user_id: string
 ): boolean {
-  // one spelling only: another would have a bucket of its own
+  // accept one spelling, because another would have its own counter
   const [, random = '', mac = ''] =
     /^([\w-]{21}[AQgw])\.([\w-]{42}[AEIMQUYcgkosw048])$/.exec(device) ?? []
   return (

@@ -25,7 +25,7 @@ interface LogIn {
   /** In canonical form. */
   email: string
   challenge_response: string
-  /** What an earlier login on the same browser answered. */
+  /** Value of an earlier login in the same browser. */
   device: string | undefined
   address: string
   /** The browser's `User-Agent`. */
@@ -34,7 +34,10 @@ interface LogIn {
   isDeveloper: boolean
 }
 
-/** One session for one answered challenge. Every failure looks the same, whoever exists. */
+/**
+ * Creates a session for an answered challenge. Every failure looks the same, whether or not the
+ * account exists.
+ */
 export async function logIn(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'counters'>,
   input: LogIn
@@ -46,16 +49,16 @@ export async function logIn(
   const challenge =
     response && readChallenge(deps, { ...response, tenant, email, purpose: 'login' })
   if (!response || !challenge || isPublished(input, response)) throw loginFailed(deps, input)
-  // made for each login, needed or not, so that time tells nothing
+  // made for each login, needed or not, so that the time reveals nothing
   const decoy = sealDecoy(deps.keys)
   const findHolder = (places: (Account | undefined)[]) =>
     holderAmong(deps.keys, places, decoy, response)
-  // a refusal ends its transaction by a rollback, which waits for no disk: a commit waits where a person's
-  // key was held, and time would tell who is there
+  // a refusal rolls back, which waits for no disk; a commit waits where a key was locked, so its
+  // time would reveal the account
   const tried = await inCompany(deps.db, company_id, async tx => {
     const person = await findPerson(tx, email)
     const counted = failureLimits(deps, input, person?.user_id)
-    // counted before the check, so that guesses in parallel count too
+    // counted before the check, so that parallel guesses count too
     for (const [name, key] of counted) await consume(deps, name, key)
     const account = findHolder([person]) ?? findHolder(await findWaiting(tx, deps, email))
     if (!account) throw loginFailed(deps, input)
@@ -63,7 +66,7 @@ export async function logIn(
     const done = disabled
       ? spendChallenge(tx, company_id, challenge).then(isFirst => isFirst && { disabled })
       : createSession(tx, deps, input.agent, account, challenge)
-    // goes out with the commit
+    // sent together with the commit
     tx.sendWithCommit(done)
     return { done, counted }
   })
@@ -83,7 +86,10 @@ export async function logIn(
   return { access_token, device: createDevice(deps, company_id, user_id) }
 }
 
-/** Everybody knows the password of the demonstration's account, so its key is for developers alone. */
+/**
+ * Returns whether the key of the demonstration's account signed, whose password is public. Only
+ * developers may use it.
+ */
 function isPublished(
   { tenant, isDeveloper }: LogIn,
   { challenge, signature }: { challenge: string; signature: Uint8Array }
@@ -92,12 +98,12 @@ function isPublished(
   return verifyWithJwk(demoKey, Buffer.from(challenge), signature)
 }
 
-/** A person, or a sign-up that waits for its e-mail to be confirmed. */
+/** A person, or a sign-up with an unconfirmed e-mail. */
 interface Account {
   user_id: string
   disabled: DisabledMark | null
   tokens_valid_after: Date
-  /** Of a sign-up. */
+  /** End of a sign-up. */
   waits_until?: Date
   key: SealedKey
 }
@@ -119,7 +125,8 @@ const personOf = prepare((db, { company_id, email }: { company_id: CompanyId; em
       'user_key.pub_enc'
     ])
     .limit(1)
-    // a change of password waits for this login and ends its session, or this login sees the new key
+    // a change of password waits for this login and ends its session, or this login reads the new
+    // key
     .forKeyShare('user_key')
 )
 
@@ -132,7 +139,7 @@ async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
   return { user_id, disabled, tokens_valid_after, key }
 }
 
-/** As many sign-ups of an e-mail may sign in at a time, the newest. */
+/** Sign-ups of an e-mail that can sign in, the newest. */
 const maxWaiting = 3
 
 interface Waiting {
@@ -151,13 +158,14 @@ const waitingOf = prepare((db, { company_id, email, now }: Waiting) =>
     .orderBy('id', 'desc')
     .select(['id', 'key_id', 'kdf', 'pub_enc', 'expires_at'])
     .limit(maxWaiting)
-    // a confirmation waits for this login and takes its session along, or this login sees the person
+    // a confirmation waits for this login and keeps its session, or this login reads the person
     .forKeyShare()
 )
 
 /**
- * Who else may sign in with an e-mail: its sign-ups that wait for their confirmation, and after them once
- * more its person, who may have been one of them a moment ago. So many places, some of them empty.
+ * Returns the other accounts that may sign in with an e-mail: its waiting sign-ups, then its person
+ * again, who may have been a sign-up a moment ago. The list always has the same length; empty
+ * places are undefined.
  */
 async function findWaiting(
   tx: Tx,
@@ -180,7 +188,10 @@ async function findWaiting(
   return [...signUps, ...empty, person]
 }
 
-/** Opens and tries a key for an empty place as for everybody, so that time tells nothing of who is there. */
+/**
+ * Returns the account whose key signed. It verifies a decoy for each empty place, so that the time
+ * does not reveal which accounts exist.
+ */
 function holderAmong(
   keys: Keys,
   places: (Account | undefined)[],
@@ -194,7 +205,7 @@ function holderAmong(
   return holders.find(holder => holder !== undefined)
 }
 
-/** A point of the curve whose private key was thrown away. */
+/** A valid point whose private key was deleted. */
 const decoyKey: PublicKeyJwk = {
   kty: 'EC',
   crv: 'P-256',
@@ -202,13 +213,16 @@ const decoyKey: PublicKeyJwk = {
   y: 'Nu1_pZ4pIyuicDt5zoRGadEl6kxU0WX88dypXW7wq7I'
 }
 
-/** Returns a key that nobody holds, sealed like everybody's. */
+/** Returns a key that nobody holds, sealed like every other. */
 function sealDecoy(keys: Keys): SealedKey {
   const place = { company_id: 'decoy', user_id: 'decoy', key_id: 'decoy', kdf: 'a1' }
   return { ...place, pub_enc: sealPublicKey(keys, place, decoyKey) }
 }
 
-/** A browser that has signed in before counts on its own, so that no stranger can block its owner. */
+/**
+ * Returns the counters of failed logins. A known browser has its own, so that no stranger can block
+ * its owner.
+ */
 function failureLimits(
   deps: Pick<Deps, 'keys'>,
   { tenant, email, device, address }: LogIn,

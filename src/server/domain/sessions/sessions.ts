@@ -8,7 +8,7 @@ import { newId } from '../ids.ts'
 import { spentChallengeRow } from '../key-proofs/challenges.ts'
 import { issueToken, tokenEnd, tokenMinutes } from './access-tokens.ts'
 
-/** Who makes a call, read afresh for each one. */
+/** The caller, read again for each call. */
 export interface Person {
   id: string
   session_id: string
@@ -16,17 +16,23 @@ export interface Person {
   /** The e-mail is not confirmed yet. */
   pending: boolean
   permissions: string[]
-  /** The token says another standing than the session has. */
+  /** The token was issued for another state of the session. */
   outdated: boolean
   token_expires: Date
   session_expires: Date
 }
 
 const sessionHours = 12
-/** A poll renews the token once no more than this is left, so a session is written to three times an hour. */
+/**
+ * A poll renews a token with no more minutes left, so that a session is written three times an
+ * hour.
+ */
 const renewMinutes = 40
 
-/** A token for another hour, once the one of the call is near its end; never beyond the session's. */
+/**
+ * Returns a token for another hour when the caller's is about to expire, but never beyond the
+ * session.
+ */
 export async function renewToken(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
   { tenant, person }: { tenant: Tenant; person: Person }
@@ -57,11 +63,11 @@ export async function renewToken(
   })
 }
 
-/** Whose session it is going to be. */
+/** Holder of a new session. */
 interface Holder {
   user_id: string
   tokens_valid_after: Date
-  /** Of a sign-up, which waits no longer than that for its e-mail to be confirmed. */
+  /** Until when a sign-up waits for its confirmation. */
   waits_until?: Date
 }
 
@@ -73,7 +79,10 @@ export interface NewSession {
   expires_at: Date
 }
 
-/** Spends the challenge and makes the session in one statement; `undefined` where it was spent before. */
+/**
+ * Uses up the challenge and creates the session in one statement. Returns undefined where the
+ * challenge was used before.
+ */
 export async function createSession(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
@@ -82,7 +91,7 @@ export async function createSession(
   challenge: Parameters<typeof spentChallengeRow>[1]
 ): Promise<NewSession | undefined> {
   const session_id = newId(deps)
-  // a clock set back since a sign-out everywhere must not make sessions that have ended already
+  // after a clock was set back, a new session must not be older than the last sign-out everywhere
   const created_at = new Date(Math.max(deps.clock().getTime(), tokens_valid_after.getTime()))
   const end = created_at.getTime() + sessionHours * 3_600_000
   const expires_at = new Date(Math.min(end, waits_until?.getTime() ?? end))
@@ -117,7 +126,7 @@ const createSessionSql = `
   select $1, $4, $5, $6, $7, $7, $8, $9 from spent
   returning id`
 
-/** The sessions of a sign-up become those of its person, and last as long as everybody's. */
+/** Turns the sessions of a sign-up into those of its person, with the usual life. */
 export async function confirmPendingSessions(
   tx: Tx,
   deps: Pick<Deps, 'signals'>,
@@ -135,7 +144,7 @@ export async function confirmPendingSessions(
   tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: user_id }))
 }
 
-/** Ends the session, or all of the person; their streams close. */
+/** Ends the session of the call, or all sessions of the person. Their streams close. */
 export async function logOut(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   { person, all }: { person: Person; all: boolean }
@@ -150,7 +159,7 @@ export async function logOut(
       .where('user_id', '=', id)
       .where('revoked_at', 'is', null)
     if (all) {
-      // ends a session too that another call is just creating
+      // also ends a session that another call is creating
       await tx
         .updateTable('user')
         .set({ tokens_valid_after: now })
@@ -165,7 +174,7 @@ export async function logOut(
 
 const maxListed = 100
 
-/** Where the person is signed in now; the session of the call first. */
+/** Returns the person's sessions, that of the call first. */
 export async function listSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
   person: Person
@@ -179,7 +188,7 @@ export async function readSessions(
   { company_id, id, session_id }: Person
 ): Promise<Session[]> {
   const now = deps.clock()
-  // a token is renewed within the hour, or its session has no living one left
+  // tokens are renewed within the hour, so an older session has no valid token
   const lastSeen = new Date(now.getTime() - tokenMinutes * 60_000)
   const rows = await tx
     .selectFrom('session')
@@ -205,7 +214,7 @@ export async function readSessions(
   }))
 }
 
-/** Ends one session of the person, in this browser or another; its streams close. */
+/** Ends one session of the person. Its streams close. */
 export async function endSession(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   { person, session_id }: { person: Person; session_id: string }
@@ -226,7 +235,7 @@ export async function endSession(
   })
 }
 
-/** Signs a person out everywhere, but for one session where that is wanted; their streams close. */
+/** Ends all sessions of a person except one, if given. Their streams close. */
 export async function endSessions(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,
@@ -243,7 +252,7 @@ export async function endSessions(
   tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: user_id }))
 }
 
-/** Forgets sessions a month after their end. */
+/** Deletes sessions a month after their end. */
 export async function deleteExpiredSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
@@ -258,9 +267,9 @@ export async function deleteExpiredSessions(
   )
 }
 
-/** `'Mozilla/5.0 … Firefox/142.0'` → `'Firefox'`: enough to recognise one's own devices by. */
+/** `'Mozilla/5.0 … Firefox/142.0'` → `'Firefox'`, enough to recognize one's own devices. */
 function browserFamily(agent: string): string {
-  // each of the later ones also stands in the agents of the earlier
+  // agents of the earlier ones also contain the names of the later ones
   const families = ['Firefox', 'Edg', 'OPR', 'Chrome', 'Safari']
   const found = families.find(family => agent.includes(`${family}/`))
   return found === 'Edg' ? 'Edge' : found === 'OPR' ? 'Opera' : (found ?? 'Other')
