@@ -24,8 +24,8 @@ import { createTusClient } from './tus-client.ts'
 export type { DepositCategory, QueuedDeposit }
 
 const memory = createRememberedUploads()
-/** Does not pass through `api()`, but what its errors mean for the session holds here too. */
-const uploads = createTusClient({
+/** Does not go through `api()`, so it reports the errors that may end the session itself. */
+const tus = createTusClient({
   http: upload => httpUpload({ ...upload, uri: new URL(upload.uri, apiOrigin()).href }),
   token: sessionToken,
   onProblem: problem => handleAuthError(problem, sessionToken())
@@ -37,9 +37,9 @@ const queue = createDepositQueue({
   reserve: (input, idempotencyKey) =>
     api('createDeposit', input, { idempotencyKey }).catch(allowRetry),
   getRequest: id => api('getRequest', { id }).catch(allowRetry),
-  send: uploads.send,
-  getOffset: uploads.getOffset,
-  cancelUpload: uploads.cancel,
+  send: tus.send,
+  getOffset: tus.getOffset,
+  cancelUpload: tus.cancel,
   remember(upload) {
     const person = signedInUserId()
     if (person !== undefined) void memory.save(upload, person)
@@ -108,7 +108,7 @@ export async function resumeUpload(requestId: string): Promise<void> {
 /** Cancels an upload that was begun on any device. */
 export async function cancelUpload(requestId: string): Promise<void> {
   const { upload } = await api('getOpenUpload', { id: requestId })
-  await uploads.cancel(upload)
+  await tus.cancel(upload)
 }
 
 interface PermissionMethods {
@@ -138,10 +138,11 @@ function lockFile(original: string, signal: AbortSignal): Promise<() => void> {
       onWait() {},
       onLost() {}
     })
-    signal.addEventListener('abort', () => {
+    const stop = () => {
       unlock()
       reject(signal.reason)
-    })
+    }
+    signal.addEventListener('abort', stop, { once: true })
   })
 }
 
