@@ -17,13 +17,13 @@ import { createSetupCode } from '../src/server/domain/installation/setup.ts'
 import { openDeps } from '../src/server/open-deps.ts'
 
 interface Command {
-  /** What stands in the list of commands. */
+  /** The text in the list of commands. */
   summary: string
-  /** Its own options: name → what to write for the value and what it means. */
+  /** The options of this command: a placeholder for the value and an explanation. */
   options?: Record<string, { value: string; means: string }>
-  /** What may stand behind the command without a name. */
+  /** An optional positional argument. */
   argument?: { name: string; means: string }
-  /** Answers the sentence for people; `facts` is what `--json` prints. */
+  /** Runs the command and returns its output. `--json` prints `facts`. */
   run(options: Record<string, string | undefined>): Promise<Answer>
 }
 
@@ -32,10 +32,10 @@ interface Answer {
   facts: Record<string, unknown>
 }
 
-/** The command cannot do what it is asked; the message says why and what to do. */
+/** Thrown where a command cannot be run now. The message says why and what to do. */
 class Refusal extends Error {}
 
-/** The command line was not understood. */
+/** Thrown for an invalid command line. */
 class Misuse extends Error {}
 
 const commands: Record<string, Command> = {
@@ -75,7 +75,7 @@ const commands: Record<string, Command> = {
   }
 }
 
-/** What a call of the command line writes, and its exit status: 0 done, 1 refused or failed, 2 not understood. */
+/** The output of a command and its exit status: 0 done, 1 refused or failed, 2 invalid command line. */
 export interface Outcome {
   status: 0 | 1 | 2
   out: string
@@ -162,12 +162,12 @@ function helpOf(name: string, { summary, options = {}, argument }: Command): Ans
   }
 }
 
-/** Settings and database are those of the service; it may be running. */
+/** Runs a command with the settings and the database of the service, which may be running. */
 async function inDeps(run: (deps: Deps) => Promise<Answer>): Promise<Answer> {
   const config = readConfig()
-  // what it says belongs to the answer; only what goes wrong is worth a line beside it
+  // the output is that of the command alone
   await using opened = await openDeps(config, createLog('silent'))
-  // awaited here, because all is closed when this returns
+  // awaited here, because everything is closed when this returns
   return await run(opened.deps)
 }
 

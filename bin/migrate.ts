@@ -3,7 +3,7 @@ import { readConfig } from '../src/server/config.ts'
 import { migrate } from '../src/server/db/migrate.ts'
 import { startPostgres } from '../src/server/db/postgres.ts'
 
-// Brings the database that the settings name to the state of the code, and starts nothing else.
+// Applies the missing migrations to the configured database and starts nothing else.
 try {
   const applied = await migrateOurs()
   process.stdout.write(`${applied.length === 0 ? 'No migrations to apply.' : applied.join('\n')}\n`)

@@ -34,7 +34,7 @@ import { createLogThrottle } from './http/log-throttle.ts'
 const allowedHeaders =
   'authorization, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +
   'tus-resumable, upload-offset, upload-length, upload-metadata, upload-defer-length, upload-concat'
-/** The API: every middleware and mount in the order a request meets them, and the one error handler. */
+/** Creates the API: middlewares and routes in the order of a request, and the only error handler. */
 export function createApp(
   deps: Deps,
   tenants: Tenants,
@@ -46,7 +46,7 @@ export function createApp(
   const app: Api = new Hono<ApiEnv>({ strict: true })
   const headers = apiHeadersFor(deps.settings)
   const inFlightCalls = createInFlightCalls(inFlightLimits)
-  // refused in a hurry, so that the log does not add to it
+  // an overload refuses many calls, so the log counts them
   const noteRefused = createLogThrottle((refused, reason: string) => {
     deps.log.warn({ reason, refused }, 'calls were refused for want of time')
   })
@@ -56,7 +56,7 @@ export function createApp(
     c.set('deps', deps)
     c.set('requestId', Buffer.from(deps.random(9)).toString('base64url'))
     c.set('address', c.env?.remoteAddress ?? '')
-    // pages are made by calls within the process
+    // calls within the process render pages and are never refused
     c.set('lagMs', c.env?.remoteAddress === undefined ? () => 0 : lagMs)
     await next()
     deps.log.info(
@@ -121,7 +121,7 @@ export function createApp(
       deps.log.error({ request: c.get('requestId'), err: error }, 'api call failed')
     }
     const response = answerError(c, expected)
-    // what an endpoint said before it failed still holds
+    // keep the headers that the endpoint set before it failed
     for (const [header, value] of c.res.headers) response.headers.set(header, value)
     if (expected.code === 'method_not_allowed') {
       response.headers.set('allow', methodsOf(c.req.path).join(', '))
@@ -137,7 +137,7 @@ export function createApp(
   return app
 }
 
-/** Counts a call from outside; those within the process make pages and are few. */
+/** Counts an external call. Calls within the process render pages and are few. */
 function beginInFlightCall(c: ApiContext, inFlightCalls: InFlightCalls): InFlightCall | undefined {
   const { remoteAddress, caller } = c.env ?? {}
   if (remoteAddress === undefined) return undefined
@@ -149,7 +149,7 @@ function beginInFlightCall(c: ApiContext, inFlightCalls: InFlightCalls): InFligh
   })
 }
 
-/** As draft-ietf-httpapi-ratelimit-headers-11 has it: `"verify_user_minute";r=599;t=60` */
+/** Returns the headers of draft-ietf-httpapi-ratelimit-headers-11: `"verify_user_minute";r=599;t=60` */
 function rateLimitHeaders(read: LimitReading[]): Record<string, string> {
   if (read.length === 0) return {}
   const list = (item: (reading: LimitReading) => string) => read.map(item).join(', ')
@@ -192,7 +192,7 @@ function methodsOf(pathname: string): string[] {
   return [...new Set(found.map(route => route.method))]
 }
 
-/** The pattern of a call that no endpoint took, because ids and names stay out of the log. */
+/** Returns the path pattern of an unmatched call for the log, which must not contain ids and names. */
 function routeOf(method: string, pathname: string): string {
   const matching = routes.filter(route => route.pattern.test(pathname))
   const exact = matching.find(route => route.method === method) ?? matching[0]

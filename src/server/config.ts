@@ -14,7 +14,7 @@ const databaseUrl = z
   .string()
   .check(z.regex(/^postgres(ql)?:\/\//, 'it must begin with postgres:// or postgresql://'))
 
-/** Every setting with its rule and default; `.env.example` explains them to people. */
+/** Every setting with its rule and default. `.env.example` explains them. */
 const settings = {
   PORT: z._default(port, 4321),
   HOST: z._default(z.string().check(z.minLength(1)), '127.0.0.1'),
@@ -62,29 +62,29 @@ const settings = {
   LIMIT_CONNECTIONS_PER_ADDRESS: z._default(count(1), 500)
 } as const
 
-/** Names of all settings, for the test that compares them with `.env.example`. */
+/** The names of all settings. A test compares them with `.env.example`. */
 export const settingNames = Object.keys(settings)
 
 const Settings = z.object(settings)
 
 export interface Config {
-  /** The operator's database; `undefined`: one that this process runs itself. */
+  /** The operator's database. Undefined: the embedded one. */
   database: { url: string; ownerUrl: string | undefined } | undefined
-  /** Tells other processes on the same database what happened, beside what they ask for anyway. */
+  /** Notifies other processes on the database at once, in addition to their polling. */
   notify: boolean
   port: number
   host: string
   managementPort: number
-  /** Scheme and port that people see, which a proxy may change. */
+  /** Scheme and port of the public address, which may be a proxy's. */
   scheme: 'http' | 'https'
   publicPort: number | undefined
-  /** `PUBLIC_URL` is set: the service is meant for other people. */
+  /** `PUBLIC_URL` is set, so the service is not only for a developer. */
   hasPublicUrl: boolean
   /** The operator declares this machine a developer's. */
   dev: boolean
-  /** The server that takes our mails, and whom they come from; `undefined`: they go to a folder. */
+  /** The mail server and the sender. Undefined: mails are written to a folder. */
   smtp: { url: string; from: string } | undefined
-  /** Absolute. */
+  /** An absolute path. */
   dataDir: string
   demo: boolean
   logLevel: string
@@ -110,7 +110,7 @@ export interface Config {
   }
 }
 
-/** Reads the environment once; throws one sentence for every wrong value, each naming its key. */
+/** Reads the settings from the environment. Throws a sentence for every invalid one. */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== '')
@@ -177,7 +177,7 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   }
 }
 
-/** An address of a server holds a password, which stays out of logs. */
+/** Returns a setting for an error message. Omits addresses of servers, which contain passwords. */
 function shown(key: string, given: Record<string, string | undefined>): string {
   return /^(DATABASE|SMTP)_\w*URL$/.test(key) ? key : `${key}=${given[key]}`
 }

@@ -1,13 +1,13 @@
 const beatMs = 50
-/** So many beats in a row are late: a short pause, of the machine or to collect garbage, is no overload. */
+/** This many late beats in a row are an overload. A single one may be a pause for garbage collection. */
 const beats = 3
-/** One delay of this length counts by itself: a call that holds the loop so long keeps everybody out. */
+/** A single delay of this length is an overload by itself. */
 const longMs = 1000
-/** How much of a delay is remembered at the next beat, so that one that is in time does not end it. */
+/** The part of a delay that counts at the next beat, so that one punctual beat does not end an overload. */
 const memory = 0.8
 
 export interface EventLoopLag extends Disposable {
-  /** By how many milliseconds the event loop is late: at least for some beats, or once for long. */
+  /** Returns by how many milliseconds the event loop is late. */
   ms(): number
 }
 

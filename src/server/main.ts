@@ -33,7 +33,7 @@ const drainMs = 10_000
 
 const stopping = new AbortController()
 let output: ProcessOutput | undefined
-/** Everything that must be closed, in the order it was opened. */
+/** Everything that must be closed, in the order of opening. */
 const owned = new AsyncDisposableStack()
 
 process.on('SIGTERM', () => stop(0))
@@ -42,20 +42,20 @@ process.on('SIGINT', () => stop(0))
 process.on('SIGHUP', () => stop(0))
 process.stdout.on('error', () => stop(0))
 process.stderr.on('error', () => stop(1))
-// the page renderer listens to these too and stays silent, so without this a bug would go unnoticed
+// the page renderer also listens to these and reports nothing, so bugs would go unnoticed
 process.on('unhandledRejection', error => fail(error, 'stack'))
 process.on('uncaughtException', error => fail(error, 'stack'))
 
 const started = start()
 started.catch(error => fail(error, 'message'))
 
-/** A start that is refused says why in a sentence; anything later is a bug and says where. */
+/** Prints an error and stops. A failed start prints the message, a later bug the stack. */
 function fail(error: unknown, part: 'message' | 'stack'): void {
   process.stderr.write(`${error instanceof Error ? error[part] : String(error)}\n`)
   stop(1)
 }
 
-/** Lets a start in hand come to its end, then takes everything down the other way round. Once. */
+/** Waits for a running start to end, then closes everything in reverse order. Works once. */
 function stop(code: number): void {
   if (stopping.signal.aborted) return
   stopping.abort()
@@ -69,12 +69,12 @@ function stop(code: number): void {
     )
 }
 
-/** Brings everything up in the order of its needs. */
+/** Starts everything in the order of dependencies. */
 async function start(): Promise<void> {
   const config = readConfig()
   output = createProcessOutput(process.stdout, config.logLevel)
   const { log } = output
-  // Passable, because as root the database runs as another user; what lies inside is private.
+  // others may pass through, because root runs the database as another user; the contents are private
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const build = await readBuild(join(import.meta.dirname, '../../dist'))
   const problems = await findStartupProblems({
@@ -141,7 +141,7 @@ async function start(): Promise<void> {
     {
       total: config.limits.connectionsPerProcess,
       perAddress: config.limits.connectionsPerAddress,
-      // a proxy brings many people, and one that is not named sits on this machine
+      // many people share a proxy, and an undeclared one runs on this machine
       isShared: createSharedPeers(config.trustedProxies)
     },
     log
@@ -172,7 +172,7 @@ async function start(): Promise<void> {
   owned.use(runJobs([fillDemoDocuments(deps)], log))
 }
 
-/** Stops taking requests and finishes those in hand; streams have heard of the stop and end. */
+/** Stops accepting requests and finishes the running ones. Event streams end by themselves. */
 async function drain(server: Server): Promise<void> {
   const closed = new Promise(resolve => server.close(resolve))
   server.closeIdleConnections()

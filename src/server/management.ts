@@ -10,16 +10,16 @@ import { pingDatabase } from './domain/installation/installation.ts'
 import type { Connections } from './http/connections.ts'
 
 const maxLagMs = 1000
-/** A twentieth of a small disk, but of a large one no more than two of the largest documents. */
+/** The disk is full below both: 5 % free, and room for two of the largest documents. */
 const leastFreeShare = 0.05
 const leastFreeBytes = 10_000_000_000
 
-/** `/healthz` (the process turns) and `/readyz` (it can do its work) on loopback, for operators and supervisors. */
+/** Serves `/healthz` (the process is alive) and `/readyz` (it can work) on loopback, for supervisors. */
 export async function startManagement(options: {
   port: number
   deps: Deps
   connections: Connections
-  /** False before the service listens and once it stops. */
+  /** Returns false before the service listens and after it has begun to stop. */
   isReady: () => boolean
 }): Promise<AsyncDisposable> {
   const lag = monitorEventLoopDelay({ resolution: 20 })
@@ -53,7 +53,7 @@ export async function startManagement(options: {
   }
 }
 
-/** Real work, a little of each kind. */
+/** Checks readiness by a little real work of each kind. */
 async function checks({
   deps,
   connections
@@ -79,7 +79,7 @@ async function checks({
   }
 }
 
-/** Deposits that wait for an operator: no reason to send people elsewhere. `null` where it cannot be asked. */
+/** Counts held deposits, which do not affect readiness. Returns null where the database fails. */
 async function countAllHeld(deps: Deps): Promise<number | null> {
   try {
     let held = 0

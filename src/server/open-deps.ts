@@ -22,19 +22,19 @@ export interface OpenedDeps extends AsyncDisposable {
 }
 
 /**
- * Database, keys and documents of an installation, for the service and for the command line: starts or
- * adopts the database, brings it to the state of the code, and refuses one that keeps no company apart.
+ * Opens database, keys and documents of an installation, for the service and the command line. Starts or
+ * adopts the database, migrates it, and throws where it does not keep companies apart.
  */
 export async function openDeps(
   config: Config,
   log: Log,
   /** Aborted when the process stops. */
   stopping: AbortSignal = new AbortController().signal,
-  /** Told when the embedded database is gone for good. */
+  /** Called when the embedded database cannot be restarted. */
   onGivenUp: (error: Error) => void = () => undefined
 ): Promise<OpenedDeps> {
   await using owned = new AsyncDisposableStack()
-  // Passable, because as root the database runs as another user; what lies inside is private.
+  // others may pass through, because root runs the database as another user; the contents are private
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const place = await findDatabase()
   await migrate(place)
@@ -84,7 +84,7 @@ export async function openDeps(
     [Symbol.asyncDispose]: () => kept.disposeAsync()
   }
 
-  /** On an empty database the first of several processes makes the keys, and the others wait for them. */
+  /** Opens the keys. For an empty database the first process creates them and others wait. */
   async function openOwnKeys(): Promise<Keys> {
     const isFirst = (await recordedKekId(db)) === undefined
     await using _lock = isFirst ? await lockFirstStart(place) : undefined
@@ -97,7 +97,7 @@ export async function openDeps(
     return keys
   }
 
-  /** The operator's server, or one of our own that is kept running. */
+  /** Returns the operator's database, or starts and supervises the embedded one. */
   async function findDatabase(): Promise<DatabaseLocation> {
     if (config.database) return config.database
     const dir = join(config.dataDir, 'pg')

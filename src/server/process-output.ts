@@ -2,19 +2,19 @@ import { styleText } from 'node:util'
 import { createLog } from './adapters/log.ts'
 import type { Log } from './domain/deps.ts'
 
-/** What a start tells whoever made it. */
+/** What the output shows once the service is ready. */
 export interface StartSummary {
-  /** Where the pages are. */
+  /** Address of the pages. */
   address: string
-  /** Makes the first operator; absent once there is one. */
+  /** Link to create the first operator. Undefined once there is one. */
   setupLink: string | undefined
   demo: { address: string; account: { email: string; password: string } | undefined } | undefined
   dataDir: string
-  /** Folder of the mails, where no server takes them. */
+  /** Folder of the mails, where no mail server is configured. */
   outbox: string | undefined
 }
 
-/** How the service speaks: to a person in a terminal, or to programs that keep its output. */
+/** The output of the service: for a person in a terminal, or as JSON lines for programs. */
 export interface ProcessOutput {
   log: Log
   starting(): void
@@ -41,14 +41,14 @@ function createLogOutput(level: string): ProcessOutput {
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-/** Few plain lines. Ordinary work is silent; what goes wrong and mails that nobody sends are said. */
+/** Prints a few plain lines: warnings, errors, and links of mails that no server sends. */
 export function createTerminalOutput(
   stream: NodeJS.WriteStream,
   level: string,
   clock: () => Date = () => new Date()
 ): ProcessOutput {
   const says = (wanted: string) => levels.indexOf(wanted) >= levels.indexOf(level)
-  // without color where the terminal has none or NO_COLOR asks for none
+  // respects NO_COLOR and terminals without color
   const paint = (format: 'bold' | 'dim' | 'red' | 'yellow', text: string) =>
     styleText(format, text, { stream })
   const line = (text: string) => stream.write(`${text}\n`)
@@ -102,7 +102,7 @@ function kindOf(facts: object): string {
   return 'kind' in facts ? `(${String(facts.kind).replaceAll('_', ' ')})` : ''
 }
 
-/** Names of facts that hold no person's words. */
+/** Names of facts that contain no personal data. */
 const harmless = ['job', 'company', 'host', 'path', 'route', 'status', 'code', 'request']
 
 /** `{ job: 'forget', err }` → `: the reason (job forget)` */
@@ -113,6 +113,6 @@ function detailsOf(facts: object): string {
   let error: unknown = 'err' in facts ? facts.err : undefined
   for (; error instanceof Error; error = error.cause) reasons.push(error.message)
   const details = `${reasons.map(reason => `: ${reason}`).join('')}${named && ` (${named})`}`
-  // What another server answered must not move the terminal's cursor.
+  // control characters from another server must not move the terminal's cursor
   return details.replaceAll(/\p{Cc}+/gu, ' ')
 }

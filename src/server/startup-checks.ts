@@ -6,21 +6,21 @@ import { type AddressRange, parseNetwork } from './domain/ip-addresses.ts'
 import { parseTrustedNetwork } from './http/hosts.ts'
 
 interface Circumstances {
-  /** Of the address that people see. */
+  /** Scheme of the public address. */
   scheme: 'http' | 'https'
   trustedProxies: string[]
-  /** Where pages and API listen. */
+  /** Address on which pages and API listen. */
   host: string
   /** Ports that must be free. */
   ports: { PORT?: number; MANAGEMENT_PORT?: number }
-  /** Holds `staging` and `blobs`; both are made when they are missing. */
+  /** Folder of `staging` and `blobs`, which are created when missing. */
   documents: string
   now: Date
   /** When the pages were built. */
   built: Date
 }
 
-/** What makes it wrong to start here at all, one sentence each; `findDatabaseFaults` asks the database. */
+/** Returns why the service must not start, one sentence each. `findDatabaseFaults` checks the database. */
 export async function findStartupProblems(circumstances: Circumstances): Promise<string[]> {
   const { scheme, trustedProxies, host, ports, documents, now, built } = circumstances
   return [
@@ -33,7 +33,7 @@ export async function findStartupProblems(circumstances: Circumstances): Promise
   ]
 }
 
-/** The process speaks no TLS itself. Limits by address are useless where every address is the proxy's. */
+/** Checks that an https address has a declared proxy. Else all visitors would share its address. */
 function undeclaredProxyProblems(scheme: 'http' | 'https', trustedProxies: string[]): string[] {
   if (scheme === 'http' || trustedProxies.length > 0) return []
   return [
@@ -43,7 +43,7 @@ function undeclaredProxyProblems(scheme: 'http' | 'https', trustedProxies: strin
 
 const purposes = { PORT: 'pages and API', MANAGEMENT_PORT: 'health checks' }
 
-/** Tried before anything is made, so that a start in vain leaves nothing behind. */
+/** Checks a port before anything is created, so that a failed start leaves nothing behind. */
 async function portProblems(
   setting: keyof typeof purposes,
   host: string,
@@ -68,7 +68,7 @@ async function portProblems(
   return [`${what} cannot be opened on ${host} (${code}): see HOST and ${setting}.`]
 }
 
-/** Trusting everybody lets every caller choose the address by which they are counted. */
+/** Checks that not every address is trusted as a proxy. Else callers could choose their address. */
 function proxyProblems(trustedProxies: string[]): string[] {
   const ranges: AddressRange[] = []
   const problems: string[] = []
@@ -79,7 +79,7 @@ function proxyProblems(trustedProxies: string[]): string[] {
       problems.push(error instanceof Error ? error.message : String(error))
     }
   }
-  // of IPv6 the part from which callers can come
+  // 2000::/3 is all of IPv6 from which callers can come
   for (const [name, network] of [
     ['IPv4', '0.0.0.0/0'],
     ['IPv6', '2000::/3']
@@ -103,7 +103,7 @@ function covers(ranges: AddressRange[], whole: AddressRange | undefined): boolea
   return false
 }
 
-/** A document is kept by one rename, which is whole or not at all only within one file system. */
+/** Checks the document folders. A rename between them is atomic only within one file system. */
 async function folderProblems(documents: string): Promise<string[]> {
   const staging = join(documents, 'staging')
   const blobs = join(documents, 'blobs')
@@ -128,7 +128,7 @@ async function folderProblems(documents: string): Promise<string[]> {
   return problems
 }
 
-/** Tried and not only compared, because two mounts of one file system refuse a rename as well. */
+/** Tries a rename, which also fails between two mounts of the same file system. */
 async function shareFileSystem(from: string, to: string): Promise<boolean> {
   if ((await stat(from)).dev !== (await stat(to)).dev) return false
   const name = probeName()
@@ -145,7 +145,7 @@ async function shareFileSystem(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Sessions, quotas and evidence go by the clock; one that fell back would reopen what is over. */
+/** Checks the clock. One that is set back would revive expired sessions and periods. */
 function clockProblems(now: Date, built: Date): string[] {
   if (now >= built) return []
   return [

@@ -7,10 +7,11 @@ import { parseCompanyId } from '../db/scope.ts'
 import type { Blobs, CompanyId, Digest, Staged } from '../domain/deps.ts'
 
 /**
- * Documents as files below one folder: `staging/<company>/<upload>` while they arrive, with
- * `.<generation>` behind it once another process has taken over the writing,
- * `blobs/<company>/<aa>/<tag>` once kept. Both lie on one file system, so keeping is one rename.
- * `removed/<company>` notes that the company's files are to go.
+ * Stores documents as files:
+ * - `staging/<company>/<upload>` during the upload, with `.<generation>` behind it after another process
+ *   has taken over the writing,
+ * - `blobs/<company>/<aa>/<tag>` once kept. Both are on one file system, so keeping a file is a rename.
+ * - `removed/<company>` notes that the company's files must be deleted.
  */
 export function openBlobs(directory: string): Blobs {
   const staged = (file: Staged) => join(directory, 'staging', file.company_id, nameOf(file))
@@ -24,7 +25,7 @@ export function openBlobs(directory: string): Blobs {
     stagingFile: staged,
     sizeStaged: async file => (await find(staged(file)))?.size,
     async takeOverStaged(file) {
-      // the process before may have died before it copied what it took over itself
+      // the previous process may have died before it copied the file it had taken over
       for (let generation = file.generation - 1; generation >= 0; generation--) {
         const before = staged({ ...file, generation })
         try {
@@ -52,7 +53,7 @@ export function openBlobs(directory: string): Blobs {
       const [coming, there] = await Promise.all([find(source), find(target)])
       const isIntact = there && there.ino !== damaged && coming && there.size === coming.size
       if (isIntact) await rm(source)
-      // without a source a crash came between the rename and the commit: the file is in place already
+      // no source: a crash came between rename and commit, and the file is already in place
       else if (coming || !there) await rename(source, target)
       await sync(dirname(target))
     },
@@ -89,7 +90,7 @@ export function openBlobs(directory: string): Blobs {
     },
     async read(company, tag, range) {
       const file = await open(kept(company, tag), 'r')
-      // as: Node's web streams and the platform's are the same thing with two declarations
+      // as: Node declares its web streams apart from the platform's
       return Readable.toWeb(file.createReadStream(range)) as ReadableStream<Uint8Array<ArrayBuffer>>
     },
     async discardKept(company, tag) {
@@ -109,13 +110,13 @@ export function openBlobs(directory: string): Blobs {
     },
     async changedKept(company, tag) {
       const file = await stat(kept(company, tag)).catch(nothingIfMissing)
-      // A rename updates ctime and leaves mtime as it was.
+      // a rename updates ctime and not mtime
       return 'ctime' in file ? file.ctime : undefined
     }
   }
 }
 
-/** Returns the name of a staged file: `A…A`, `A…A.1`. Upload ids reach a path, so they are checked again. */
+/** Returns the name of a staged file: `A…A`, `A…A.1`. Checks the id again, because it is part of a path. */
 function nameOf({ id, generation }: Staged): string {
   if (!/^[A-Za-z0-9_-]{22}$/.test(id)) throw new Error('an upload id has 22 characters')
   return generation === 0 ? id : `${id}.${generation}`
@@ -131,7 +132,7 @@ async function oldFiles(folder: string, before: Date): Promise<string[]> {
   const found: string[] = []
   for (const name of await readdir(folder).catch(nothingIfMissing)) {
     const file = await stat(join(folder, name)).catch(nothingIfMissing)
-    // a rename changes the second of the two times and not the first
+    // a rename updates ctime and not mtime
     if ('ctime' in file && file.isFile() && file.ctime < before) found.push(name)
   }
   return found
@@ -164,7 +165,7 @@ async function digest(path: string): Promise<Digest | undefined> {
   }
 }
 
-/** Flushes a file's bytes, or a folder's names, to the disk. */
+/** Flushes a file, or the entries of a folder, to the disk. */
 async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
@@ -174,7 +175,7 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Makes a folder and every missing parent below `root`, each one's name flushed. */
+/** Creates a folder and its missing parents below `root` and flushes each entry to the disk. */
 async function makeDurable(folder: string, root: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 })
   if (first === undefined) return

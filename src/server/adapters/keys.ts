@@ -18,12 +18,12 @@ import { signEs256 } from '../domain/es256.ts'
 export interface KeysOptions {
   /** Folder of the key files. */
   directory: string
-  /** Id of the root secret that the database names; `undefined` on an empty one, and only then keys are made. */
+  /** Id of the root secret in the database. Undefined for an empty database; only then keys are created. */
   recordedKekId: string | undefined
   clock: () => Date
 }
 
-/** A start with the wrong keys would lock everybody out in silence; the message says what to do. */
+/** Thrown where the keys are wrong, which would lock everybody out. The message says what to do. */
 class KeysRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -31,7 +31,7 @@ class KeysRefused extends Error {
   }
 }
 
-/** Opens the installation's secrets, and makes them at the very first start. */
+/** Opens the installation's secrets and creates them at the first start. */
 export async function openKeys({ directory, recordedKekId, clock }: KeysOptions): Promise<Keys> {
   if (recordedKekId === undefined) await mkdir(directory, { recursive: true, mode: 0o700 })
   await refuseLooseMode(directory, '0700')
@@ -41,12 +41,12 @@ export async function openKeys({ directory, recordedKekId, clock }: KeysOptions)
   return keysOf(secret, tokenKeys, { directory, clock })
 }
 
-/** Time for every process to learn of a new token key before anything is signed with it. */
+/** Delay before a new token key signs, so that every process knows it by then. */
 const announcedMinutes = 10
-/** By then every token has ended that a replaced key has signed. */
+/** After this time every token of a replaced key has expired. */
 const replacedHours = 24
 
-/** Makes the token key that takes over in ten minutes; running processes learn of it by themselves. */
+/** Creates a token key that signs from ten minutes on. Running processes find it by themselves. */
 export async function rotateTokenKey({
   directory,
   clock
@@ -70,7 +70,7 @@ function keysOf(
   found: TokenKey[],
   { directory, clock }: Pick<KeysOptions, 'directory' | 'clock'>
 ): Keys {
-  // ready for use: made from bytes with each call they cost more than the work that is done with them
+  // key objects, because importing a key for each call costs more than using it
   const derive = (label: string) =>
     createSecretKey(Buffer.from(hkdfSync('sha256', secret, '', `vidimus/v1/${label}`, 32)))
   const derived: Record<Label, KeyObject> = {
@@ -83,7 +83,7 @@ function keysOf(
     repetition: derive('repetition')
   }
   let newestFirst = sorted(found)
-  /** Whoever remembers what a public key has proven compares the objects, and the id names the key. */
+  /** Keeps the key object of a known id, because caches of verified proofs compare objects. */
   const sameAsBefore = (read: TokenKey): TokenKey => {
     const known = newestFirst.find(({ kid }) => kid === read.kid)
     return known ? { ...read, verifying: known.verifying } : read
@@ -93,7 +93,7 @@ function keysOf(
     mac: (label, text) => createHmac('sha256', derived[label]).update(text).digest(),
     seal: (plain, aad) => seal(derived.seal, randomBytes(12), plain, aad),
     sealSame(plain, aad) {
-      // a nonce of the message itself comes twice for the same message alone
+      // the nonce is derived from the message, so it repeats only for the same message
       const message = createHmac('sha256', derived.nonce)
         .update(`${aad.length}|${aad}|`)
         .update(plain)
@@ -108,7 +108,7 @@ function keysOf(
     },
     signingKey() {
       const now = clock().getTime()
-      // A key made for later is known to verifiers before anything is signed with it.
+      // a newer key already verifies but does not sign yet
       const current = newestFirst.find(({ notBefore }) => notBefore <= now) ?? newestFirst.at(-1)
       if (!current) throw new Error('keys: no token key')
       return { kid: current.kid, sign: current.sign }
@@ -171,7 +171,7 @@ async function readRootSecret(directory: string, name: string): Promise<Buffer> 
   return secret
 }
 
-/** First 8 hex digits of its SHA-256. */
+/** Returns the first 8 hex digits of the SHA-256. */
 function idOf(secret: Buffer): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 8)
 }
@@ -198,7 +198,7 @@ async function openTokenKeys(
   if (found.length === 0 && !make) {
     throw new KeysRefused(`${directory} holds no token key: put back the copy of your keys`)
   }
-  // The first key is valid at once, whatever the clock does next.
+  // the first key is valid at once, whatever the clock says
   if (found.length === 0) return [await importTokenKey(await makeTokenKey(directory, new Date(0)))]
   return Promise.all(found.map(name => readTokenKey(directory, name)))
 }
@@ -245,7 +245,7 @@ async function importTokenKey(file: TokenKeyFile): Promise<TokenKey> {
   return {
     kid,
     notBefore: Date.parse(file.not_before),
-    // here and not by Web Crypto, which takes longer to reach its thread than to sign
+    // not by Web Crypto, whose thread switch takes longer than signing
     sign: text => signEs256(key, text),
     verifying: await crypto.subtle.importKey('jwk', { kty, crv, x, y }, curve, true, ['verify'])
   }
@@ -263,7 +263,7 @@ async function readSecret(directory: string, name: string): Promise<string> {
   })
 }
 
-/** Whole or not at all, also after a power cut: a half-written root secret would lock everybody out. */
+/** Writes a file atomically, also across a power cut: a partial root secret would lock everybody out. */
 async function writeSecret(directory: string, name: string, text: string): Promise<void> {
   const draft = join(directory, `.${name}.${randomBytes(6).toString('hex')}`)
   const file = await open(draft, 'wx', 0o600)
@@ -286,7 +286,7 @@ async function refuseLooseMode(path: string, allowed: '0700' | '0600'): Promise<
   const found = await stat(path).catch(cause => {
     throw new KeysRefused(`${path} is missing: put back the copy of your keys`, { cause })
   })
-  // Windows has no such modes.
+  // Windows has no such modes
   if (process.platform === 'win32' || (found.mode & 0o077) === 0) return
   throw new KeysRefused(`${path} is open to others: chmod ${allowed} ${path}`)
 }

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import type { Log } from '../domain/deps.ts'
 
-/** JSON lines on standard output. Callers give ids and counts; what could be a secret is cut out all the same. */
+/** Returns a log that writes JSON lines to standard output. It removes fields that could contain secrets. */
 export function createLog(level: string): Log {
   return pino({
     level,
@@ -30,7 +30,7 @@ export function createLog(level: string): Log {
   })
 }
 
-/** Message, code and stack; a database error's `detail` would quote the row. */
+/** Returns message, code and stack. Omits the `detail` of a database error, which quotes the row. */
 function describe(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }
   return {

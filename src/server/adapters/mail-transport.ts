@@ -6,23 +6,23 @@ import type { Letter, Log, Mails } from '../domain/deps.ts'
 import { mailHtml, mailText } from './mail-text.ts'
 
 interface MailOptions {
-  /** Without a server, mails become files in `outbox`. */
+  /** Without a mail server, mails are written to `outbox`. */
   smtp: { url: string; from: string } | undefined
   outbox: string
   log: Log
 }
 
-/** Brings letters to the operator's mail server, or into a folder where a developer reads them. */
+/** Opens the way of mails: the operator's mail server, or a folder for developers. */
 export async function openMails({ smtp, outbox, log }: MailOptions): Promise<Mails> {
   if (smtp) return viaServer(smtp)
   await mkdir(outbox, { recursive: true, mode: 0o700 })
   return intoFolder(outbox, log)
 }
 
-/** A server that is gone must not hold up what waits behind it. */
+/** An unreachable server must not delay other work. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 
-/** Connections stay open while there are letters, and each takes some: greeting a server costs more than a letter. */
+/** Connections are reused while there are letters, because connecting costs more than sending. */
 const pool = { pool: true, maxConnections: 4, idleTimeout: 1000, maxRequeues: 0 } as const
 
 function viaServer({ url, from }: { url: string; from: string }): Mails {
@@ -34,7 +34,7 @@ function viaServer({ url, from }: { url: string; from: string }): Mails {
         return 'sent'
       } catch (error) {
         const { code = '', responseCode = 0, message = '' } = Object(error)
-        // this address or this letter is refused for good; anything else may pass
+        // this address or letter is refused permanently; other errors may pass
         const isFinal = responseCode >= 500 && ['EENVELOPE', 'EMESSAGE'].includes(code)
         if (isFinal) return 'refused'
         if (code === 'ETLS') {
@@ -47,14 +47,14 @@ function viaServer({ url, from }: { url: string; from: string }): Mails {
             'the certificate of the mail server is signed by nobody known: name its authority in NODE_EXTRA_CA_CERTS'
           )
         }
-        // the server's own words name people
+        // without the server's message, which may name people
         throw new Error(`the mail server did not take it: ${code} ${responseCode || ''}`.trim())
       }
     }
   }
 }
 
-/** Mails carry links that open accounts: off this machine they go over TLS or wait. */
+/** Requires TLS for a remote server, because mails contain links that open accounts. */
 function encryption(url: string): { requireTLS?: true } {
   const { protocol, hostname, searchParams } = new URL(url)
   const isHere = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
@@ -81,7 +81,7 @@ function intoFolder(outbox: string, log: Log): Mails {
   }
 }
 
-/** A letter is made of our own words: nothing is read from a disk or fetched for it. */
+/** Letters contain only our own text, so nodemailer may not read files or fetch addresses. */
 const closed = { disableFileAccess: true, disableUrlAccess: true }
 
 function messageOf(letter: Letter, address: string): SendMailOptions {
@@ -94,7 +94,7 @@ function messageOf(letter: Letter, address: string): SendMailOptions {
     html: mailHtml(letter),
     messageId: `<${letter.id}@${letter.from.host}>`,
     headers: {
-      // no out-of-office answers, and no lists
+      // prevents out-of-office replies
       'Auto-Submitted': 'auto-generated',
       'Content-Language': letter.locale
     }

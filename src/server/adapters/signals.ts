@@ -3,9 +3,9 @@ import { parseCompanyId } from '../db/scope.ts'
 import type { CompanyId, PersonKey, Signal, Signals } from '../domain/deps.ts'
 
 /**
- * Signals between the parts of one process. With `notifications`, those of events, sessions, writers and
- * domains also reach the other processes on the database. Those of uploads and mails do not: whoever
- * took one goes on with it.
+ * Creates the signals between the parts of a process. With `notifications`, those of events, sessions,
+ * writers and domains also reach the other processes on the database. Those of uploads and mails do not,
+ * because the process that took one also finishes it.
  */
 export function createSignals(notifications?: Pick<Notifications, 'send' | 'listen'>): Signals {
   const events = signal<PersonKey>(key => notifications?.send(`events ${key.company} ${key.user}`))
@@ -19,7 +19,7 @@ export function createSignals(notifications?: Pick<Notifications, 'send' | 'list
   const missed = signal<void>()
   notifications?.listen({
     text(text) {
-      // whoever may use the database may say anything: what makes no sense is not for us
+      // any database user can notify, so malformed texts are ignored
       const [name, first = '', second] = text.split(' ')
       if (name === 'domains') domains.deliver(first)
       const company = parseCompanyId(first)
@@ -34,7 +34,7 @@ export function createSignals(notifications?: Pick<Notifications, 'send' | 'list
 }
 
 interface BridgedSignal<T> extends Signal<T> {
-  /** Tells the listeners of this process alone. */
+  /** Calls the listeners of this process only. */
   deliver(value: T): void
 }
 

@@ -3,7 +3,7 @@ import type { StatementBuilder } from './query-executor.ts'
 import type { CompanyId } from './scope.ts'
 
 /**
- * Joins two tables on a pair of columns and on the company, so that the primary key of either serves:
+ * Joins two tables on a pair of columns and on the company, so that primary keys can be used:
  * `inSameCompany(join, 'user.id', 'session.user_id')`.
  */
 export function inSameCompany<DB, TB extends keyof DB>(

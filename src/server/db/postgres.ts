@@ -15,29 +15,28 @@ import {
   spawnAs
 } from './unprivileged-user.ts'
 
-/** A running PostgreSQL. Several processes may share one: the first starts it, the others adopt it. */
+/** A running PostgreSQL. Several processes may share it: the first starts it, the others adopt it. */
 export interface Postgres {
   socketDir: string
   version: string
   startedHere: boolean
-  /** Resolves once this process has lost the server, by its own stop or by a crash of any kind. */
+  /** Resolves once this process has lost the server, by its own stop or by a crash. */
   lost: Promise<void>
   /**
-   * Shuts the server down if nobody else is connected, whoever started it: a start after a crash
-   * adopts what the crash left, and must not leave it behind again. `evenIfShared` does so in any
-   * case; it is for tests, which own their server.
+   * Shuts the server down if nobody else is connected, also one that this process has adopted: it may
+   * be left from a crash. `evenIfShared` shuts it down in any case; it is for tests, which own theirs.
    */
   stop(how?: { evenIfShared: boolean }): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export interface PostgresOptions {
-  /** The data directory, made on the first start. The server's log lies beside it as `<dir>.log`. */
+  /** The data directory, created at the first start. The server's log is `<dir>.log`. */
   dir: string
   log?: (text: string) => void
-  /** Whose server to start; the bundled one when absent. */
+  /** The programs to run; the bundled ones when absent. */
   binaries?: () => Promise<Binaries>
-  /** Server settings for tests; the defaults are the durable ones. */
+  /** Server settings for tests. The defaults are durable. */
   settings?: Record<string, string>
 }
 
@@ -46,12 +45,12 @@ const stopSeconds = 60
 const pollMillis = 5
 const maxTries = 20
 const maxLogBytes = 10_000_000
-// A socket address holds 107 bytes, of which '/.s.PGSQL.5432' takes 14.
+// A socket address has at most 107 bytes, of which '/.s.PGSQL.5432' takes 14.
 const maxSocketDirBytes = 93
 
-/** How to reach the embedded server; what a `DATABASE_URL` says would take the same shape. */
+/** Returns how to connect to the embedded server. */
 export function connectionTo(socketDir: string, database: string, user: string) {
-  // port and ssl are named because pg would otherwise take them from the environment
+  // pg would otherwise take port and ssl from the environment
   return { host: socketDir, port: 5432, database, user, ssl: false }
 }
 
@@ -74,7 +73,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       launch ??= await prepare(dir, settings, await binaries())
       if (attempt && attempt.failure === undefined) continue
       if (attempt?.failure !== undefined) {
-        // Another process was quicker, or children of a killed server still hold its shared memory.
+        // another process was faster, or children of a killed server still hold its shared memory
         reason = attempt.failure
         await sleep(100)
       }
@@ -100,7 +99,7 @@ interface Presence {
   version: string
 }
 
-/** A connection held as long as this process uses the server, so that its starter sees it is shared. */
+/** Opens a connection for as long as this process uses the server, so that others see it is shared. */
 async function connect(socketDir: string): Promise<Presence | Error> {
   const client = new pg.Client({
     ...connectionTo(socketDir, 'postgres', 'postgres'),
@@ -159,7 +158,7 @@ async function shutDown(dir: string, pid: number) {
   }
 }
 
-/** Counts for up to a second, because backends of a pool closed just now take a moment to go. */
+/** Counts other connections for up to a second, because those of a closed pool take a moment to end. */
 async function otherClients(presence: pg.Client): Promise<number> {
   let count = 0
   for (const until = Date.now() + 1000; Date.now() < until; await sleep(20)) {
@@ -178,11 +177,11 @@ async function otherClients(presence: pg.Client): Promise<number> {
 
 interface Attempt {
   pid: number | undefined
-  /** Set once the server process has ended. */
+  /** Set when the server process has ended. */
   failure: string | undefined
 }
 
-/** Everything before the server process: binaries, user, data directory, socket directory. */
+/** Prepares a start: binaries, user, data directory, socket directory. */
 async function prepare(dir: string, settings: Record<string, string>, binaries: Binaries) {
   const as = await chooseRunAs(dir, binaries.postgres)
   await initialise(dir, as, binaries)
@@ -191,7 +190,7 @@ async function prepare(dir: string, settings: Record<string, string>, binaries: 
   const all = {
     listen_addresses: '',
     unix_socket_permissions: '0700',
-    // without it the log would quote e-mail addresses from unique violations
+    // otherwise the log would quote e-mail addresses from unique violations
     log_error_verbosity: 'terse',
     ...settings
   }
@@ -200,7 +199,7 @@ async function prepare(dir: string, settings: Record<string, string>, binaries: 
 }
 
 async function launchServer(as: RunAs, postgres: string, args: string[], logFile: string) {
-  // A file and not a pipe: a pipe breaks when this process dies and blocks the server when it is full.
+  // a file, because a pipe breaks when this process dies and blocks the server when it is full
   const output = await open(logFile, 'a', 0o600)
   try {
     if ((await output.stat()).size > maxLogBytes) await output.truncate()
@@ -226,7 +225,7 @@ async function initialise(dir: string, as: RunAs, { initdb, major }: Binaries) {
   const versionOf = () => readFile(join(dir, 'PG_VERSION'), 'utf8').catch(ignoreMissing)
   if ((await versionOf()) === undefined) {
     await removeAbandonedCopies(dir)
-    // Made beside its place and renamed, so that a half-made directory is never taken for a whole one.
+    // created under another name and renamed, so that a partial directory is never used
     const copy = `${dir}.init-${process.pid}`
     await mkdir(copy, { mode: 0o700 })
     const maker = initdbUser(as)
@@ -238,7 +237,7 @@ async function initialise(dir: string, as: RunAs, { initdb, major }: Binaries) {
       await syncFolder(dirname(dir))
     } catch (cause) {
       await rm(copy, { recursive: true, force: true })
-      // Another process that made it first is no failure: its directory is now there.
+      // another process has created it
       if ((await versionOf()) === undefined) {
         throw new Error(`No database could be made in ${dir}: ${lastLine(cause)}.`, { cause })
       }
@@ -265,7 +264,7 @@ async function removeAbandonedCopies(dir: string) {
   }
 }
 
-/** The data directory itself, or a short private one where its path is too long for a socket. */
+/** Returns the data directory, or a short private one where its path is too long for a socket. */
 async function socketDirFor(dir: string, as: RunAs): Promise<string> {
   if (Buffer.byteLength(dir) <= maxSocketDirBytes) return dir
   const name = createHash('sha256').update(dir).digest('hex').slice(0, 16)
@@ -274,7 +273,7 @@ async function socketDirFor(dir: string, as: RunAs): Promise<string> {
   await handOver(short, as)
   const { mode, uid } = await lstat(short)
   const server = as.kind === 'user' ? as.uid : process.getuid?.()
-  // Everyone may write to the temp folder, and who owns this folder may log in as anybody.
+  // anyone may write to the temp folder, and the owner of this folder may log in as anybody
   if ((mode & 0o170077) !== 0o040000 || uid !== server) {
     throw new Error(`${short} does not belong to the database alone: remove it and start again.`)
   }

@@ -4,10 +4,10 @@ import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-/** What `postmaster.pid` says about a data directory, checked against the process it names. */
+/** The state of a data directory from `postmaster.pid` and the process it names. */
 export type Postmaster =
   | { status: 'absent' | 'empty' }
-  /** `dead`: no such process; `foreign`: the number now belongs to another program. */
+  /** `dead`: no such process. `foreign`: another program now has the process id. */
   | { status: 'dead' | 'zombie' | 'foreign'; pid: number }
   | { status: 'starting' | 'ready' | 'stopping'; pid: number; socketDir: string }
 
@@ -25,10 +25,10 @@ export async function findPostmaster(dir: string): Promise<Postmaster> {
   return { status, pid, socketDir: lines[4] ?? '' }
 }
 
-/** Removes what makes PostgreSQL refuse to start although nobody serves the directory. */
+/** Removes a stale `postmaster.pid`, which would keep PostgreSQL from starting. */
 export async function removeStalePidFile(dir: string, found: Postmaster) {
   const file = join(dir, 'postmaster.pid')
-  // An empty file may be one that is just being written; a zombie may be about to be reaped.
+  // an empty file may be one that is being written; a zombie may be about to be reaped
   const patienceMillis = found.status === 'empty' ? 300 : found.status === 'zombie' ? 2000 : 0
   const until = Date.now() + patienceMillis
   while (Date.now() < until) {
@@ -37,7 +37,7 @@ export async function removeStalePidFile(dir: string, found: Postmaster) {
   }
   const before = await readFile(file, 'utf8').catch(ignoreMissing)
   if ((await findPostmaster(dir)).status !== found.status || before === undefined) return
-  // Moved first and compared after, so that a server which starts at this moment gets its file back.
+  // moved first and compared afterwards, so that a server that is just starting gets its file back
   const aside = `${file}.stale-${process.pid}`
   await rename(file, aside).catch(ignoreMissing)
   const moved = await readFile(aside, 'utf8').catch(ignoreMissing)
@@ -58,7 +58,7 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
-/** For `.catch()`: a file that is not there is `undefined`. */
+/** For `.catch()`: returns undefined for a missing file and rethrows any other error. */
 export function ignoreMissing(error: unknown): undefined {
   if (codeOf(error) !== 'ENOENT') throw error
 }
@@ -67,19 +67,19 @@ async function kindOfProcess(pid: number, dir: string) {
   const { state, argv } = await lookAt(pid)
   if (state === undefined) return 'dead'
   if (state === 'Z') return 'zombie'
-  // Backends rename themselves to 'postgres: …', so only a postmaster keeps the plain name.
+  // backends rename themselves to 'postgres: …'; only a postmaster keeps the plain name
   if (basename(argv[0] ?? '') !== 'postgres') return 'foreign'
   return (await servesDirectory(pid, argv, dir)) ? 'postmaster' : 'foreign'
 }
 
 async function servesDirectory(pid: number, argv: string[], dir: string): Promise<boolean> {
-  // A postmaster works inside its directory, also after that was renamed. Containers may forbid root
-  // to look at another user's process; then its command line decides.
+  // A postmaster's working directory is the data directory, even if that is renamed. In containers root
+  // may not read it of another user's process; then the command line decides.
   const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined)
   if (cwd) return cwd === dir
   const named = argv[argv.indexOf('-D') + 1] ?? ''
   const real = await realpath(named).catch(() => undefined)
-  // The named directory is gone: it may have been renamed to ours, so leave the process alone.
+  // the named directory is gone: it may be ours under an old name, so do not treat it as foreign
   return real === undefined || real === dir
 }
 

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from 'kysely'
 
-/** Columns as the migrations leave them: `bigint` reads as number, `jsonb` is written as text. */
+/** The tables after all migrations. `bigint` is read as a number, `jsonb` is written as text. */
 export interface Database {
   installation: {
     only_row: Generated<boolean>
@@ -247,7 +247,7 @@ export interface Database {
   }
 }
 
-/** Why and since when (ISO) somebody or something is switched off. */
+/** Why and since when (ISO) a person, company or domain is disabled. */
 export interface DisabledMark {
   reason: string
   since: string

@@ -1,7 +1,7 @@
 import { appRole } from './connection-config.ts'
 import { type Db, poolOf } from './open.ts'
 
-/** The only functions that may look across companies, and the one that may delete one. */
+/** The only functions with the rights of their owner: they read across companies or delete one. */
 const definerFunctions = [
   'public.has_own_domain()',
   'public.list_companies()',
@@ -9,12 +9,12 @@ const definerFunctions = [
   'public.remove_demo(uuid)',
   'public.resolve_host(text)'
 ]
-/** What a policy has to say of `company_id`, without the parentheses and casts that PostgreSQL adds. */
+/** The required condition on `company_id`, without the parentheses and casts that PostgreSQL adds. */
 const ownCompany = "=NULLIFcurrent_setting'app.company_id',true,''"
 
 /**
- * What makes this database unfit to keep companies apart or to keep what it has acknowledged, one
- * sentence each. The process does not start while there are any.
+ * Returns why this database does not keep companies apart or may lose committed data, one sentence each.
+ * The process only starts where there is none.
  */
 export async function findDatabaseFaults(db: Db): Promise<string[]> {
   const { rows } = await poolOf(db).query<{ fault: string }>(

@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { ignoreMissing } from './postmaster.ts'
 
 /**
- * PostgreSQL refuses to run as root. Root therefore hands the data directory to another user or, where
- * that user cannot reach it, keeps the files and runs the server in a user namespace that hides root.
+ * How to run PostgreSQL, which refuses to run as root. Root gives the data directory to another user. If
+ * that user cannot reach it, root keeps the files and runs the server in a user namespace.
  */
 export type RunAs =
   | { kind: 'self' }
@@ -16,16 +16,16 @@ export type RunAs =
 const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
 
 /**
- * Serves the database of a root process. No account has this number, because whoever shares a user with
- * the server can read its files and log in as anybody.
+ * The user of a database that root starts. No account has this id, because a process of the same user
+ * could read the files and log in as anybody.
  */
 const own = { kind: 'user', uid: 65_525, gid: 65_525 } as const
 
-/** Who serves `dir`. Its owner decides, so that every start comes to the same answer. */
+/** Returns how to run the server on `dir`. The owner of `dir` decides, so every start chooses the same. */
 export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs> {
   if (process.getuid?.() !== 0) return { kind: 'self' }
   const owner = await ownerOf(dir)
-  // installations of earlier releases belong to nobody
+  // in earlier releases the user nobody owned it
   const isChosen = owner && owner.uid !== 0 && owner.uid !== nobody.uid
   const user: RunAs = isChosen ? { kind: 'user', ...owner } : own
   const namespace: RunAs = { kind: 'namespace' }
@@ -40,12 +40,12 @@ export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs>
   )
 }
 
-/** Who makes a database that `as` serves: `initdb` wants a user that has a name. */
+/** Returns who creates the database of `as`. `initdb` needs a user with a name. */
 export function initdbUser(as: RunAs): RunAs {
   return as.kind === 'user' && as.uid === own.uid ? nobody : as
 }
 
-/** Gives a directory to whoever will serve it; only while no server runs on it. */
+/** Changes the owner of a directory to the user of the server. Call it only while no server runs. */
 export async function handOver(dir: string, as: RunAs) {
   const owner = await ownerOf(dir)
   if (as.kind === 'self' || !owner) return
@@ -54,7 +54,7 @@ export async function handOver(dir: string, as: RunAs) {
   for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
     await lchown(join(entry.parentPath, entry.name), uid, gid)
   }
-  // last, because the owner of this one is what tells the next start that the rest is done
+  // last, because the owner of the directory shows the next start that the rest is done
   await chown(dir, uid, gid)
 }
 
@@ -63,7 +63,7 @@ export async function runAs(as: RunAs, file: string, args: string[]): Promise<vo
   await promisify(execFile)(command.file, command.args, command.options)
 }
 
-/** Starts a server that outlives this process; its output goes to the file descriptor. */
+/** Starts a server that outlives this process and writes to the file descriptor. */
 export function spawnAs(as: RunAs, file: string, args: string[], output: number): ChildProcess {
   const command = commandOf(as, file, args)
   // detached: Ctrl-C reaches the whole process group, and the database must outlive the application
@@ -77,7 +77,7 @@ export function spawnAs(as: RunAs, file: string, args: string[], output: number)
 function commandOf(as: RunAs, file: string, args: string[]) {
   const options = {
     cwd: '/',
-    // nothing of ours: no secrets, and no PG… variables that would change what the server does
+    // none of our variables: no secrets, and no PG… variables that change the server's behaviour
     env: { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' },
     ...(as.kind === 'user' && { uid: as.uid, gid: as.gid })
   }
@@ -86,7 +86,7 @@ function commandOf(as: RunAs, file: string, args: string[]) {
   return { file: 'unshare', args: [...map, file, ...args], options }
 }
 
-/** Really tries it, because permissions, mount options and sandboxes have too many ways to say no. */
+/** Tries to run a program, because permissions, mount options and sandboxes can all forbid it. */
 async function reaches(as: RunAs, folder: string, postgres: string): Promise<boolean> {
   const script = 'cd "$1" && exec "$2" --version'
   return runAs(as, '/bin/sh', ['-c', script, 'sh', folder, postgres]).then(

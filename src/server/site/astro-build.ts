@@ -8,7 +8,7 @@ import { guardNames, isGuardName } from '../../core/pages/page-guards.ts'
 
 export type Locale = 'en' | 'fr'
 
-/** Astro's part: renders one page; `next` runs when no route matches. */
+/** Renders one page with Astro. Calls `next` where no route matches. */
 export type Render = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -16,15 +16,15 @@ export type Render = (
   locals: object
 ) => Promise<void>
 
-/** What `astro build` left behind, read once. */
+/** The result of `astro build`, read once. */
 export interface Build {
   id: string
   built: Date
   /** Page routes: `/[locale]/verify`. */
   routes: string[]
-  /** The words of every namespace. */
+  /** The translations of every namespace. */
   messages: Record<Locale, Words>
-  /** Files served as they are, by path: `/kdf-a1.json`, `/_astro/client.FVv06Hs5.js`. */
+  /** Static files by path: `/kdf-a1.json`, `/_astro/client.FVv06Hs5.js`. */
   files: Map<string, BuiltFile>
   render: Render
 }
@@ -46,7 +46,7 @@ const BuildRecord = z.object({
   messages: z.object({ en: z.record(z.string(), z.any()), fr: z.record(z.string(), z.any()) })
 })
 
-/** Reads `dist`, and refuses pages that ask for a guard nobody knows; the pages come from Astro's own entry, which nothing in `src` imports by name. */
+/** Reads `dist` and loads the renderer of the pages. Throws where a page names an unknown guard. */
 export async function readBuild(folder: string): Promise<Build> {
   const read = BuildRecord.safeParse(JSON.parse(await readRecord(folder)))
   if (!read.success) {
@@ -62,7 +62,7 @@ export async function readBuild(folder: string): Promise<Build> {
   return { ...record, built, routes, files, render: handler }
 }
 
-/** At start: found at a page's first use, it would stand open until somebody looks. */
+/** Throws for an unknown guard at the start, because the page would otherwise be unguarded. */
 function refuseUnknownGuards(pages: Record<string, string>): void {
   const faults = Object.entries(pages)
     .filter(([, guard]) => !isGuardName(guard))

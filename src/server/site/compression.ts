@@ -5,20 +5,20 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { parseAccept } from 'hono/utils/accept'
 import { LRUCache } from 'lru-cache'
 
-/** A body with its tag and its compressed forms, where it has some. */
+/** A body with its ETag and its compressed variants, if any. */
 export interface CompressedBody {
   etag: string
   identity: Buffer
   br?: Buffer
   gzip?: Buffer
-  /** Bytes held in memory. */
+  /** Bytes of all variants in memory. */
   size: number
 }
 
 const leastBytes = 1024
 const compressible = /^(?:text\/|application\/(?:json|wasm)|image\/svg)/
 
-/** Compresses once, beside the event loop: on a slow line even the first reader has gained by waiting. */
+/** Compresses a body once, outside the event loop. On a slow line even the first reader gains by waiting. */
 export async function compressBody(
   body: Buffer,
   type: string,
@@ -28,7 +28,7 @@ export async function compressBody(
   const encoded: CompressedBody = { etag: `W/"${hash}"`, identity: body, size: body.length }
   if (body.length >= leastBytes && compressible.test(type)) {
     await compress(encoded, quality).catch(() => {
-      // the plain bytes are an answer too
+      // the plain bytes remain
     })
   }
   return encoded
@@ -48,8 +48,8 @@ async function compress(encoded: CompressedBody, quality: number): Promise<void>
 }
 
 /**
- * Answers GET and HEAD: 304 when the reader has it, else the best form the reader takes. All headers go
- * in one call, which costs half of setting each.
+ * Answers GET and HEAD: 304 when the reader has the body, else the best variant that the reader accepts.
+ * Writes all headers in one call, which takes half the time of setting each.
  */
 export function sendCompressed(
   request: IncomingMessage,

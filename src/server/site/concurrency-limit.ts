@@ -1,9 +1,9 @@
 import { AppError } from '../../contract/errors.ts'
 
-/** Runs work of one key a few at a time; throws `unavailable` where too much of it waits already. */
+/** Runs a few tasks of one key at a time. Throws `unavailable` where too many wait already. */
 export type ConcurrencyLimit = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
-/** Keeps what one key asks for from taking the place of all others. */
+/** Limits the tasks of each key, so that one key cannot delay the others. */
 export function limitConcurrency({
   atOnce,
   waiting
@@ -17,7 +17,7 @@ export function limitConcurrency({
     queues.set(key, queue)
     if (queue.running < atOnce) queue.running++
     else if (queue.waiting.length < waiting) {
-      // whoever ends hands its place over
+      // a task that ends passes its place on
       await new Promise<void>(resolve => queue.waiting.push(resolve))
     } else throw new AppError('unavailable', 'Too much of this is under way', { retryAfter: 2 })
     try {

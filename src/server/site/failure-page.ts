@@ -3,7 +3,7 @@ import type { Build, Locale } from './astro-build.ts'
 export const failurePolicy =
   "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** The status of what kept a page from being made: its own if it has one of a server, else 500. */
+/** Returns the status of a failed page: the first 5xx status of the error or its causes, else 500. */
 export function statusOf(cause: unknown): number {
   for (let error = cause; error instanceof Error; error = error.cause) {
     if ('status' in error && isServerStatus(error.status)) return error.status
@@ -16,8 +16,8 @@ function isServerStatus(status: unknown): status is number {
 }
 
 /**
- * The page of a failure; it needs neither database nor script. The meta line lets ClientRouter swap it
- * in, so that a failed navigation ends no upload.
+ * Returns the page of a failure, which needs neither database nor script. Its meta element lets
+ * ClientRouter swap it in, so that a failed navigation does not end uploads.
  */
 export function failurePage(
   build: Pick<Build, 'files' | 'messages'>,

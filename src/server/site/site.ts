@@ -13,19 +13,19 @@ import { PageCache, type RenderedPage } from './page-cache.ts'
 import { wellKnown } from './well-known.ts'
 
 export interface SiteOptions {
-  /** Whose pages a host shows; `undefined` for a host of nobody. */
+  /** Finds the owner of a host. Undefined for an unknown host. */
   resolve: (host: string) => Promise<Owner | undefined>
   /** The API in this process. */
   api: typeof fetch
   scheme: 'http' | 'https'
-  /** Absent when it is the usual one of the scheme. */
+  /** Undefined for the default port of the scheme. */
   port: number | undefined
   log: {
     error(facts: object, text: string): void
     warn(facts: object, text: string): void
   }
   build: Build
-  /** Fingerprints a minute that one network may ask about, signed out. */
+  /** Fingerprints per minute that one network may verify without signing in. */
   checksPerMinute: number
 }
 
@@ -35,7 +35,7 @@ interface Owner {
 }
 
 export interface Site {
-  /** Answers for `host`, which the caller has normalised and knows. */
+  /** Serves `host`, which the caller has normalised. */
   handle(request: IncomingMessage, response: ServerResponse, host: string): Promise<void>
   stats(): ReturnType<PageCache['stats']>
 }
@@ -45,11 +45,11 @@ const fileQuality = 9
 const messageSeconds = 86_400
 const locales = ['en', 'fr'] as const satisfies Locale[]
 
-/** The page half: built files, pages from memory, else Astro. */
+/** Creates the site: static files, and pages from the cache or from Astro. */
 export function createSite(options: SiteOptions): Site {
   const { build, log } = options
   const cache = new PageCache(maxCacheBytes)
-  // below a wildcard, every name that somebody thinks of has pages of its own
+  // below a wildcard anyone can invent host names, and each has pages of its own
   const limited = limitConcurrency({ atOnce: 2, waiting: 100 })
   const files = new Map<string, Promise<CompressedBody>>()
   const security = securityHeaders(options.scheme)
@@ -80,7 +80,7 @@ export function createSite(options: SiteOptions): Site {
     await sendPage(request, response, host, path, query)
   }
 
-  /** Answers whether the path was one of them. */
+  /** Serves `/robots.txt` and `/.well-known/`. Returns false for any other path. */
   async function sendWellKnown(
     request: IncomingMessage,
     response: ServerResponse,
@@ -176,7 +176,7 @@ export function createSite(options: SiteOptions): Site {
     const locale = prefix ?? detectLocale(request.headers, path)
     const local = prefix ? `/${rest.join('/')}` : path
     const vary = prefix ? 'Accept-Encoding' : 'Accept-Encoding, Cookie, Accept-Language'
-    // The home page is shown in place; every other page has one address a language.
+    // the home page is shown at `/`; any other page has one address per language
     if (!prefix && local !== '/' && known.has(local)) {
       const location = `/${locale}${local}${query}`
       response.writeHead(302, { ...security, 'cache-control': 'no-cache', vary, location }).end()
@@ -202,8 +202,8 @@ export function createSite(options: SiteOptions): Site {
   }
 
   /**
-   * Renders with a request of our own making: nothing that a reader sent, but host and path, can
-   * reach a page that others will read.
+   * Renders a page for the cache. The request contains only host and path, so nothing else that a reader
+   * sends can get into a page of others.
    */
   async function render(host: string, path: string, status: number): Promise<RenderedPage> {
     const authority = options.port === undefined ? host : `${host}:${options.port}`
@@ -241,7 +241,7 @@ export function createSite(options: SiteOptions): Site {
     throw new Error(`${path} ${reason} in place of ${status}`, { cause: failure })
   }
 
-  /** Needs neither database nor script. */
+  /** Answers with the failure page. */
   function fail(
     request: IncomingMessage,
     response: ServerResponse,
@@ -280,7 +280,7 @@ export function createSite(options: SiteOptions): Site {
   }
 }
 
-/** A host may move to a company whose domain has the same number of changes. */
+/** Returns the version of a page. Names the company, because a host may move to another one. */
 function versionOf({ company_id, config }: Owner): string {
   return `${company_id} ${config.id} ${config.version}`
 }
@@ -289,7 +289,7 @@ function target(request: IncomingMessage): { path: string; query: string } {
   const [raw = '/'] = (request.url ?? '/').split('#', 1)
   const mark = raw.indexOf('?')
   const path = mark < 0 ? raw : raw.slice(0, mark)
-  // `//host/` would be read as another origin by whoever gets it back in a redirect.
+  // in a redirect, a browser would read `//host/` as another origin
   const isClean = path === '/' || !(path.includes('//') || path.endsWith('/'))
   const clean = isClean ? path : `/${path.split('/').filter(Boolean).join('/')}`
   return { path: clean, query: mark < 0 ? '' : raw.slice(mark) }

@@ -9,14 +9,14 @@ export interface SmallFile {
 const securityDays = 180
 const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' }
 
-/** The small files that programs look for on every host; `undefined` for every other path. */
+/** Returns the small files that programs expect on every host, or undefined for any other path. */
 export function wellKnown(
   path: string,
   host: { origin: string; contact: string | undefined; locale: string },
   now = new Date()
 ): SmallFile | undefined {
   if (path === '/robots.txt') {
-    // what is not for search engines says so itself
+    // pages that search engines must not index say so themselves
     return { status: 200, headers: text, body: 'User-agent: *\nDisallow:\n' }
   }
   if (path === '/.well-known/change-password') {

@@ -6,15 +6,15 @@ import { refusedField } from '../api/refused-fields.ts'
 
 interface WriteOptions {
   path: string
-  /** Where the first byte goes. */
+  /** Position of the first byte. */
   offset: number
-  /** How many bytes the file has in the end; a body that brings more is refused. */
+  /** Final size of the file. A longer body is refused. */
   size: number
-  /** Aborted when the call has to end. */
+  /** Aborted when the call must end. */
   stopped?: AbortSignal
-  /** Called with each piece as it comes. */
+  /** Called with each chunk as it arrives. */
   onBytes?: (bytes: Buffer) => void
-  /** Called with the offset behind each piece that is written. */
+  /** Called with the offset behind each written chunk. */
   onWritten?: (offset: number) => void
 }
 
@@ -31,7 +31,7 @@ export async function writeBody(request: IncomingMessage, options: WriteOptions)
       throw new AppError('too_large', `The upload was announced with ${size} bytes`)
     }
     const writing = writeAll(file, bytes, offset)
-    // the hash of a piece is made while the disk is at work
+    // hashes the chunk while the disk writes
     onBytes?.(bytes)
     await writing
     offset += bytes.length
@@ -73,12 +73,12 @@ export async function* readBody(
 
 const changes = ['readable', 'end', 'error', 'close']
 
-/** Nobody is left to read it; the code only keeps this from counting as a failure of ours. */
+/** Returns the error of a broken connection. Nobody reads it; it only must not count as a server failure. */
 export function interruptedError(cause?: unknown): AppError {
   return refusedField('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)
 }
 
-/** A write may take fewer bytes than it is given. */
+/** Writes all bytes. A single write may take fewer than it is given. */
 async function writeAll(
   file: Awaited<ReturnType<typeof open>>,
   bytes: Buffer,

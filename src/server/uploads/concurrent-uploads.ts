@@ -1,13 +1,13 @@
 import { AppError } from '../../contract/errors.ts'
 import type { CompanyId } from '../domain/deps.ts'
 
-/** Uploads of one person whose bytes may come at the same time. */
+/** Uploads of one person that may transfer bytes at the same time. */
 const maxMoving = 3
 const retrySeconds = 5
 
 /**
- * Takes one of a person's slots for the bytes of an upload and returns how to give it back. Throws
- * `rate_limited` when all are taken.
+ * Takes one of a person's slots for an upload and returns the function that gives it back. Throws
+ * `rate_limited` when all slots are taken.
  */
 export type TakeUploadSlot = (upload: {
   company_id: CompanyId
@@ -17,7 +17,8 @@ export type TakeUploadSlot = (upload: {
 
 /** Creates the upload slots of this process. */
 export function createUploadSlots(): TakeUploadSlot {
-  // by person, and for each upload how many requests carry it: one that broke may not have gone yet
+  // By person, and for each upload the number of its requests: a new one may come before the server has
+  // noticed that the last one's connection is dead.
   const everybody = new Map<string, Map<string, number>>()
   return ({ company_id, user_id, id }) => {
     const person = `${company_id} ${user_id}`

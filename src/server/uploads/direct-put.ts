@@ -20,21 +20,21 @@ import type { Deps, Tenant } from '../domain/deps.ts'
 import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
 
-/** Well within the time after which a silent upload counts as dead. */
+/** Far below the time after which a silent upload counts as dead. */
 const touchMs = 10_000
-/** A busy database says no; what is never abandoned lapses, as after the death of its server. */
+/** When to try again if the database is busy. An upload that is never abandoned lapses. */
 const abandonAfterSeconds = [0, 1, 3, 10]
-/** How long a caller is kept waiting for the record before the answer is 202. */
+/** How long a caller waits for the record before the answer is 202. */
 const patienceMs = 240_000
 
-/** Whether this is `PUT /deposit`, whose body is the file itself. */
+/** Returns whether this is `PUT /deposit`, whose body is the file itself. */
 export function isDirectUpload({ method, url }: IncomingMessage): boolean {
   return method === 'PUT' && /^\/deposit(\?|$)/.test(url ?? '')
 }
 
 /**
- * Takes a file in one call. It serves Node's own request: the body is never in memory as a whole, and a
- * caller that goes away is noticed at once.
+ * Receives a file in one call. It reads Node's own request, so the body is never in memory as a whole
+ * and a caller that disconnects is noticed at once.
  */
 export async function serveDirectUpload(
   deps: Deps,
@@ -84,7 +84,7 @@ async function readFile(
   }
 }
 
-/** Reads the body, whatever becomes of it, at one of the places that a person has for moving bytes. */
+/** Reads the whole body in one of the person's upload slots, also where a repeated call keeps no bytes. */
 async function takeFile(
   deps: Deps,
   takeSlot: TakeUploadSlot,
@@ -109,7 +109,7 @@ async function takeFile(
   }
 }
 
-/** Streams the body to its place and answers its fingerprint; where that fails nothing of it is left. */
+/** Writes the body to the staging file and returns its fingerprint. Abandons the upload on failure. */
 async function receive(
   deps: Deps,
   request: IncomingMessage,
@@ -135,7 +135,7 @@ async function receive(
     await finishDirectUpload(deps, upload, sha256)
     return sha256
   } catch (error) {
-    // expected of a call is only what its connection does
+    // an `AppError` means that the connection broke or the body was wrong
     await abandon(deps, file, upload, error instanceof AppError ? 'cancelled' : 'failed')
     throw error
   } finally {
@@ -159,7 +159,7 @@ async function abandon(
   }
 }
 
-/** A caller that waits to be asked (`Expect: 100-continue`) has been refused before it sent a byte. */
+/** Requests the body from a caller that waits for it (`Expect: 100-continue`). */
 function invite(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
 }

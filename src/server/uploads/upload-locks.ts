@@ -1,47 +1,47 @@
 import { AppError } from '../../contract/errors.ts'
 import { uploadBusy } from '../domain/deposits/uploads.ts'
 
-/** Calls that may wait for one upload; more are refused. */
+/** The most calls that wait for one upload. Further ones are refused. */
 const maxWaiting = 2
 /** A call whose client has sent nothing for this long makes room for the next one. */
 const quietMs = 500
 
 /** The right to write one upload's bytes, within this process. */
 export interface UploadLock extends Disposable {
-  /** Aborted when the call has to end. */
+  /** Aborted when the call must end. */
   readonly stopped: AbortSignal
   /** Notes that the upload has `offset` bytes and that the call now waits for its client. */
   awaitBytes(offset: number): void
-  /** Notes that the call waits for its client no longer. */
+  /** Notes that the call no longer waits for its client. */
   finish(): void
-  /** Returns whether the client has sent something within `ms`, or the service itself is at work. */
+  /** Returns whether the client has sent something within `ms`, or the server is working. */
   isActive(ms: number): boolean
-  /** Returns whether the upload has got bytes from this call. */
+  /** Returns whether this call has written bytes. */
   hasProgress(): boolean
 }
 
 interface AcquireOptions {
-  /** Where the caller wants to go on. It is refused as soon as the upload has more bytes than that. */
+  /** The offset at which the caller wants to write. It is refused once the upload has more bytes. */
   offset?: number
-  /** Aborted when the caller's client has gone. */
+  /** Aborted when the caller's client has disconnected. */
   gone: AbortSignal
 }
 
 export interface UploadLocks {
   /** Waits for the lock of an upload, first in, first out. Throws `upload_busy` when too many wait. */
   acquire(key: string, options: AcquireOptions): Promise<UploadLock>
-  /** Makes the holder end if its client is silent. Returns whether there is one that goes on. */
+  /** Ends the holder if its client is silent. Returns whether a holder continues. */
   requestRelease(key: string): boolean
-  /** Makes the holder end with an error. */
+  /** Ends the holder with an error. */
   stop(key: string, reason: AppError): void
 }
 
-/** Returns the error of a call whose offset is not the number of bytes that the server has. */
+/** Returns the error of a call whose offset differs from the number of received bytes. */
 export function wrongOffset(offset: number): AppError {
   return new AppError('upload_offset', `The upload has ${offset} bytes`)
 }
 
-/** Locks of one process. A call that waits costs a promise, and one timer for all that wait with it. */
+/** Creates the upload locks of this process. */
 export function createUploadLocks(): UploadLocks {
   const queues = new Map<string, Queue>()
   return {
@@ -63,13 +63,13 @@ interface Waiter extends AcquireOptions {
 
 interface Holder {
   stop: AbortController
-  /** When the client was last heard; nothing while the service itself is at work. */
+  /** When the call began to wait for its client. Undefined while the server is working. */
   waitsSince: number | undefined
-  /** Where the call began to write. */
+  /** The offset at which the call began to write. */
   from: number | undefined
 }
 
-/** One call that holds the lock, and those that wait for it. */
+/** The holder of one lock and the calls that wait for it. */
 class Queue {
   readonly #onEmpty: () => void
   readonly #waiting: Waiter[] = []
@@ -151,7 +151,7 @@ class Queue {
     else this.#onEmpty()
   }
 
-  /** Stops the holder once its client has been silent for long enough, as long as somebody waits. */
+  /** Stops the holder when its client has been silent for `quietMs` and a call waits. */
   #watch(): void {
     if (this.#timer || this.#waiting.length === 0 || this.#holder?.waitsSince === undefined) return
     const left = quietMs - this.#silentMs()

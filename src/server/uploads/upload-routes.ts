@@ -33,13 +33,13 @@ const routes = [headUpload, patchUpload, deleteUpload]
 const tusVersion = '1.0.0'
 const patchType = 'application/offset+octet-stream'
 
-/** Of creations, which `POST /deposit` makes alone. */
+/** Headers that create a tus upload, which only `POST /deposit` does. */
 const creationHeaders = ['upload-length', 'upload-defer-length', 'upload-metadata', 'upload-concat']
 
-/** When to look again whether another process has made room: 1.5 s together. */
+/** Delays between attempts to get the lease of another process, 1.5 s in total. */
 const handoverMs = [50, 100, 200, 400, 800]
 
-/** One call that writes an upload. */
+/** A call that is writing an upload. */
 interface Writing {
   lease: WriteLease
   lock: UploadLock
@@ -50,9 +50,9 @@ export interface Uploads {
 }
 
 /**
- * Serves tus 1.0 at `/uploads/{id}`: `POST /deposit` creates an upload, this carries its bytes; and
- * beside it `PUT /deposit`. Both serve Node's own request, because only that tells that a client has
- * gone. One call at a time writes an upload: within this process by a lock, between processes by a lease.
+ * Serves tus 1.0 at `/uploads/{id}` for the uploads that `POST /deposit` creates, and `PUT /deposit`. Both
+ * read Node's own request, because only that shows when a client disconnects. One call at a time writes an
+ * upload: a lock ensures it within this process, a lease between processes.
  */
 export function createUploads(deps: Deps): Uploads {
   const writer = randomUUID()
@@ -63,17 +63,17 @@ export function createUploads(deps: Deps): Uploads {
   deps.signals.writers.on(({ company, upload }) => {
     const key = `${company} ${upload}`
     const writing = writings.get(key)
-    // the other process learns by the new end of the lease that bytes still come here
+    // the renewed lease tells the other process that bytes still arrive here
     if (writing && locks.requestRelease(key)) void renew(key, writing)
   })
 
   async function renew(key: string, writing: Writing): Promise<void> {
     try {
       const isHeld = await renewWriting(deps, writing.lease, writing.lock.hasProgress())
-      // by now the next call may have the lock
+      // the next call may have the lock by now
       if (!isHeld && writings.get(key) === writing) locks.stop(key, uploadBusy())
     } catch (error) {
-      // a lease that runs out lets another process take over, which is harmless
+      // if the lease expires, another process takes over, which is harmless
       deps.log.warn({ err: error }, 'write lease not renewed')
     }
   }
@@ -89,15 +89,15 @@ export function createUploads(deps: Deps): Uploads {
       if (!('heldUntil' in next)) return next
       if (next.heldUntil.getTime() !== first.heldUntil.getTime()) throw uploadBusy()
     }
-    // it has neither ended nor renewed its lease since it was asked, so it is dead or stands still
+    // the other process has neither ended nor renewed its lease, so it is dead or hangs
     const last = await leaseWriting(deps, upload, writer, first.heldUntil)
     if ('heldUntil' in last) throw uploadBusy()
     return last
   }
 
   /**
-   * Runs `write` while no other call writes the upload. `write` gets the upload as it is by then, and
-   * returns whether all bytes have been received.
+   * Runs `write` while no other call writes the upload. `write` gets the upload's present state and returns
+   * whether all bytes have been received.
    */
   async function exclusively(
     upload: Upload,
@@ -127,7 +127,7 @@ export function createUploads(deps: Deps): Uploads {
     }
   }
 
-  /** Appends the body, and takes the upload over when that was the last of it. Returns the new offset. */
+  /** Appends the body and returns the new offset. Marks the upload as received when it is complete. */
   async function append(
     request: IncomingMessage,
     response: ServerResponse,
@@ -166,20 +166,20 @@ export function createUploads(deps: Deps): Uploads {
     return reached
   }
 
-  /** Returns how many bytes are here. A full length is the same promise as the 204 of the last PATCH. */
+  /** Returns the number of received bytes. The full length is the same promise as the 204 of the last PATCH. */
   async function offsetOf(upload: Upload, gone: AbortSignal): Promise<number> {
     if (upload.state !== 'uploading') return upload.size
     const held = await deps.blobs.sizeStaged(upload)
     if (held !== undefined && held < upload.size) return held
     if (held !== undefined) await receiveWhole(upload, gone)
-    // either no byte has come, or the file has moved on since the upload was read
+    // either no byte has arrived, or the upload has changed since it was read
     const current = await getUpload(deps, upload)
     requireOpen(current)
     if (current.state === 'uploading' && current.generation === upload.generation) return held ?? 0
     return offsetOf(current, gone)
   }
 
-  /** Takes over an upload whose bytes are all here, because the call that brought them could not. */
+  /** Marks a complete upload as received, where the call with its last bytes could not. */
   async function receiveWhole(upload: Upload, gone: AbortSignal): Promise<void> {
     try {
       await exclusively(upload, { gone }, async current => {
@@ -188,9 +188,9 @@ export function createUploads(deps: Deps): Uploads {
         return true
       })
     } catch (error) {
-      // another call has done it meanwhile
+      // another call has done so meanwhile
       if (error instanceof AppError && error.code === 'upload_state') return
-      // an answer to HEAD has no body, and 409 says there that the upload was cancelled
+      // HEAD has no body to tell the code, and a client reads 409 as cancelled
       if (error instanceof AppError && error.code === 'upload_busy') {
         throw new AppError('unavailable', 'The upload is being received', { retryAfter: 1 })
       }
@@ -221,7 +221,7 @@ export function createUploads(deps: Deps): Uploads {
       locks.stop(keyOf(upload), new AppError('cancelled', 'The upload has been cancelled'))
       return answer(response, 204)
     }
-    // the file of `PUT /deposit`: its one call alone writes it
+    // an upload of `PUT /deposit` is written by that call only
     if (upload.state === 'uploading' && !upload.stored) {
       throw new AppError('not_found', 'No such upload')
     }
@@ -244,7 +244,7 @@ export function createUploads(deps: Deps): Uploads {
       const { method } = request
       const id = Buffer.from(deps.random(9)).toString('base64url')
       const started = performance.now()
-      // also of a connection that breaks, whose answer nobody gets
+      // logs broken connections too
       response.once('close', () => {
         const ms = Math.round(performance.now() - started)
         const { statusCode: status, writableFinished: whole } = response
@@ -264,7 +264,7 @@ export function createUploads(deps: Deps): Uploads {
   }
 }
 
-/** The protocol's own demands. */
+/** Checks the headers that tus requires. */
 function requireForm({ method, headers }: IncomingMessage): void {
   if (headers['tus-resumable'] !== tusVersion) throw badHeader('tus-resumable')
   if (method !== 'PATCH') return
@@ -287,7 +287,7 @@ async function refuse(response: ServerResponse, error: AppError, id: string): Pr
     return
   }
   const problem = problemResponse(error, id)
-  // the rest of a body nobody reads would keep the connection busy
+  // an unread body would block the connection
   response.setHeader('connection', 'close')
   response.writeHead(problem.status, Object.fromEntries(problem.headers))
   response.end(await problem.text())
@@ -301,7 +301,7 @@ function answer(
   response.writeHead(status, { 'tus-resumable': tusVersion, ...headers }).end()
 }
 
-/** Aborted when nobody is left to be answered. */
+/** Returns a signal that is aborted when the client disconnects. */
 function goneOf(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
   if (response.closed) gone.abort(interruptedError())
