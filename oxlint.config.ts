@@ -30,7 +30,13 @@ export const may: Record<string, string[]> = {
   'src/stores': [...shared, 'src/workers'],
   'src/islands/kit': shared,
   'src/islands/forms': [...shared, 'src/stores', 'src/stores/accounts', 'src/islands/kit'],
-  'src/islands/files': [...shared, 'src/stores', 'src/stores/accounts', 'src/stores/history'],
+  'src/islands/files': [
+    ...shared,
+    'src/stores',
+    'src/stores/accounts',
+    'src/stores/history',
+    'src/islands/kit'
+  ],
   'src/islands/sign-in': [...shared, 'src/stores/accounts', 'src/islands/kit', 'src/islands/forms'],
   'src/islands/mail-links': [
     ...shared,

@@ -1,3 +1,5 @@
+import type { WordKey } from './keys.ts'
+
 /** What the interface speaks. The first is the catch-all. */
 export const locales = ['en', 'fr'] as const
 export type Locale = (typeof locales)[number]
@@ -10,8 +12,11 @@ export interface Words {
   [key: string]: string | Words
 }
 
-/** `t('signIn.title')`, `t('left', { count: 2 })`; an unknown key answers itself. */
-export type T = (key: string, values?: Record<string, string | number>) => string
+/** `t('account.email')`, `t('setup.left', { count: 2 })`; returns the key itself where it is unknown. */
+export type T<Key extends string = WordKey> = (
+  key: Key,
+  values?: Record<string, string | number>
+) => string
 
 const tags: Record<Locale, string> = { en: 'en-US', fr: 'fr-FR' }
 
@@ -35,7 +40,7 @@ export function localizedPath(locale: Locale, path: string): string {
  * The words of an island or shell module. Same syntax as i18next: `{{name}}`, and `count` chooses
  * between `key_one` and `key_other`; numbers are written the way the locale writes them.
  */
-export function translator(locale: Locale, words: Words): T {
+export function translator(locale: Locale, words: Words): T<string> {
   const plurals = new Intl.PluralRules(languageTag(locale))
   const numbers = new Intl.NumberFormat(languageTag(locale))
   return (key, values = {}) => {

@@ -1,32 +1,13 @@
 import { localizePath } from 'astro-i18next'
 import i18next from 'i18next'
 import { type Locale, type T, translator, type Words } from './index.ts'
-
-export type Namespace =
-  | 'account'
-  | 'common'
-  | 'deposit'
-  | 'descriptions'
-  | 'disabled'
-  | 'docs'
-  | 'errors'
-  | 'failure'
-  | 'fields'
-  | 'history'
-  | 'home'
-  | 'limits'
-  | 'links'
-  | 'me'
-  | 'notFound'
-  | 'setup'
-  | 'shell'
-  | 'verify'
+import type { KeyIn, Namespace } from './keys.ts'
 
 /**
  * Words of one namespace for the page that is being rendered. i18next only holds the catalogues: its
  * own `t` and language are one for the whole process, and concurrent requests would swap them.
  */
-export function wordsFor(locale: Locale, namespace: Namespace): T {
+export function wordsFor<Name extends Namespace>(locale: Locale, namespace: Name): T<KeyIn<Name>> {
   return translator(locale, bundle(locale, namespace))
 }
 

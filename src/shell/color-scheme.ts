@@ -15,7 +15,7 @@ export function startColorScheme(): void {
     }
     document.dispatchEvent(new Event('vidimus:changed'))
   })
-  // an island may draw the choice again, and then asks for it to be shown
+  // an island that draws the choice again sends this event, too
   document.addEventListener('vidimus:changed', showChoice)
   onPage(showChoice)
 }

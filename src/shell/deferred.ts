@@ -17,11 +17,11 @@ export function startDeferred(): void {
   preloadDrop()
 }
 
-/** Gets what calls of the API need: the first click then waits for the server only. */
+/** Loads the code of API calls, so that the first click waits for the server only. */
 async function loadCallsAhead(): Promise<void> {
   if (!document.querySelector('astro-island')) return
   const { loadCalls } = await import('../stores/sessions.ts')
   await loadCalls().catch(() => {
-    // the first call tries again, and says what is wrong
+    // the first call tries again, and reports the error
   })
 }

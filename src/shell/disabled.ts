@@ -3,26 +3,24 @@ import { formatDateTime } from '../core/text/format.ts'
 import { localizedPath, translator, type Words } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
 import { $blocked, $user, refreshUser } from '../stores/users.ts'
-import { onClick, pageLocale } from './kit/page.ts'
-
-let isStarted = false
+import { onClick, onThisPageAndNext, pageLocale } from './kit/page.ts'
 
 /**
- * Fills the page of who is switched off with what its address says, and with what the API says as
- * soon as that is known: an address can be written by anybody.
+ * Fills the page of a disabled account with what its address says, and with what the API says as soon
+ * as that is known: an address can be written by anybody.
  */
-export function showDisabled(): void {
-  draw(readDisabled(new URLSearchParams(location.search).get('disabled')))
-  drawTruth()
-  if (isStarted) return
-  isStarted = true
-  $blocked.listen(drawTruth)
-  $user.listen(drawTruth)
+export function startDisabledPage(): void {
+  onThisPageAndNext(() => {
+    draw(readDisabled(new URLSearchParams(location.search).get('disabled')))
+    drawAnswer()
+  })
+  $blocked.listen(drawAnswer)
+  $user.listen(drawAnswer)
   onClick('[data-act=check-disabled]', () => void checkAgain())
 }
 
-/** What the API has said of the person, if it has been asked. */
-function drawTruth(): void {
+/** Shows what the API has said about the person, if it has been asked. */
+function drawAnswer(): void {
   const blocked = $blocked.get()
   const box = sheet()
   // The API may be a release newer: what this page cannot read keeps the general sentence.
@@ -54,7 +52,7 @@ function draw(details: Disabled | undefined): void {
   write(box, 'what', t(`disabled.what.${details.scope}`, { company, date }))
   write(box, 'reason', t(`disabled.reason.${details.reason}`))
   show(box, 'next')
-  // who is out alone may still verify; a company that is out answers nobody
+  // a disabled person may still verify; a disabled company answers nobody
   if (details.scope === 'user') show(box, 'kept')
   else hide(box, 'kept')
 }

@@ -1,6 +1,6 @@
 import { onThisPageAndNext } from './kit/page.ts'
 
-/** Below this the drawer lies over the page, and a finger pulls it in. */
+/** Below this width the drawer covers the page and is opened by a swipe. */
 const overlay = matchMedia('(max-width: 959.98px)')
 /** A finger that sets down this close to the edge may mean the drawer. */
 const edgePx = 25
@@ -10,11 +10,11 @@ const pullPx = 40
 export function startDrawerSwipe(): void {
   onThisPageAndNext(closeWhenLeft)
   startSwipe()
-  visualViewport?.addEventListener('resize', tellZoom)
-  onThisPageAndNext(tellZoom)
+  visualViewport?.addEventListener('resize', markZoom)
+  onThisPageAndNext(markZoom)
 }
 
-/** What lies under the open drawer is not reached by the Tab key before the drawer is closed. */
+/** Closes the drawer when Tab leaves it for the page that it covers. */
 function closeWhenLeft(): void {
   const drawer = drawerOf()
   drawer?.addEventListener('focusout', ({ relatedTarget }) => {
@@ -38,7 +38,7 @@ function startSwipe(): void {
     const { x, y, opens } = start
     const pulled = opens ? clientX - x : x - clientX
     if (pulled < pullPx || Math.abs(clientY - y) > pulled) return
-    // a popover that opens while the finger is down is closed by the browser when it leaves
+    // the browser closes a popover that opens while the finger is down
     setTimeout(() => (opens ? open() : drawerOf()?.hidePopover()))
   })
   addEventListener('pointercancel', () => {
@@ -52,7 +52,7 @@ function open(): void {
 }
 
 /** A page that is zoomed in is panned sideways by the finger that would otherwise pull the drawer. */
-function tellZoom(): void {
+function markZoom(): void {
   const isZoomed = (visualViewport?.scale ?? 1) > 1.01
   document.documentElement.toggleAttribute('data-zoomed', isZoomed)
 }

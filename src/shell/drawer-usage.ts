@@ -10,7 +10,7 @@ export function drawUsage(user: UserInfo): void {
   if (!box) return
   const t = pageWords()
   const bytes = (count: number) => formatBytes(count, pageLocale())
-  // nothing is theirs to use before the e-mail is confirmed
+  // nothing can be used before the email is confirmed
   box.hidden = user.pending === true
   draw(box, 'requests', {
     left:
@@ -45,7 +45,7 @@ export function drawUsage(user: UserInfo): void {
 
 interface Meter {
   left: string
-  /** Absent from the answer of an older API, as is the limit; a limit of `null` is none. */
+  /** Absent from an older API, as is the limit; `null` is no limit. */
   used: number | undefined
   limit: number | null | undefined
   words: (used: number, limit: number | null) => string

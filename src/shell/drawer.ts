@@ -1,6 +1,6 @@
 import { onClick, onPage } from './kit/page.ts'
 
-/** From here on the drawer stands beside the page, and its button chooses between drawer and rail. */
+/** From this width on the drawer stays beside the page, and its button switches between drawer and rail. */
 const permanent = matchMedia('(min-width: 1280px)')
 const key = 'vidimus:drawer'
 
@@ -11,20 +11,20 @@ export function startDrawer(): void {
     event.preventDefault()
     remember(document.documentElement.dataset['drawer'] === 'rail' ? undefined : 'rail')
     document.dispatchEvent(new Event('vidimus:changed'))
-    tellState()
+    showState()
   })
-  onPage(tellState)
+  onPage(showState)
   permanent.addEventListener('change', () => {
     const drawer = document.getElementById('drawer')
     if (drawer?.matches(':popover-open')) drawer.hidePopover()
-    tellState()
+    showState()
   })
 }
 
-function tellState(): void {
+function showState(): void {
   const button = document.getElementById('menu')
   const isRail = document.documentElement.dataset['drawer'] === 'rail'
-  // Elsewhere the browser tells it by itself.
+  // elsewhere the browser sets it
   if (permanent.matches) button?.setAttribute('aria-expanded', String(!isRail))
   else button?.removeAttribute('aria-expanded')
 }
@@ -34,6 +34,6 @@ function remember(value: string | undefined): void {
     if (value) localStorage.setItem(key, value)
     else localStorage.removeItem(key)
   } catch {
-    // Storage may be switched off: the choice then lasts no longer than the page.
+    // storage may be switched off: the choice then lasts as long as the page
   }
 }

@@ -1,6 +1,6 @@
 import { onPage } from './kit/page.ts'
 
-/** After a navigation reading goes on at the new page's heading; ClientRouter announces its title. */
+/** Focuses the heading of the new page after a navigation; ClientRouter announces its title. */
 export function focusHeading(): void {
   let isFirst = true
   onPage(() => {

@@ -1,6 +1,6 @@
 /**
- * The first page that a browser sees is painted in a stand-in and asks for our faces then; on those that
- * follow, `boot.js` asks for them at once.
+ * Loads our fonts after the first page has been painted in a fallback font; on later pages `boot.js`
+ * loads them at once.
  */
 export function loadFonts(): void {
   // the second frame begins when the first has been painted

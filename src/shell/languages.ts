@@ -23,7 +23,7 @@ async function change(locale: Locale): Promise<void> {
   const buildId = buildOf(document)?.split(' ')[0] ?? ''
   try {
     const { address, words, isSaved } = await changeLanguage(locale, { buildId, save: saveFor })
-    // half-filled forms keep what they hold
+    // half-filled forms keep their values
     document.dispatchEvent(new Event('vidimus:language'))
     await navigate(address)
     // in the language of the page that has come

@@ -2,22 +2,22 @@ import { onClick, onPage } from './kit/page.ts'
 
 const names = ['email', 'username', 'redirect']
 
-/** Links to sign-in and sign-up carry on what an invitation put into the address. */
+/** Links to sign-in and sign-up updateLinks on what an invitation put into the address. */
 export function keepLinkParams(): void {
-  onPage(carry)
-  addEventListener('hashchange', carry)
+  onPage(updateLinks)
+  addEventListener('hashchange', updateLinks)
   // not in the form's own script, which may come after the click
   onClick('a[data-with-email]', addEmail)
 }
 
-/** Puts the email of the form that a link stands in into the link's address. */
+/** Adds the email of a form to the address of a link in it. */
 function addEmail(link: HTMLElement): void {
   const field = link.closest('form')?.elements.namedItem('email')
   if (!(link instanceof HTMLAnchorElement && field instanceof HTMLInputElement)) return
   link.search = field.value && new URLSearchParams({ email: field.value }).toString()
 }
 
-function carry(): void {
+function updateLinks(): void {
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-carries]')) {
     link.setAttribute('href', withLinkParams(link.href, location))
   }

@@ -1,6 +1,6 @@
 import { onPage } from './kit/page.ts'
 
-/** One not-found page serves a whole host, so the address is filled into its heading here. */
+/** Fills the address into the heading of the not-found page, which is one for the whole host. */
 export function fillNotFound(): void {
   onPage(() => {
     const heading = document.querySelector<HTMLElement>('[data-not-found]')

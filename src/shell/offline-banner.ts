@@ -1,17 +1,18 @@
 import { onThisPageAndNext, pageWords } from './kit/page.ts'
 
-/** Since when nothing new can have arrived. */
-let since: Date | undefined
-
-/** Says that the device has no network, and of when the page is; the queue and the stream wait by themselves. */
+/** Shows a banner while the device has no network; the upload queue and the event stream wait by themselves. */
 export function startOfflineBanner(): void {
-  addEventListener('offline', tell)
-  addEventListener('online', tell)
-  onThisPageAndNext(tell)
+  let since: Date | undefined
+  const update = () => {
+    since = navigator.onLine ? undefined : (since ?? new Date())
+    show(since)
+  }
+  addEventListener('offline', update)
+  addEventListener('online', update)
+  onThisPageAndNext(update)
 }
 
-function tell(): void {
-  since = navigator.onLine ? undefined : (since ?? new Date())
+function show(since: Date | undefined): void {
   const banner = document.getElementById('offline')
   if (!banner) return
   const time = since?.toLocaleTimeString(document.documentElement.lang, { timeStyle: 'short' })

@@ -6,15 +6,18 @@ import { isReturnable } from '../stores/routes.ts'
 import { pageLocale, pageWords } from './kit/page.ts'
 import { toast } from './kit/toasts.ts'
 
-type Way = Exclude<ReturnType<typeof checkGuard>, 'stay'>
+type Redirect = Exclude<ReturnType<typeof checkGuard>, 'stay'>
 
-/** Leads away from a page that is not for its visitor. Loaded when that happens. */
-export async function redirectVisitor(answer: Way, reason: 'ended' | undefined): Promise<void> {
+/** Leads a visitor away from a page that is not for them. Loaded when that happens. */
+export async function redirectVisitor(
+  answer: Redirect,
+  reason: 'ended' | undefined
+): Promise<void> {
   await navigate(addressFor(answer, reason), { replace: true })
   if (answer === 'leave') toast(pageWords()('shell.notYours'))
 }
 
-function addressFor(answer: Way, reason: 'ended' | undefined): string {
+function addressFor(answer: Redirect, reason: 'ended' | undefined): string {
   const { origin, pathname: path, search: query, hash } = location
   if (answer === 'sign-in') {
     // the sign-in page says the reason

@@ -2,42 +2,31 @@ import type { UserInfo } from '../contract/users.ts'
 import { checkGuard, isGuardName } from '../core/pages/page-guards.ts'
 import { shortInitials } from '../core/text/initials.ts'
 import { localizedPath } from '../i18n/index.ts'
-import { onClick, onPage, pageLocale, pageWords } from './kit/page.ts'
+import { onClick, once, onPage, pageLocale, pageWords } from './kit/page.ts'
 import { isUploading, uploadsEnd } from './uploads/running-uploads.ts'
 
 let user: UserInfo | undefined
-let started = false
 let drawUsage: (user: UserInfo) => void = () => {}
 
-/** Who is signed in, what they see of themselves, and which pages are theirs. */
+/** Keeps the session, shows who is signed in, and leads away from pages that are not for them. */
 export function startSessions(): void {
+  // Where a file is lost, the next page tries again. Chromium remembers a lost file, so that a reload
+  // has to help, and `reloadOnLostFiles` reloads each path once.
+  const start = once(watchSession)
   onPage(() => {
     void guard()
     draw()
-    // A visitor without a session needs none of the code that keeps one.
+    // a visitor without a session needs none of this code
     if (isSignedIn()) void start()
   })
   // a sign-in that leaves the page where it is, as that of the first operator
   document.addEventListener('vidimus:changed', () => {
     if (isSignedIn()) void start()
   })
-  onClick('[data-act=sign-out]', () => void leave())
+  onClick('[data-act=sign-out]', () => void signOut())
 }
 
-async function start(): Promise<void> {
-  if (started) return
-  started = true
-  try {
-    await takeUp()
-  } catch (cause) {
-    // The next page tries again. Chromium remembers a lost file, so that a reload has to help, and
-    // `reloadOnLostFiles` reloads each path once.
-    started = false
-    throw cause
-  }
-}
-
-async function takeUp(): Promise<void> {
+async function watchSession(): Promise<void> {
   const [sessions, users, usage] = await Promise.all([
     import('../stores/sessions.ts'),
     import('../stores/users.ts'),
@@ -46,30 +35,30 @@ async function takeUp(): Promise<void> {
   drawUsage = usage.drawUsage
   users.$user.subscribe(value => {
     user = value
-    tell()
+    applySession()
     draw()
-    // rights come with the person, and may go while a page is open
+    // permissions come with the person, and may change while a page is open
     if (['leave', 'confirm'].includes(answerOfPage())) void guard()
   })
-  sessions.onSignIn(tell)
+  sessions.onSignIn(applySession)
   sessions.onSignOut(departure => {
-    tell()
+    applySession()
     if (departure === 'ended') void guard('ended')
   })
   sessions.startSession()
-  tell()
+  applySession()
 }
 
-/** Lets `boot.js` read the cookie and the snapshot of the person anew. */
-function tell(): void {
+/** Makes `boot.js` read the cookie and the snapshot of the person again. */
+function applySession(): void {
   document.dispatchEvent(new Event('vidimus:changed'))
 }
 
-/** The server knows no pages of persons: its API keeps what is theirs, this keeps the way short. */
+/** Redirects early; what protects people's data is the API. */
 async function guard(reason?: 'ended'): Promise<void> {
   const answer = answerOfPage()
   if (answer === 'stay') return
-  // React fails at an island whose page goes while it begins.
+  // React fails at an island that is removed while it hydrates
   for (const island of document.querySelectorAll('astro-island[ssr]')) island.remove()
   const { redirectVisitor } = await import('./redirects.ts')
   await redirectVisitor(answer, reason)
@@ -85,15 +74,15 @@ function answerOfPage() {
   })
 }
 
-async function leave(): Promise<void> {
-  if (isUploading() && !(await mayStop())) return
-  const { signOut } = await import('../stores/sessions.ts')
-  await signOut()
-  // In full, so that nothing of the person stays in memory.
+async function signOut(): Promise<void> {
+  if (isUploading() && !(await mayEndUploads())) return
+  const sessions = await import('../stores/sessions.ts')
+  await sessions.signOut()
+  // in full, so that nothing of the person stays in memory
   location.assign(localizedPath(pageLocale(), '/'))
 }
 
-async function mayStop(): Promise<boolean> {
+async function mayEndUploads(): Promise<boolean> {
   const { confirmInDialog } = await import('./kit/confirm-dialog.ts')
   const t = pageWords()
   return confirmInDialog({

@@ -11,7 +11,7 @@ export function startSmoothScroll(): void {
     if (!target || matchMedia('(prefers-reduced-motion: reduce)').matches) return
     event.preventDefault()
     event.stopPropagation()
-    // the address changes at the end: it moves the focus, and the page to where it is by then
+    // the address changes last, because it moves the focus and scrolls the page
     void Promise.all([import('../stores/navigation.ts'), scrollTo(target)]).then(([{ navigate }]) =>
       navigate(hash)
     )

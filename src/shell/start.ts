@@ -6,14 +6,14 @@ import { startDropAnywhere } from './drop/drop-anywhere.ts'
 import { startHomeDropZone } from './drop/home-drop-zone.ts'
 import { focusHeading } from './focus-heading.ts'
 import { loadFonts } from './fonts.ts'
-import { onPage } from './kit/page.ts'
+import { once, onPage } from './kit/page.ts'
 import { startLanguages } from './languages.ts'
 import { keepLinkParams } from './link-params.ts'
 import { fillNotFound } from './not-found.ts'
 import { startSessions } from './sessions.ts'
 import { watchUploads } from './uploads/running-uploads.ts'
 
-/** Brings bar, drawer and notices to life. Called once a document; pages come and go below it. */
+/** Starts bar, drawer and notices. Called once for a document, in which pages come and go. */
 export function startShell(): void {
   reloadOnLostFiles()
   guardAgainstOtherBuilds()
@@ -30,10 +30,12 @@ export function startShell(): void {
   loadRarePages()
   focusHeading()
   if (!document.documentElement.dataset['fonts']) loadFonts()
-  onPage(() => whenIdle(loadDeferred))
+  const loadDeferred = once(async () => (await import('./deferred.ts')).startDeferred())
+  // where the code is lost, the next page loads it again
+  onPage(() => whenIdle(() => loadDeferred().catch(() => {})))
 }
 
-/** What a page has achieved before it left for the next one. */
+/** Shows what the page before has achieved. */
 function startNews(): void {
   document.addEventListener('vidimus:news', event => {
     if (!(event instanceof CustomEvent) || typeof event.detail !== 'string') return
@@ -42,30 +44,16 @@ function startNews(): void {
   })
 }
 
-let isStarted = false
-
-async function loadDeferred(): Promise<void> {
-  if (isStarted) return
-  isStarted = true
-  try {
-    const rest = await import('./deferred.ts')
-    rest.startDeferred()
-  } catch {
-    isStarted = false // the next page tries again
-  }
-}
-
 function whenIdle(run: () => Promise<void>): void {
   // Safari has no idle callbacks
   if ('requestIdleCallback' in window) requestIdleCallback(() => void run())
   else setTimeout(run, 200)
 }
 
-/** What few people ever see weighs on no other page. */
+/** Loads the code of pages that few people ever see. */
 function loadRarePages(): void {
-  onPage(async () => {
-    if (!document.querySelector('[data-disabled]')) return
-    const { showDisabled } = await import('./disabled.ts')
-    showDisabled()
+  const start = once(async () => (await import('./disabled.ts')).startDisabledPage())
+  onPage(() => {
+    if (document.querySelector('[data-disabled]')) void start()
   })
 }

@@ -5,83 +5,87 @@ const closeMs = 250
 /** Letters that follow within this time are one word. */
 const typeAheadMs = 1000
 
-const type = createTypeAhead()
-/** Opened by the pointer resting on it, so it closes when the pointer leaves. */
-let isHovered = false
-let stopTimer: () => void = () => {}
+interface Menu {
+  button: HTMLElement
+  panel: HTMLElement
+  typeAhead: ReturnType<typeof createTypeAhead>
+  /** Opened by the pointer resting on it, so it closes when the pointer leaves. */
+  isHovered: boolean
+  stopTimer: () => void
+}
 
-/** The user menu: a popover by the browser, with the keys and the delays that a menu has. */
+/** Gives the user menu, a popover of the browser, the keys and delays of a menu. */
 export function startUserMenu(): void {
   onThisPageAndNext(() => {
-    const menu = find()
-    if (!menu) return
-    const { button, panel } = menu
+    const button = document.getElementById('user')
+    const panel = document.getElementById('user-menu')
+    if (!button || !panel) return
+    const typeAhead = createTypeAhead()
+    const menu: Menu = { button, panel, typeAhead, isHovered: false, stopTimer: () => {} }
     for (const part of [button, panel]) {
       part.addEventListener('pointerenter', event => {
-        if (event.pointerType === 'mouse') plan(openMs, () => hover(button, panel))
+        if (event.pointerType === 'mouse') plan(menu, openMs, hover)
       })
-      part.addEventListener('pointerleave', () => plan(closeMs, () => leave(panel)))
+      part.addEventListener('pointerleave', () => plan(menu, closeMs, leave))
     }
-    button.addEventListener('click', event => pin(panel, event))
-    button.addEventListener('keydown', event => openBy(event, button, panel))
-    panel.addEventListener('toggle', () => told(button, panel))
-    panel.addEventListener('keydown', event => move(panel, event))
+    button.addEventListener('click', event => pin(menu, event))
+    button.addEventListener('keydown', event => openByKey(menu, event))
+    panel.addEventListener('toggle', () => onToggle(menu))
+    panel.addEventListener('keydown', event => move(menu, event))
     panel.addEventListener('focusout', ({ relatedTarget }) => {
       if (relatedTarget instanceof Node && !panel.contains(relatedTarget)) panel.hidePopover()
     })
   })
 }
 
-function find() {
-  const button = document.getElementById('user')
-  const panel = document.getElementById('user-menu')
-  return button && panel ? { button, panel } : undefined
+function plan(menu: Menu, ms: number, run: (menu: Menu) => void): void {
+  menu.stopTimer()
+  const timer = setTimeout(run, ms, menu)
+  menu.stopTimer = () => clearTimeout(timer)
 }
 
-function plan(ms: number, run: () => void): void {
-  stopTimer()
-  const timer = setTimeout(run, ms)
-  stopTimer = () => clearTimeout(timer)
-}
-
-function hover(source: HTMLElement, panel: HTMLElement): void {
+function hover(menu: Menu): void {
+  const { button: source, panel } = menu
   if (isOpen(panel)) return
-  isHovered = true
+  menu.isHovered = true
   panel.showPopover({ source })
 }
 
-function leave(panel: HTMLElement): void {
+function leave({ panel, isHovered }: Menu): void {
   if (isHovered && isOpen(panel) && !panel.contains(document.activeElement)) panel.hidePopover()
 }
 
 /** A click opens at once, and keeps open what the pointer has opened. */
-function pin(panel: HTMLElement, event: MouseEvent): void {
-  stopTimer()
-  if (!isHovered || !isOpen(panel)) return
+function pin(menu: Menu, event: MouseEvent): void {
+  const { panel } = menu
+  menu.stopTimer()
+  if (!menu.isHovered || !isOpen(panel)) return
   event.preventDefault()
-  isHovered = false
+  menu.isHovered = false
   entriesOf(panel)[0]?.focus()
 }
 
-function openBy(event: KeyboardEvent, source: HTMLElement, panel: HTMLElement): void {
+function openByKey(menu: Menu, event: KeyboardEvent): void {
+  const { button: source, panel } = menu
   if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
   event.preventDefault()
-  stopTimer()
-  isHovered = false
+  menu.stopTimer()
+  menu.isHovered = false
   if (!isOpen(panel)) panel.showPopover({ source })
   entriesOf(panel)
     .at(event.key === 'ArrowDown' ? 0 : -1)
     ?.focus()
 }
 
-function told(button: HTMLElement, panel: HTMLElement): void {
+function onToggle(menu: Menu): void {
+  const { button, panel } = menu
   button.setAttribute('aria-expanded', String(isOpen(panel)))
-  if (!isOpen(panel)) isHovered = false
+  if (!isOpen(panel)) menu.isHovered = false
   // the pointer alone moves nobody's focus
-  else if (!isHovered && !panel.contains(document.activeElement)) entriesOf(panel)[0]?.focus()
+  else if (!menu.isHovered && !panel.contains(document.activeElement)) entriesOf(panel)[0]?.focus()
 }
 
-function move(panel: HTMLElement, event: KeyboardEvent): void {
+function move({ panel, typeAhead }: Menu, event: KeyboardEvent): void {
   const entries = entriesOf(panel)
   const at = entries.findIndex(entry => entry.matches(':focus'))
   const steps: Record<string, number> = {
@@ -90,20 +94,25 @@ function move(panel: HTMLElement, event: KeyboardEvent): void {
     Home: 0,
     End: entries.length - 1
   }
-  const step = steps[event.key] ?? ahead(event, entries, at)
+  const step = steps[event.key] ?? entryAhead(event, entries, at, typeAhead)
   if (step === undefined) return
   event.preventDefault()
   entries.at(step % entries.length)?.focus()
 }
 
-function ahead(event: KeyboardEvent, entries: HTMLElement[], at: number): number | undefined {
+function entryAhead(
+  event: KeyboardEvent,
+  entries: HTMLElement[],
+  at: number,
+  typeAhead: Menu['typeAhead']
+): number | undefined {
   const { key, timeStamp, ctrlKey, metaKey, altKey } = event
   if (key.length !== 1 || key === ' ' || ctrlKey || metaKey || altKey) return undefined
   const words = entries.map(entry => entry.textContent.trim())
-  return findAhead(words, at, type(key, timeStamp))
+  return findAhead(words, at, typeAhead(key, timeStamp))
 }
 
-/** Puts letters together, and begins anew after a pause. */
+/** Returns a function that joins typed letters, and starts again after a pause. */
 export function createTypeAhead(): (key: string, at: number) => string {
   let typed = ''
   let typedAt = 0
@@ -115,8 +124,8 @@ export function createTypeAhead(): (key: string, at: number) => string {
 }
 
 /**
- * The entry that begins with what was typed, from the present one on; one letter typed again and again
- * goes from entry to entry.
+ * Returns the index of the first entry that begins with the typed letters, from the current one on. One
+ * letter typed repeatedly goes from entry to entry.
  */
 export function findAhead(words: string[], at: number, typed: string): number | undefined {
   const wanted = typed.toLocaleLowerCase()

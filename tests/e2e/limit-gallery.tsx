@@ -1,7 +1,8 @@
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { AppError } from '../../src/contract/errors.ts'
-import { type Locale, translator, type Words } from '../../src/i18n/index.ts'
+import type { Locale, Words } from '../../src/i18n/index.ts'
+import { withWords } from '../../src/islands/kit/use-words.ts'
 import { LimitEditor, type Limits } from '../../src/islands/limits/LimitEditor.tsx'
 
 /** All words of both languages, put in by the bundler. */
@@ -14,8 +15,7 @@ const example: Limits = {
 }
 
 /** The limit editor as its users will meet it: to read, to change, and where the change fails. */
-function LimitGallery({ locale }: { locale: Locale }) {
-  const t = translator(locale, catalogues[locale])
+const LimitGallery = withWords(function LimitGallery() {
   const [limits, setLimits] = useState(example)
   const fail = async () => {
     throw new AppError('forbidden', 'This page changes nothing')
@@ -23,23 +23,18 @@ function LimitGallery({ locale }: { locale: Locale }) {
   return (
     <div className="flex flex-col gap-6">
       <section className="sheet" data-example="shown">
-        <LimitEditor limits={example} locale={locale} t={t} />
+        <LimitEditor limits={example} />
       </section>
       <section className="sheet" data-example="changed">
-        <LimitEditor
-          limits={limits}
-          update={async changed => setLimits(changed)}
-          locale={locale}
-          t={t}
-        />
+        <LimitEditor limits={limits} update={async changed => setLimits(changed)} />
       </section>
       <section className="sheet" data-example="failing">
-        <LimitEditor limits={example} update={fail} locale={locale} t={t} />
+        <LimitEditor limits={example} update={fail} />
       </section>
     </div>
   )
-}
+})
 
 const place = document.querySelector('#gallery')
 const locale = document.body.dataset.locale === 'fr' ? 'fr' : 'en'
-if (place) createRoot(place).render(<LimitGallery locale={locale} />)
+if (place) createRoot(place).render(<LimitGallery locale={locale} words={catalogues[locale]} />)

@@ -1,9 +1,9 @@
 import { useStore } from '@nanostores/react'
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import type { Category } from '../../contract/categories.ts'
 import { maxFileBytes } from '../../contract/limits.ts'
 import { formatByteLimit } from '../../core/text/format.ts'
-import { type Locale, languageTag, type T, translator, type Words } from '../../i18n/index.ts'
+import { languageTag } from '../../i18n/index.ts'
 import {
   $categories,
   type Categories,
@@ -16,18 +16,15 @@ import { DropZone } from '../files/DropZone.tsx'
 import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
 import { useFileHandoff } from '../files/use-file-handoff.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
-import type { DepositQueue, TurnedAway } from './DepositQueue.tsx'
+import { useLazyPart } from '../kit/LazyPart.tsx'
+import { useWords, withWords } from '../kit/use-words.ts'
+import type { TurnedAway } from './DepositQueue.tsx'
 import { FolderButton } from './FolderButton.tsx'
 
 type ReadyCategories = Extract<Categories, { status: 'ready' }>
 
-interface DepositProps {
-  locale: Locale
-  words: Words
-}
-
-export function Deposit({ locale, words }: DepositProps) {
-  const t = useMemo(() => translator(locale, words), [locale, words])
+export const Deposit = withWords(function Deposit() {
+  const { locale, t } = useWords()
   const user = useStore($user, { ssr: 'initial' })
   const categories = useStore($categories, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
@@ -37,13 +34,13 @@ export function Deposit({ locale, words }: DepositProps) {
   const [phone, setPhone] = useState(false)
   const root = useRef<HTMLDivElement>(null)
   const chosen = categories.status === 'ready' ? chosenOf(categories) : undefined
-  const { Desk, isLost, loadDesk } = useDesk()
+  // as heavy as the page itself, so it follows the page
+  const queue = useLazyPart(async () => (await import('./DepositQueue.tsx')).DepositQueue)
 
   useEffect(() => {
     if (session.status !== 'in') return
     void loadCategories()
-    void loadDesk()
-  }, [session.status, loadDesk])
+  }, [session.status])
 
   useEffect(() => {
     // iPads call themselves Macs
@@ -61,7 +58,7 @@ export function Deposit({ locale, words }: DepositProps) {
     setTurnedAway(undefined)
     setLeftOut(systemFiles)
     setHeld(before => [...before, ...files])
-    void loadDesk()
+    if (queue.error) void queue.retry()
   }
   const onTaken = useCallback((left: TurnedAway) => {
     setTurnedAway(left)
@@ -80,11 +77,11 @@ export function Deposit({ locale, words }: DepositProps) {
   return (
     <div ref={root} className="grid gap-6">
       <div className="sheet grid gap-4">
-        <CategoryChoice t={t} locale={locale} held={held.length} />
-        {isLost && held.length > 0 && (
-          <Failure text={t('errors.offline')} t={t} onRetry={() => void loadDesk()} />
+        <CategoryChoice held={held.length} />
+        {queue.error && held.length > 0 && (
+          <Failure text={t(`errors.${queue.error.code}`)} onRetry={() => void queue.retry()} />
         )}
-        {chosen && <Rules t={t} locale={locale} category={chosen} />}
+        {chosen && <Rules category={chosen} />}
         <DropZone
           to="deposit"
           label={t('deposit.drop.label')}
@@ -97,54 +94,37 @@ export function Deposit({ locale, words }: DepositProps) {
         <FolderButton label={t('deposit.folder')} onFiles={take} />
         {leftOut > 0 && <p role="status">{t('deposit.leftOut', { count: leftOut })}</p>}
         {phone && <p className="text-ink-soft text-sm">{t('deposit.phone')}</p>}
-        <UnreadableFiles names={unreadable} locale={locale} t={t} />
+        <UnreadableFiles names={unreadable} />
         {turnedAway && turnedAway.count > 0 && (
           <p role="alert" className="text-error">
             {t('deposit.turnedAway', { ...turnedAway })}
           </p>
         )}
       </div>
-      {Desk ? (
-        <Desk
-          t={t}
-          locale={locale}
+      {queue.Part ? (
+        <queue.Part
           files={held}
           category={chosen}
           onTaken={onTaken}
           onAnother={() => root.current?.querySelector<HTMLElement>('input[type=file]')?.click()}
         >
-          <Notes t={t} />
-        </Desk>
+          <Notes />
+        </queue.Part>
       ) : (
-        <Notes t={t} />
+        <Notes />
       )}
     </div>
   )
-}
+})
 
-/** The queue and its list weigh as much as the page itself: they follow once it can be used. */
-function useDesk() {
-  const [Desk, setDesk] = useState<typeof DepositQueue>()
-  const [isLost, setLost] = useState(false)
-  const loadDesk = useCallback(async () => {
-    setLost(false)
-    try {
-      const { DepositQueue } = await import('./DepositQueue.tsx')
-      setDesk(() => DepositQueue)
-    } catch {
-      setLost(true)
-    }
-  }, [])
-  return { Desk, isLost, loadDesk }
-}
-
-/** Hidden where there is nothing to choose from. */
-function CategoryChoice({ t, locale, held }: { t: T; locale: Locale; held: number }) {
+/** Lets the person choose a category; hidden where there is only one. */
+function CategoryChoice({ held }: { held: number }) {
+  const { locale, t } = useWords()
   const state = useStore($categories, { ssr: 'initial' })
   const waiting = held > 0 && <p role="status">{t('deposit.categories.held', { count: held })}</p>
   if (state.status === 'failed') {
     return (
-      <Failure text={t('deposit.categories.failed')} t={t} onRetry={() => void loadCategories()}>
+      <Failure text={t('deposit.categories.failed')} onRetry={() => void loadCategories()}>
         {waiting}
       </Failure>
     )
@@ -172,12 +152,12 @@ function CategoryChoice({ t, locale, held }: { t: T; locale: Locale; held: numbe
 
 interface FailureProps {
   text: string
-  t: T
   onRetry: () => void
   children?: ReactNode
 }
 
-function Failure({ text, t, onRetry, children }: FailureProps) {
+function Failure({ text, onRetry, children }: FailureProps) {
+  const { t } = useWords()
   return (
     <div role="alert" className="flex flex-wrap items-center gap-3">
       <p className="text-error">{text}</p>
@@ -193,8 +173,9 @@ function chosenOf({ categories, chosen }: ReadyCategories): Category | undefined
   return categories.find(({ id }) => id === chosen)
 }
 
-/** What the category asks of its documents, said before one is chosen. */
-function Rules({ t, locale, category }: { t: T; locale: Locale; category: Category }) {
+/** Says what the category requires of documents, before one is chosen. */
+function Rules({ category }: { category: Category }) {
+  const { locale, t } = useWords()
   const { store, media_types } = category
   if (store === 'file' && !media_types) return null
   const types = new Intl.ListFormat(languageTag(locale)).format(media_types ?? [])
@@ -206,11 +187,12 @@ function Rules({ t, locale, category }: { t: T; locale: Locale; category: Catego
   )
 }
 
-function Notes({ t }: { t: T }) {
+function Notes() {
+  const { t } = useWords()
   return (
     <section className="grid gap-4" aria-label={t('deposit.notes.title')}>
       <ul className="grid gap-4 md:grid-cols-3">
-        {['stored', 'fingerprint', 'found'].map(note => (
+        {(['stored', 'fingerprint', 'found'] as const).map(note => (
           <li key={note} className="grid content-start gap-1 border-base-300 border-t pt-3">
             <h2 className="font-semibold">{t(`deposit.notes.${note}.title`)}</h2>
             <p className="text-ink-soft text-sm">{t(`deposit.notes.${note}.text`)}</p>

@@ -18,20 +18,20 @@ import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
+import { useWords } from '../kit/use-words.ts'
 import { VerifyAddress } from '../kit/VerifyAddress.tsx'
-import { DepositRow, textOf } from './DepositRow.tsx'
+import { DepositRow, errorText } from './DepositRow.tsx'
 
 interface DepositListProps {
-  t: T
-  locale: Locale
   deposits: readonly QueuedDeposit[]
   onAnother: () => void
 }
 
 const shownAtOnce = 25
 
-/** The queue with its total: what needs the person and what runs on top. It stays until it is dismissed. */
-export function DepositList({ t, locale, deposits, onAnother }: DepositListProps) {
+/** The queue with its total. Deposits that need the person come first, then those that run; it stays until dismissed. */
+export function DepositList({ deposits, onAnother }: DepositListProps) {
+  const { locale, t } = useWords()
   const summary = useStore($depositSummary, { ssr: 'initial' })
   const [shown, setShown] = useState(shownAtOnce)
   const [isAsking, setAsking] = useState(false)
@@ -45,7 +45,7 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
   return (
     <section ref={list} className="sheet grid gap-4" aria-label={t('deposit.list')} tabIndex={-1}>
       <div className="grid gap-2">
-        <h2 className="font-semibold text-lg tabular-nums">{sentence(summary, t, locale)}</h2>
+        <h2 className="font-semibold text-lg tabular-nums">{summaryText(summary, t, locale)}</h2>
         {!hasEnded && (
           <ProgressBar label={t('deposit.progressOfAll')} ratio={summary.percent / 100} />
         )}
@@ -81,9 +81,9 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
           {hasEnded && <Action label={t('deposit.action.dismiss')} onClick={dismiss} />}
         </div>
       </div>
-      {hasEnded && summary.done + summary.duplicate > 0 && <VerifyAddress locale={locale} t={t} />}
+      {hasEnded && summary.done + summary.duplicate > 0 && <VerifyAddress />}
       {limit && (
-        <ErrorNote error={limit} t={t} locale={locale} text={textOf(limit, t, locale)}>
+        <ErrorNote error={limit} text={errorText(limit, t, locale)}>
           <p>
             {t('deposit.limited')} {t('deposit.limitedAsk')}
           </p>
@@ -91,7 +91,7 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
       )}
       <ul className="divide-y divide-base-300 border-base-300 border-t">
         {ordered.slice(0, shown).map(deposit => (
-          <DepositRow key={deposit.id} t={t} locale={locale} deposit={deposit} />
+          <DepositRow key={deposit.id} deposit={deposit} />
         ))}
       </ul>
       {hidden > 0 && (
@@ -109,7 +109,7 @@ export function DepositList({ t, locale, deposits, onAnother }: DepositListProps
           onClose={() => setAsking(false)}
           onYes={() => {
             cancelAll()
-            // the button that opened the dialog goes with the uploads
+            // the button that opened the dialog is removed with the uploads
             list.current?.focus()
           }}
         />
@@ -126,7 +126,7 @@ function Action({ label, onClick }: { label: string; onClick: () => void }) {
   )
 }
 
-/** The next rows come by scrolling, too. */
+/** A button for the next rows, which are also shown on scrolling to it. */
 function More({ label, onMore }: { label: string; onMore: () => void }) {
   const place = useRef<HTMLDivElement>(null)
   const more = useRef(onMore)
@@ -155,7 +155,7 @@ function More({ label, onMore }: { label: string; onMore: () => void }) {
   )
 }
 
-/** One reason for all: they wait for the same room. */
+/** Returns the limit that uploads wait for; it is the same for all of them. */
 function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
   for (const { $state } of deposits) {
     const state = $state.get()
@@ -164,7 +164,7 @@ function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
   return undefined
 }
 
-export function sentence(summary: DepositSummary, t: T, locale: Locale): string {
+export function summaryText(summary: DepositSummary, t: T, locale: Locale): string {
   const { active, paused, choosing, missing, done, failed, cancelled, secondsLeft } = summary
   const { ended, total } = summary.batch
   const percent = formatPercent(summary.percent / 100, locale)
@@ -182,7 +182,7 @@ export function sentence(summary: DepositSummary, t: T, locale: Locale): string 
     { name: 'duplicate', count: summary.duplicate },
     { name: 'failed', count: failed },
     { name: 'cancelled', count: cancelled }
-  ]
+  ] as const
   const said = parts
     .filter(({ count }) => count > 0)
     .map(({ name, count }) => t(`deposit.summary.${name}`, { count }))

@@ -2,7 +2,6 @@ import { useStore } from '@nanostores/react'
 import { type ReactNode, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import { formatPercent } from '../../core/text/format.ts'
-import type { Locale, T } from '../../i18n/index.ts'
 import { maxQueued } from '../../stores/deposits/deposit-states.ts'
 import type { DepositCategory } from '../../stores/deposits/deposits.ts'
 import {
@@ -14,18 +13,17 @@ import {
 } from '../../stores/deposits/deposits.ts'
 import { $session } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { DepositList, sentence } from './DepositList.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { DepositList, summaryText } from './DepositList.tsx'
 
 export interface DepositQueueProps {
-  t: T
-  locale: Locale
   /** Chosen files that wait for the queue and for their category. */
   files: readonly File[]
   category: DepositCategory | undefined
-  /** The files are in the queue, all but those that found no place. */
+  /** Called when the files are in the queue, with the number of those that found no place. */
   onTaken: (turnedAway: TurnedAway) => void
   onAnother: () => void
-  /** Stands where nothing is deposited yet. */
+  /** Shown while nothing has been deposited. */
   children: ReactNode
 }
 
@@ -34,9 +32,10 @@ export interface TurnedAway {
   limit: number
 }
 
-/** What happens to files once they are chosen: the queue and its list. */
+/** The queue of chosen files, and its list. */
 export function DepositQueue(props: DepositQueueProps) {
-  const { t, locale, files, category, onTaken, onAnother, children } = props
+  const { files, category, onTaken, onAnother, children } = props
+  const { t } = useWords()
   const session = useStore($session, { ssr: 'initial' })
   const deposits = useStore($deposits, { ssr: 'initial' })
 
@@ -61,25 +60,20 @@ export function DepositQueue(props: DepositQueueProps) {
       {lost && (
         <ErrorNote
           error={lost}
-          t={t}
-          locale={locale}
           text={lost.code === 'not_found' ? t('deposit.resumedLate') : undefined}
         />
       )}
-      {deposits.length === 0 ? (
-        children
-      ) : (
-        <DepositList t={t} locale={locale} deposits={deposits} onAnother={onAnother} />
-      )}
-      <Announcements t={t} locale={locale} />
+      {deposits.length === 0 ? children : <DepositList deposits={deposits} onAnother={onAnother} />}
+      <Announcements />
     </div>
   )
 }
 
 /** Speaks at each quarter and at the end, and shows the percentage where the window's title is seen. */
-function Announcements({ t, locale }: { t: T; locale: Locale }) {
+function Announcements() {
+  const { locale, t } = useWords()
   const summary = useStore($depositSummary, { ssr: 'initial' })
-  const quarter = Math.floor(summary.percent / 25) * 25
+  const quarter = ([75, 50, 25] as const).find(each => summary.percent >= each)
   const running = summary.active > 0
   const percent = formatPercent(summary.percent / 100, locale)
 
@@ -96,8 +90,8 @@ function Announcements({ t, locale }: { t: T; locale: Locale }) {
 
   return (
     <p role="status" className="sr-only">
-      {running && quarter > 0 && t(`deposit.announce.${quarter}`)}
-      {!running && summary.total > 0 && sentence(summary, t, locale)}
+      {running && quarter && t(`deposit.announce.${quarter}`)}
+      {!running && summary.total > 0 && summaryText(summary, t, locale)}
     </p>
   )
 }

@@ -30,15 +30,15 @@ import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
+import { useWords } from '../kit/use-words.ts'
 
 interface DepositRowProps {
-  t: T
-  locale: Locale
   deposit: QueuedDeposit
 }
 
-/** Drawn anew when its own state changes only: the list around it changes ten times a second. */
-export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
+/** Rendered only when its own state changes: the list around it changes ten times a second. */
+export const DepositRow = memo(({ deposit }: DepositRowProps) => {
+  const { locale, t } = useWords()
   const state = useStore(deposit.$state, { ssr: 'initial' })
   const words = wordsOf(state, t, locale, shownName(deposit.name))
   const { size } = deposit
@@ -57,12 +57,7 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
           <p className="text-ink-soft text-sm tabular-nums">{formatBytes(size, locale)}</p>
         </div>
         {state.status === 'failed' ? (
-          <ErrorNote
-            error={state.error}
-            t={t}
-            locale={locale}
-            text={textOf(state.error, t, locale)}
-          />
+          <ErrorNote error={state.error} text={errorText(state.error, t, locale)} />
         ) : (
           <p className={`text-sm tabular-nums ${isDone ? 'font-serif' : 'text-ink-soft'}`}>
             {words}
@@ -80,29 +75,28 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
             {t('deposit.state.wrongFile')}
           </p>
         )}
-        <PictureWords t={t} locale={locale} deposit={deposit} state={state} />
+        <PictureWords deposit={deposit} state={state} />
       </div>
       <div className="flex flex-wrap content-center items-center gap-2 empty:hidden max-sm:basis-full sm:max-w-1/2 sm:shrink-0 sm:justify-end">
         {state.status === 'choosing' &&
           (['reduced', 'original'] as const).map(choice => (
-            <Verb
+            <ActionButton
               key={choice}
               name={choice}
               run={id => choosePicture(id, choice)}
               deposit={deposit}
-              t={t}
             />
           ))}
-        {isInterruptible(state) && <Verb name="pause" run={pause} deposit={deposit} t={t} />}
+        {isInterruptible(state) && <ActionButton name="pause" run={pause} deposit={deposit} />}
         {state.status === 'paused' && state.by !== 'session' && (
-          <Verb name="resume" run={resume} deposit={deposit} t={t} />
+          <ActionButton name="resume" run={resume} deposit={deposit} />
         )}
-        {state.status === 'missing' && <ChooseAgain deposit={deposit} t={t} />}
+        {state.status === 'missing' && <ChooseAgain deposit={deposit} />}
         {(isInterruptible(state) || ['paused', 'choosing', 'missing'].includes(state.status)) && (
-          <Verb name="cancel" run={cancel} deposit={deposit} t={t} />
+          <ActionButton name="cancel" run={cancel} deposit={deposit} />
         )}
         {state.status === 'failed' && state.retryable && (
-          <Verb name="retry" run={retry} deposit={deposit} t={t} />
+          <ActionButton name="retry" run={retry} deposit={deposit} />
         )}
         {(isDone || state.status === 'duplicate') && (
           <a
@@ -114,24 +108,24 @@ export const DepositRow = memo(({ t, locale, deposit }: DepositRowProps) => {
           </a>
         )}
         {state.status === 'duplicate' && (
-          <Verb name="again" run={depositAgain} deposit={deposit} t={t} />
+          <ActionButton name="again" run={depositAgain} deposit={deposit} />
         )}
         {isDone && state.request.store !== 'fingerprint' && (
-          <Save request={state.request} name={name} t={t} locale={locale} />
+          <Save request={state.request} name={name} />
         )}
       </div>
     </li>
   )
 })
 
-interface VerbProps {
+interface ActionButtonProps {
   name: 'pause' | 'resume' | 'cancel' | 'retry' | 'again' | 'reopen' | 'reduced' | 'original'
   run: (id: string) => void
   deposit: QueuedDeposit
-  t: T
 }
 
-function Verb({ name, run, deposit, t }: VerbProps) {
+function ActionButton({ name, run, deposit }: ActionButtonProps) {
+  const { t } = useWords()
   const action = t(`deposit.action.${name}`)
   return (
     <button
@@ -145,13 +139,14 @@ function Verb({ name, run, deposit, t }: VerbProps) {
   )
 }
 
-/** The browser forgets files with the page: the person shows it where this one is. */
-function ChooseAgain({ deposit, t }: { deposit: QueuedDeposit; t: T }) {
+/** Asks for the file again, because the browser forgets it when the page is closed. */
+function ChooseAgain({ deposit }: { deposit: QueuedDeposit }) {
+  const { t } = useWords()
   const action = t('deposit.action.choose')
   return (
     <>
       {deposit.canReopen && (
-        <Verb name="reopen" run={id => void reopen(id)} deposit={deposit} t={t} />
+        <ActionButton name="reopen" run={id => void reopen(id)} deposit={deposit} />
       )}
       <label className="btn btn-sm has-focus-visible:outline-2 has-focus-visible:outline-offset-2 pointer-coarse:min-h-11">
         {action}
@@ -173,11 +168,10 @@ function ChooseAgain({ deposit, t }: { deposit: QueuedDeposit; t: T }) {
 interface SaveProps {
   request: ProcessedRequest
   name: string
-  t: T
-  locale: Locale
 }
 
-function Save({ request, name, t, locale }: SaveProps) {
+function Save({ request, name }: SaveProps) {
+  const { t } = useWords()
   const { isSaving, error, save } = useDocumentDownload(request)
   const action = t(
     `deposit.action.${isSaving ? 'saving' : request.reduced_from ? 'saveReduced' : 'save'}`
@@ -193,13 +187,14 @@ function Save({ request, name, t, locale }: SaveProps) {
       >
         {action}
       </button>
-      {error && <ErrorNote error={error} t={t} locale={locale} />}
+      {error && <ErrorNote error={error} />}
     </>
   )
 }
 
-/** What is kept of a picture: asked before anything is sent, and said from then on. */
-function PictureWords({ t, locale, deposit, state }: DepositRowProps & { state: DepositState }) {
+/** Asks which version of a picture is kept before anything is sent, and says it afterwards. */
+function PictureWords({ deposit, state }: DepositRowProps & { state: DepositState }) {
+  const { locale, t } = useWords()
   const { reduction } = deposit
   if (!reduction || ['failed', 'cancelled', 'duplicate'].includes(state.status)) return null
   const { from, to } = reduction
@@ -265,6 +260,8 @@ function wordsOf(state: DepositState, t: T, locale: Locale, name: string): strin
       return t(
         `deposit.state.${state.request.store === 'fingerprint' ? 'doneFingerprint' : 'done'}`
       )
+    case 'failed':
+      return errorText(state.error, t, locale) ?? t(`errors.${state.error.code}`)
     default:
       return t(`deposit.state.${state.status}`)
   }
@@ -286,7 +283,7 @@ function uploadingWords(
 }
 
 /** Errors whose figures or field need more than the sentence of their code. */
-export function textOf(error: AppError, t: T, locale: Locale): string | undefined {
+export function errorText(error: AppError, t: T, locale: Locale): string | undefined {
   const { figures, fields } = error
   if (error.code === 'storage_limit_reached' && figures) {
     const used = formatBytes(figures.used, locale)

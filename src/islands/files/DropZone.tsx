@@ -8,12 +8,12 @@ interface DropZoneProps {
   hint: string
   onFiles: (files: File[]) => void
   multiple?: boolean
-  /** Drawn above the label: an idle seal. */
+  /** Drawn above the label. */
   children?: ReactNode
 }
 
 /**
- * A labelled file input that also takes files chosen before the page had its script. The shell handles
+ * A labelled file input that also takes files chosen before the script had loaded. The shell handles
  * drops and pastes; their files come through `stores/file-handoff.ts`.
  */
 export function DropZone({ to, label, hint, onFiles, multiple, children }: DropZoneProps) {

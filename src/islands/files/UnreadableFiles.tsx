@@ -1,16 +1,15 @@
-import { type Locale, languageTag, type T } from '../../i18n/index.ts'
+import { languageTag } from '../../i18n/index.ts'
+import { useWords } from '../kit/use-words.ts'
 
 const namedAtMost = 5
 
 interface UnreadableFilesProps {
   names: readonly string[]
-  locale: Locale
-  /** Over the namespace `common`. */
-  t: T
 }
 
-/** Names what was dropped and could not be read. */
-export function UnreadableFiles({ names, locale, t }: UnreadableFilesProps) {
+/** Names the dropped files and folders that could not be read. */
+export function UnreadableFiles({ names }: UnreadableFilesProps) {
+  const { locale, t } = useWords()
   if (names.length === 0) return null
   const more = names.length - namedAtMost
   const shown = names.slice(0, namedAtMost)

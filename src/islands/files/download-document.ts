@@ -1,7 +1,7 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { createContentLink } from '../../stores/content-link.ts'
 
-/** Hands the exact bytes on record to the browser's own download, which writes them to the disk as they come. */
+/** Downloads the bytes on record; the browser writes them to the disk as they arrive. */
 export async function downloadDocument(request: ProcessedRequest): Promise<void> {
   if (!request.deposit_id) return
   const link = document.createElement('a')

@@ -19,12 +19,12 @@ export async function saveExport(filter: RequestFilter, name: string): Promise<v
   )
 }
 
-/** The same for the person's own data, as JSON. */
+/** Downloads the person's own data as JSON. */
 export async function saveOwnData(options: ExportOptions, name: string): Promise<void> {
   save(await getExport(options), name, 'json')
 }
 
-/** With the mark at its beginning, which `Blob.text()` takes away. */
+/** Returns the text with its byte order mark, which `Blob.text()` removes. */
 async function textOf(content: Blob): Promise<string> {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await content.arrayBuffer())
 }

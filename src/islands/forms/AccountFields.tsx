@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import type { T } from '../../i18n/index.ts'
 import { Field } from '../kit/Field.tsx'
+import { useWords } from '../kit/use-words.ts'
 import { fieldSentence, type useReadiness } from './account-form.ts'
 import { BusyButton } from './BusyButton.tsx'
 import type { useForm } from './use-form.ts'
@@ -10,12 +10,12 @@ import type { useForm } from './use-form.ts'
 type Readiness = ReturnType<typeof useReadiness>
 
 export interface AccountFieldProps {
-  t: T
   form: ReturnType<typeof useForm>
 }
 
-/** What keeps this browser from signing in. */
-export function SignInObstacle({ t, obstacle }: { t: T } & Pick<Readiness, 'obstacle'>) {
+/** Says what keeps this browser from signing in. */
+export function SignInObstacle({ obstacle }: {} & Pick<Readiness, 'obstacle'>) {
+  const { t } = useWords()
   if (!obstacle) return null
   return (
     <p role="alert" className="alert alert-outline alert-warning">
@@ -25,13 +25,14 @@ export function SignInObstacle({ t, obstacle }: { t: T } & Pick<Readiness, 'obst
 }
 
 interface EmailFieldProps extends AccountFieldProps {
-  /** Tells password managers whether it is the name of an account that exists. */
+  /** For password managers: whether it is the name of an existing account. */
   use: 'email' | 'username'
-  /** What the field holds at first. */
+  /** The first value of the field. */
   initial?: string | undefined
 }
 
-export function EmailField({ t, form, use, initial }: EmailFieldProps) {
+export function EmailField({ form, use, initial }: EmailFieldProps) {
+  const { t } = useWords()
   return (
     <Field
       label={t('account.email')}
@@ -59,8 +60,9 @@ export function CarryingLink({ path, children }: CarryingLinkProps) {
 }
 
 /** The form's button, and that a password is being made into a key, which takes a second. */
-export function SubmitButton(props: { t: T; label: string; isWorking: boolean } & Readiness) {
-  const { t, label, isWorking, isReady, obstacle } = props
+export function SubmitButton(props: { label: string; isWorking: boolean } & Readiness) {
+  const { label, isWorking, isReady, obstacle } = props
+  const { t } = useWords()
   return (
     <>
       <BusyButton label={label} isWorking={isWorking} isOff={!isReady || obstacle !== undefined} />

@@ -1,6 +1,6 @@
 import { lazyPart } from '../kit/LazyPart.tsx'
 
-/** `AccountErrorNote`, which follows when something has gone wrong. */
+/** `AccountError`, loaded when something has gone wrong. */
 export const LazyAccountError = lazyPart(
-  async () => (await import('../kit/ErrorNote.tsx')).AccountErrorNote
+  async () => (await import('./AccountError.tsx')).AccountError
 )

@@ -1,12 +1,14 @@
 import type { PasswordOwner } from '../../stores/accounts/password-strength.ts'
 import { Field } from '../kit/Field.tsx'
+import { useWords } from '../kit/use-words.ts'
 import type { AccountFieldProps } from './AccountFields.tsx'
 import { fieldSentence } from './account-form.ts'
 import { NewPasswordField } from './NewPasswordField.tsx'
 import { PasswordField } from './PasswordField.tsx'
 
 /** Says at the head of a long form that much of it needs another look. */
-export function ManyFaults({ t, form }: AccountFieldProps) {
+export function ManyFaults({ form }: AccountFieldProps) {
+  const { t } = useWords()
   const count = Object.keys(form.errors).length
   if (count <= 3) return null
   return (
@@ -17,10 +19,10 @@ export function ManyFaults({ t, form }: AccountFieldProps) {
 }
 
 export function UsernameField({
-  t,
   form,
   initial
 }: AccountFieldProps & { initial?: string | undefined }) {
+  const { t } = useWords()
   return (
     <Field
       label={t('account.username')}
@@ -35,23 +37,22 @@ export function UsernameField({
 }
 
 interface NewPasswordFieldsProps extends AccountFieldProps {
-  /** Who chooses it, as far as the other fields say by now. */
+  /** Returns who chooses it, as far as the other fields say. */
   chooser: () => PasswordOwner
 }
 
-/** A password twice, and that it stays here. */
-export function NewPasswordFields({ t, form, chooser }: NewPasswordFieldsProps) {
+/** Asks for a new password twice, and says that it stays on the device. */
+export function NewPasswordFields({ form, chooser }: NewPasswordFieldsProps) {
+  const { t } = useWords()
   return (
     <>
       <NewPasswordField
-        t={t}
         label={t('account.password')}
         name="password"
         chooser={chooser}
         error={fieldSentence(form.errors, 'password', t)}
       />
       <PasswordField
-        t={t}
         label={t('account.repeat')}
         name="repeat"
         autoComplete="new-password"

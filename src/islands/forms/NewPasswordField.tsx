@@ -1,25 +1,25 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { minStrength, type Strength } from '../../core/input/password.ts'
-import type { T } from '../../i18n/index.ts'
 import { type PasswordOwner, strengthOf } from '../../stores/accounts/password-strength.ts'
+import { useWords } from '../kit/use-words.ts'
 import { PasswordField } from './PasswordField.tsx'
 
 interface NewPasswordFieldProps {
-  t: T
   label: string
   name: string
   error?: string | undefined
-  /** Read at each keystroke: whose words are no password. */
+  /** Read at each keystroke: the person, whose name and email make a password weak. */
   chooser: () => PasswordOwner
 }
 
-/** A password that is being chosen, with its strength in words; the judge is loaded on focus, or for what stands there already. */
-export function NewPasswordField({ t, label, name, error, chooser }: NewPasswordFieldProps) {
+/** A field for a new password that shows its strength. The check is loaded on focus, or at once if the field is filled. */
+export function NewPasswordField({ label, name, error, chooser }: NewPasswordFieldProps) {
+  const { t } = useWords()
   const input = useRef<HTMLInputElement>(null)
   const [strength, setStrength] = useState<Strength>()
   const isBusy = useRef(false)
 
-  /** One question at a time, and then about what stands in the field by that time. */
+  /** Rates one password at a time, always the newest. */
   const judge = async () => {
     if (isBusy.current) return
     isBusy.current = true
@@ -30,14 +30,14 @@ export function NewPasswordField({ t, label, name, error, chooser }: NewPassword
         setStrength(judged === '' ? undefined : found)
       }
     } catch {
-      // sending the form asks again, and says what failed
+      // sending the form checks again, and says what failed
       setStrength(undefined)
     } finally {
       isBusy.current = false
     }
   }
 
-  // somebody may have been quicker than the script
+  // somebody may have typed before the script had loaded
   const judgeTyped = useEffectEvent(() => {
     if (input.current?.value) void judge()
   })
@@ -53,7 +53,6 @@ export function NewPasswordField({ t, label, name, error, chooser }: NewPassword
   return (
     <PasswordField
       ref={input}
-      t={t}
       label={label}
       name={name}
       autoComplete="new-password"

@@ -1,9 +1,8 @@
 import { type KeyboardEvent, type ReactNode, type Ref, useState } from 'react'
-import type { T } from '../../i18n/index.ts'
 import { Field } from '../kit/Field.tsx'
+import { useWords } from '../kit/use-words.ts'
 
 interface PasswordFieldProps {
-  t: T
   label: string
   name: string
   autoComplete: 'current-password' | 'new-password'
@@ -15,8 +14,9 @@ interface PasswordFieldProps {
   children?: ReactNode
 }
 
-/** Paste and password managers work; the toggle shows what was typed, and caps lock is told. */
-export function PasswordField({ t, children, ...field }: PasswordFieldProps) {
+/** A password field that can show what was typed and warns about caps lock. */
+export function PasswordField({ children, ...field }: PasswordFieldProps) {
+  const { t } = useWords()
   const [isShown, setShown] = useState(false)
   const [isCapsLock, setCapsLock] = useState(false)
   const readLock = (event: KeyboardEvent) => setCapsLock(event.getModifierState('CapsLock'))

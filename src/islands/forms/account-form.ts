@@ -3,6 +3,7 @@ import type { FieldErrors } from '../../contract/errors.ts'
 import { usernameFault } from '../../core/input/username.ts'
 import { email, firstOf, required, type Validator } from '../../core/input/validators.ts'
 import type { T } from '../../i18n/index.ts'
+import { loadCode } from '../kit/load-code.ts'
 
 /** Whether the script runs, and what keeps this browser from signing in. */
 export function useReadiness(): { isReady: boolean; obstacle: 'insecure' | 'cookies' | undefined } {
@@ -16,7 +17,7 @@ export function useReadiness(): { isReady: boolean; obstacle: 'insecure' | 'cook
   return { isReady, obstacle }
 }
 
-/** Fills inputs from the query once, where the person has not typed yet. */
+/** Fills empty inputs from the query of the address. */
 export function prefillFromQuery(form: HTMLFormElement | null, names: readonly string[]): void {
   const query = new URLSearchParams(location.search)
   for (const name of names) {
@@ -29,7 +30,7 @@ export const emailRule = firstOf(required, email)
 
 export const usernameRule: Validator = value => usernameFault(String(value ?? ''))
 
-/** `{ rule: 'min', limit: 12 }` → its sentence. */
+/** Returns the sentence of a field's error: of `{ rule: 'min', limit: 12 }`. */
 export function fieldSentence(errors: FieldErrors, name: string, t: T): string | undefined {
   const error = errors[name]
   if (!error) return undefined
@@ -37,15 +38,17 @@ export function fieldSentence(errors: FieldErrors, name: string, t: T): string |
 }
 
 /**
- * Goes on after a sign-in, from where the form does not stay behind; the ways are loaded then. The
- * shell says on the next page what has been achieved, because this one is gone.
+ * Goes to the next page after a sign-in, which replaces the form in the browser's history. The shell
+ * shows `news` on that page.
  */
 export async function continueAfterSignIn(news?: string): Promise<void> {
-  const [{ addressAfterSignIn }, { navigate }, { $user }] = await Promise.all([
-    import('../../stores/accounts/after-sign-in.ts'),
-    import('../../stores/navigation.ts'),
-    import('../../stores/users.ts')
-  ])
+  const [{ addressAfterSignIn }, { navigate }, { $user }] = await loadCode(() =>
+    Promise.all([
+      import('../../stores/accounts/after-sign-in.ts'),
+      import('../../stores/navigation.ts'),
+      import('../../stores/users.ts')
+    ])
+  )
   await navigate(addressAfterSignIn(), { replace: true })
   // before the e-mail is confirmed nothing is achieved yet
   if (news && !$user.get()?.pending)

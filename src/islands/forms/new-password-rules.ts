@@ -15,7 +15,7 @@ export function newPasswordRules(
   }
 }
 
-/** What only the judge in its worker can say of a password that breaks no other rule. */
+/** Returns an error if a password that breaks no other rule is too easy to guess. */
 export async function weaknessErrors(
   name: string,
   password: string,

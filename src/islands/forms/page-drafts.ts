@@ -13,7 +13,7 @@ export function keepDraft(name: string, read: () => unknown): () => void {
   return () => document.removeEventListener('vidimus:language', keep)
 }
 
-/** The page in any language. */
+/** Returns the page's path, equal for all languages. */
 function page(): string {
   return localizedPath(defaultLocale, location.pathname)
 }

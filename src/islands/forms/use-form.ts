@@ -13,14 +13,18 @@ import { keepDraft, takeDraft } from './page-drafts.ts'
 export type Values = Record<string, string>
 
 /**
- * A native form whose inputs keep their own values. A field is checked when it is left, from then on
- * at every change; submitting checks all and leads to the first that is wrong. What was typed stays when
- * the page changes its language.
+ * Runs a native form whose inputs keep their own values. A field is checked when it loses the focus,
+ * and from then on at every change; submitting checks all fields and focuses the first wrong one.
+ * Values stay when the page changes its language. `checkStrength` is for forms in which a password is
+ * chosen.
  */
-export function useForm(rules: Readonly<Record<string, Validator>>) {
+export function useForm(
+  rules: Readonly<Record<string, Validator>>,
+  checkStrength: (values: Values) => Promise<FieldErrors | undefined> = async () => undefined
+) {
   const form = useRef<HTMLFormElement>(null)
   const seen = useRef(new Set<string>())
-  /** What others found wrong, and in which values: it holds until one changes or the form is sent again. */
+  /** Errors that the rules do not find, and their values: kept until a value changes or the form is sent again. */
   const refused = useRef<{ values: Values; found: FieldErrors }>({ values: {}, found: {} })
   const [errors, setErrors] = useState<FieldErrors>({})
 
@@ -51,55 +55,64 @@ export function useForm(rules: Readonly<Record<string, Validator>>) {
       element => element instanceof HTMLInputElement && names.includes(element.name)
     )
     if (!(first instanceof HTMLInputElement)) return
-    // a field that has the focus already is not read out again
+    // screen readers do not repeat a field that has the focus already
     if (first === document.activeElement) first.blur()
     first.focus()
   }
 
   const show = (found: FieldErrors) => {
-    // first: the field that is left for it is checked by then
+    // first, because the field that loses the focus is checked then
     focus(...Object.keys(found))
     setErrors(found)
   }
 
+  const refuse = (values: Values, found: FieldErrors) => {
+    refused.current = { values, found }
+    show(found)
+  }
+
+  const addWeakness = async (values: Values) => {
+    // sending the form again checks again, and says what failed
+    const found = await checkStrength(values).catch(() => undefined)
+    if (!found) return
+    refused.current = { values, found }
+    showSeen()
+  }
+
   return {
     errors,
-    /** What stands in the fields now. */
+    /** Returns what the fields hold now. */
     read,
-    /** Shows what others found in the values that were sent: the server, or the judge of passwords. */
-    refuse(values: Values, found: FieldErrors): void {
-      refused.current = { values, found }
-      show(found)
-    },
-    /** Adds what the judge of passwords found in the values that were sent, where other fields are wrong too. */
-    async add(judging: Promise<FieldErrors | undefined>): Promise<void> {
-      const values = read()
-      // sending the form again asks again, and says what failed
-      const found = await judging.catch(() => undefined)
-      if (!found) return
-      refused.current = { values, found }
-      showSeen()
+    /** Shows errors that the rules do not find in these values, such as those of the server. */
+    refuse,
+    /** Returns whether the chosen password is strong enough, and shows the error if it is not. */
+    async isStrong(values: Values): Promise<boolean> {
+      const found = await checkStrength(values)
+      if (found) refuse(values, found)
+      return !found
     },
     focus,
-    /** Empties all fields, and what was said of them. */
+    /** Empties all fields and removes their errors. */
     clear(): void {
       seen.current.clear()
       refused.current = { values: {}, found: {} }
       setErrors({})
       form.current?.reset()
     },
-    /** The values, if all of them are right. */
+    /** Returns the values if they break no rule; otherwise shows all errors. */
     submit(): Values | undefined {
       const values = read()
       for (const name of Object.keys(values)) seen.current.add(name)
       const found = faultsOf(rules, values)
       refused.current = { values: {}, found: {} }
       show(found)
-      return Object.keys(found).length === 0 ? values : undefined
+      if (Object.keys(found).length === 0) return values
+      void addWeakness(values)
+      return undefined
     },
     props: {
       ref: form,
-      // our own words instead of the browser's
+      // our own sentences instead of the browser's
       noValidate: true,
       // never a query: a form sent before its script runs must not put a password in the address
       method: 'post' as const,
@@ -111,7 +124,7 @@ export function useForm(rules: Readonly<Record<string, Validator>>) {
       },
       onInput: showSeen,
       onMouseDown(event: MouseEvent): void {
-        // what leaving a field shows or takes away would move them from under the pointer, and lose the click
+        // errors that come or go with the focus would move the button from under the pointer
         const isPressed = event.target instanceof Element && event.target.closest('button, a')
         if (isPressed && event.button === 0) event.preventDefault()
       }
@@ -119,7 +132,7 @@ export function useForm(rules: Readonly<Record<string, Validator>>) {
   }
 }
 
-/** Puts values back as if they were typed again. */
+/** Fills in values as if they were typed. */
 function fill(form: HTMLFormElement | null, values: unknown): void {
   for (const [name, value] of Object.entries(Object(values))) {
     const field = form?.elements.namedItem(name)

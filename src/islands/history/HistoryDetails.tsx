@@ -4,7 +4,7 @@ import type { Deposit } from '../../contract/deposits.ts'
 import { AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes, formatInstant } from '../../core/text/format.ts'
-import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import { $checkedNames } from '../../stores/checked-names.ts'
 import { loadDetails } from '../../stores/history/requests.ts'
 import { can } from '../../stores/users.ts'
@@ -14,26 +14,24 @@ import { CopyButton } from '../kit/CopyButton.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { useWaiting } from '../kit/time.ts'
+import { useWords } from '../kit/use-words.ts'
 import { VerifyAddress } from '../kit/VerifyAddress.tsx'
 import { hasFile, requestName, requestSeal, stateColor, stateLabel } from './request-labels.ts'
 import { UnfinishedUpload } from './UnfinishedUpload.tsx'
 
 interface HistoryDetailsProps {
   id: string
-  /** As the list has it, where it has it: a change there is shown here. */
+  /** The request of the list, if it is there: a change in the list is shown here. */
   request: ProcessedRequest | undefined
   categories: ReadonlyMap<string, string>
-  locale: Locale
-  /** Over the namespaces `history`, `errors` and `common`. */
-  t: T
   onClose: () => void
 }
 
 type Loaded = { request: ProcessedRequest; deposit?: Deposit }
 
-/** All facts of one request, and what can be done with it: at the side of wide windows, over narrow ones. */
-export function HistoryDetails({ id, request: listed, t, ...props }: HistoryDetailsProps) {
-  const { locale, categories, onClose } = props
+/** All facts of one request and its actions: at the side of wide windows, over narrow ones. */
+export function HistoryDetails({ id, request: listed, categories, onClose }: HistoryDetailsProps) {
+  const { locale, t } = useWords()
   const dialog = useRef<HTMLDialogElement>(null)
   const title = useId()
   const [tries, setTries] = useState(0)
@@ -45,7 +43,7 @@ export function HistoryDetails({ id, request: listed, t, ...props }: HistoryDeta
     if (!opened) return
     opened.showModal()
     const close = ({ target, clientX }: MouseEvent) => {
-      // the dialog itself is hit on its padding and on its backdrop, which lies beside it
+      // the target is the dialog for clicks on its padding and on its backdrop, which is beside it
       if (target === opened && clientX < opened.getBoundingClientRect().left) opened.close()
     }
     opened.addEventListener('click', close)
@@ -100,12 +98,7 @@ export function HistoryDetails({ id, request: listed, t, ...props }: HistoryDeta
         </div>
         {request?.code && <p>{t(`errors.${request.code}`)}</p>}
         {request?.kind === 'deposit' && request.state === 'uploading' && (
-          <UnfinishedUpload
-            request={request}
-            name={requestName(request, t)}
-            t={t}
-            locale={locale}
-          />
+          <UnfinishedUpload request={request} name={requestName(request, t)} />
         )}
         {request?.reduced_from && (
           <p>
@@ -117,9 +110,7 @@ export function HistoryDetails({ id, request: listed, t, ...props }: HistoryDeta
           </p>
         )}
         {request?.store === 'fingerprint' && <p>{t('history.details.fingerprintOnly')}</p>}
-        {request?.kind === 'deposit' && request.state === 'done' && (
-          <VerifyAddress locale={locale} t={t} />
-        )}
+        {request?.kind === 'deposit' && request.state === 'done' && <VerifyAddress />}
         {shown && <Facts {...shown} category={categories.get(request?.category_id ?? '')} />}
         <p role="status" className="text-ink-soft empty:hidden">
           {state === undefined && (waiting === 'text' || waiting === 'slow')
@@ -127,7 +118,7 @@ export function HistoryDetails({ id, request: listed, t, ...props }: HistoryDeta
             : ''}
         </p>
         {state instanceof AppError && (
-          <ErrorNote error={state} locale={locale} t={t}>
+          <ErrorNote error={state}>
             <div>
               <button
                 type="button"
@@ -142,7 +133,7 @@ export function HistoryDetails({ id, request: listed, t, ...props }: HistoryDeta
             </div>
           </ErrorNote>
         )}
-        {request && <Actions request={request} locale={locale} t={t} />}
+        {request && <Actions request={request} />}
       </div>
     </dialog>
   )
@@ -152,45 +143,45 @@ interface FactsProps {
   request: ProcessedRequest
   deposit: Deposit | undefined
   category: string | undefined
-  locale: Locale
-  t: T
 }
 
-function Facts({ request, deposit, category, locale, t }: FactsProps) {
+function Facts({ request, deposit, category }: FactsProps) {
+  const { locale, t } = useWords()
   const { kind, items, reduced_from, size, media_type, leaf_hash, deposit_id } = request
   const names = useStore($checkedNames, { ssr: 'initial' }).get(request.id) ?? []
-  const word = (name: string) => t(`history.details.${name}`)
-  const code = (name: string, value: string | undefined) =>
+  const code = (label: string, value: string | undefined) =>
     value && (
-      <Fact label={word(name)}>
+      <Fact label={label}>
         <span className="fingerprint">{value}</span>
-        <CopyButton text={value} t={t} label={t('history.details.copy', { what: word(name) })} />
+        <CopyButton text={value} label={t('history.details.copy', { what: label })} />
       </Fact>
     )
   return (
     <>
       <dl className="flex flex-col gap-3">
-        <Fact label={word('kind')}>{word(kind)}</Fact>
-        <Fact label={word('begun')}>
+        <Fact label={t('history.details.kind')}>{t(`history.details.${kind}`)}</Fact>
+        <Fact label={t('history.details.begun')}>
           <time dateTime={request.created}>{formatInstant(new Date(request.created), locale)}</time>
         </Fact>
         {deposit && (
-          <Fact label={word('recorded')}>
+          <Fact label={t('history.details.recorded')}>
             <time dateTime={deposit.recorded}>
               {formatInstant(new Date(deposit.recorded), locale)}
             </time>
           </Fact>
         )}
-        {category && <Fact label={word('category')}>{category}</Fact>}
-        {size !== undefined && <Fact label={word('size')}>{formatBytes(size, locale)}</Fact>}
+        {category && <Fact label={t('history.details.category')}>{category}</Fact>}
+        {size !== undefined && (
+          <Fact label={t('history.details.size')}>{formatBytes(size, locale)}</Fact>
+        )}
         {items && (
-          <Fact label={word('counts')}>
+          <Fact label={t('history.details.counts')}>
             {t('history.details.asked', { count: items.asked })},{' '}
             {t('history.counts', { found: items.authentic, missing: items.not_found })}
           </Fact>
         )}
         {names.length > 1 && (
-          <Fact label={word('checked')}>
+          <Fact label={t('history.details.checked')}>
             {names.map((name, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
               <span key={at} className="wrap-anywhere">
@@ -199,16 +190,21 @@ function Facts({ request, deposit, category, locale, t }: FactsProps) {
             ))}
           </Fact>
         )}
-        {code(reduced_from ? 'originalReduced' : 'original', deposit?.original)}
-        {code('stored', reduced_from && deposit?.stored)}
+        {code(
+          t(`history.details.${reduced_from ? 'originalReduced' : 'original'}`),
+          deposit?.original
+        )}
+        {code(t('history.details.stored'), reduced_from && deposit?.stored)}
       </dl>
       <details>
-        <summary className="cursor-pointer text-ink-soft text-sm">{word('numbers')}</summary>
+        <summary className="cursor-pointer text-ink-soft text-sm">
+          {t('history.details.numbers')}
+        </summary>
         <dl className="flex flex-col gap-3 pt-3">
-          {media_type && <Fact label={word('media')}>{media_type}</Fact>}
-          {code('record', deposit && deposit_id)}
-          {code('leaf', leaf_hash)}
-          {code('request', request.id)}
+          {media_type && <Fact label={t('history.details.media')}>{media_type}</Fact>}
+          {code(t('history.details.record'), deposit && deposit_id)}
+          {code(t('history.details.leaf'), leaf_hash)}
+          {code(t('history.details.request'), request.id)}
         </dl>
       </details>
     </>
@@ -224,14 +220,15 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
-function Actions({ request, locale, t }: { request: ProcessedRequest; locale: Locale; t: T }) {
+function Actions({ request }: { request: ProcessedRequest }) {
+  const { locale, t } = useWords()
   const { isSaving, error, save } = useDocumentDownload(request)
   const { kind, state } = request
   const hasEnded = ['cancelled', 'lapsed', 'rejected', 'failed'].includes(state)
   const isOpen = kind === 'deposit' && state === 'uploading'
   return (
     <div className="mt-auto flex flex-col items-start gap-3 pb-[env(safe-area-inset-bottom)]">
-      {error && <ErrorNote error={error} locale={locale} t={t} />}
+      {error && <ErrorNote error={error} />}
       {hasFile(request) && (
         <button
           type="button"

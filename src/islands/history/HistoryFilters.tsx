@@ -1,24 +1,23 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { Category } from '../../contract/categories.ts'
 import { AppError, asAppError } from '../../contract/errors.ts'
-import type { Locale, T } from '../../i18n/index.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { loadCode } from '../kit/load-code.ts'
+import { useWords } from '../kit/use-words.ts'
 import { filterOf, type HistoryUrl, requestStates, withoutEmpty } from './history-url.ts'
 
 interface HistoryFiltersProps {
   address: HistoryUrl
   categories: readonly Category[]
-  locale: Locale
-  /** Over the namespaces `history`, `errors` and `common`. */
-  t: T
   onChange: (address: HistoryUrl) => void
 }
 
-/** So long after the last letter a search begins. */
+/** How long after the last letter a search starts. */
 const typingMs = 250
 
-/** Search, filters and export. In narrow windows the filters wait behind a button. */
-export function HistoryFilters({ address, categories, locale, t, onChange }: HistoryFiltersProps) {
+/** Search, filters and export. In narrow windows a button opens the filters. */
+export function HistoryFilters({ address, categories, onChange }: HistoryFiltersProps) {
+  const { locale, t } = useWords()
   const [isOpen, setOpen] = useState(false)
   const panel = useId()
   const { q: _q, request: _request, ...filters } = address
@@ -43,7 +42,7 @@ export function HistoryFilters({ address, categories, locale, t, onChange }: His
         >
           {count === 0 ? t('history.filters.toggleNone') : t('history.filters.toggle', { count })}
         </button>
-        <Export address={address} locale={locale} t={t} />
+        <Export address={address} />
       </div>
       <div
         id={panel}
@@ -124,12 +123,12 @@ interface SearchProps {
   onSearch: (q: string) => void
 }
 
-/** What is typed is asked for when the typing rests, or at once on Enter. */
+/** Searches when the person stops typing, or at once on Enter. */
 function Search({ label, value, onSearch }: SearchProps) {
   const [typed, setTyped] = useState(value)
   const [asked, setAsked] = useState(value)
   if (value !== asked) {
-    // changed from elsewhere: the address, or the button that clears
+    // changed from outside: by the address, or by the button that clears
     setAsked(value)
     setTyped(value)
   }
@@ -217,15 +216,15 @@ function Labelled({ label, children }: { label: string; children: (id: string) =
   )
 }
 
-/** Saves what the filter leaves, all of it and not only what has been loaded. */
-function Export({ address, locale, t }: Pick<HistoryFiltersProps, 'address' | 'locale' | 't'>) {
+/** Downloads all requests that match the filter, also those that are not loaded. */
+function Export({ address }: Pick<HistoryFiltersProps, 'address'>) {
+  const { t } = useWords()
   const [state, setState] = useState<'idle' | 'busy' | 'saved' | AppError>('idle')
   const save = async () => {
     if (state === 'busy') return
     setState('busy')
     try {
-      // rare, so its code comes with the first use
-      const { saveExport } = await import('../files/save-export.ts')
+      const { saveExport } = await loadCode(() => import('../files/save-export.ts'))
       await saveExport(filterOf(address), t('history.filters.fileName'))
       setState('saved')
     } catch (cause) {
@@ -248,7 +247,7 @@ function Export({ address, locale, t }: Pick<HistoryFiltersProps, 'address' | 'l
       </span>
       {state instanceof AppError && (
         <div className="basis-full">
-          <ErrorNote error={state} locale={locale} t={t} />
+          <ErrorNote error={state} />
         </div>
       )}
     </>

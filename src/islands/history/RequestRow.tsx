@@ -1,35 +1,34 @@
 import { memo } from 'react'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { formatBytes, formatInstant } from '../../core/text/format.ts'
-import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { relativeTime } from '../kit/time.ts'
+import { useWords } from '../kit/use-words.ts'
 import { hasFile, requestName, requestSeal, stateColor, stateLabel } from './request-labels.ts'
 
 export interface RowProps {
   request: ProcessedRequest
-  /** Name of its category, where it is known. */
+  /** The name of its category, if it is known. */
   category: string | undefined
-  locale: Locale
-  /** Over the namespaces `history`, `errors` and `common`. */
-  t: T
   now: number
-  /** Of all rows one is reached by Tab, and the arrow keys lead to the others. */
+  /** Tab reaches one row only; the arrow keys lead to the others. */
   isStop: boolean
   isSaving: boolean
-  /** Where its details are, as an address. */
+  /** The address of its details. */
   href: string
   onOpen: (id: string) => void
   onSave: (request: ProcessedRequest) => void
 }
 
 /**
- * One line of the history: seal, name, state, time and size. Never more than its lines, because rows
- * that are not drawn are counted by the height of those that are.
+ * One row of the history: seal, name, state, time and size. All rows have the same height, from which
+ * the place of rows that are not drawn is computed.
  */
 export const RequestRow = memo(
-  ({ request, category, locale, t, now, isStop, isSaving, href, onOpen, onSave }: RowProps) => {
+  ({ request, category, now, isStop, isSaving, href, onOpen, onSave }: RowProps) => {
+    const { locale, t } = useWords()
     const created = new Date(request.created)
     const word = stateLabel(request, t)
     const name = requestName(request, t)
@@ -109,13 +108,5 @@ export const RequestRow = memo(
         )}
       </li>
     )
-  },
-  // `t` and the functions are made anew at every drawing, from what never changes within a page
-  (a, b) =>
-    a.request === b.request &&
-    a.now === b.now &&
-    a.isStop === b.isStop &&
-    a.isSaving === b.isSaving &&
-    a.category === b.category &&
-    a.href === b.href
+  }
 )

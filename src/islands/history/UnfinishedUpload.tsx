@@ -1,26 +1,26 @@
 import { useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { loadCode } from '../kit/load-code.ts'
+import { useWords } from '../kit/use-words.ts'
 
 interface UnfinishedUploadProps {
   request: ProcessedRequest
   name: string
-  /** Over the namespaces `history` and `errors`. */
-  t: T
-  locale: Locale
 }
 
-/** What can be done, on any device, with an upload that has not all its bytes. */
-export function UnfinishedUpload({ request, name, t, locale }: UnfinishedUploadProps) {
+/** Continues or cancels an unfinished upload, on any device. */
+export function UnfinishedUpload({ request, name }: UnfinishedUploadProps) {
+  const { locale, t } = useWords()
   const [isAsking, setAsking] = useState(false)
   const [error, setError] = useState<AppError>()
   const cancel = async () => {
     setError(undefined)
     try {
-      const { cancelUpload } = await import('../../stores/deposits/deposits.ts')
+      const { cancelUpload } = await loadCode(() => import('../../stores/deposits/deposits.ts'))
       await cancelUpload(request.id)
     } catch (thrown) {
       setError(asAppError(thrown, 'An upload could not be cancelled'))
@@ -40,7 +40,7 @@ export function UnfinishedUpload({ request, name, t, locale }: UnfinishedUploadP
           {t('history.unfinished.cancel')}
         </button>
       </div>
-      {error && <ErrorNote error={error} t={t} locale={locale} />}
+      {error && <ErrorNote error={error} />}
       {isAsking && (
         <ConfirmDialog
           question={t('history.unfinished.question', { name })}

@@ -1,11 +1,15 @@
+import type { ProcessedRequest } from '../../contract/requests.ts'
 import { withOrdinal } from '../../core/text/format.ts'
 import { type Locale, languageTag, type T } from '../../i18n/index.ts'
 
+/** A line of the history: the head of a day or a request. */
+export type Line = { day: string; request?: undefined } | { request: ProcessedRequest }
+
 const known = new Map<string, string>()
 
-/** The reader's own day of a moment: `2026-05-03`. */
+/** Returns the day of an instant in the reader's time zone: `2026-05-03`. */
 export function dayOf(created: string): string {
-  // asked for each of many rows at every change, and a minute belongs to one day
+  // computed for each of many rows at every change, and a minute belongs to one day
   const minute = created.slice(0, 16)
   let day = known.get(minute)
   if (day === undefined) {
@@ -34,4 +38,29 @@ export function dayName(day: string, today: string, locale: Locale, t: T): strin
     ...(isThisYear ? {} : { year: 'numeric' })
   })
   return withOrdinal(text.charAt(0).toUpperCase() + text.slice(1), locale)
+}
+
+/** Returns the requests, each day's after a line of its own. */
+export function linesOf(requests: readonly ProcessedRequest[]): Line[] {
+  const lines: Line[] = []
+  let day: string | undefined
+  for (const request of requests) {
+    const its = dayOf(request.created)
+    if (its !== day) lines.push({ day: its })
+    day = its
+    lines.push({ request })
+  }
+  return lines
+}
+
+/** Returns some lines by day; the first day may have begun before them. */
+export function daysOf(lines: readonly Line[]) {
+  const days: { day: string; hasHead: boolean; rows: ProcessedRequest[] }[] = []
+  for (const { request, ...head } of lines) {
+    if ('day' in head) days.push({ day: head.day, hasHead: true, rows: [] })
+    if (!request) continue
+    if (days.length === 0) days.push({ day: dayOf(request.created), hasHead: false, rows: [] })
+    days.at(-1)?.rows.push(request)
+  }
+  return days
 }

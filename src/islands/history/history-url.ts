@@ -12,7 +12,7 @@ export const requestStates = [
   'failed'
 ] as const satisfies readonly RequestState[]
 
-/** What the page's address says of the list; days are the reader's own, both included. */
+/** What the page's address says about the list; days are in the reader's time zone, both included. */
 export interface HistoryUrl {
   kind?: 'deposit' | 'verify'
   state?: RequestState
@@ -27,7 +27,7 @@ export interface HistoryUrl {
 const names = ['kind', 'state', 'category', 'q', 'from', 'to', 'request'] as const
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** `?kind=deposit&from=2026-05-03`; what it could not have written itself is left out. */
+/** Reads `?kind=deposit&from=2026-05-03`; ignores what `writeHistoryUrl` does not write. */
 export function readHistoryUrl(search: string): HistoryUrl {
   const query = new URLSearchParams(search)
   const one = <Value extends string>(name: string, values: readonly Value[]) =>

@@ -22,7 +22,7 @@ export function stateLabel({ kind, state, verdict, match }: ProcessedRequest, t:
   return t(`history.states.${kind === 'verify' && state === 'done' ? 'checked' : state}`)
 }
 
-/** A class that colours the word of the state. */
+/** Returns the class that colors the label of the state. */
 export function stateColor({ kind, state, verdict }: ProcessedRequest): string {
   if (state === 'rejected' || state === 'failed') return 'text-error'
   if (state !== 'done' || (kind === 'verify' && verdict !== 'authentic')) return ''
@@ -37,7 +37,7 @@ export function requestSeal({ kind, state, leaf_hash }: ProcessedRequest): SealS
   return { kind: 'idle' }
 }
 
-/** Whether its file can be fetched. */
+/** Returns whether its file can be downloaded. */
 export function hasFile({ kind, state, deposit_id, store }: ProcessedRequest): boolean {
   return kind === 'deposit' && state === 'done' && !!deposit_id && store !== 'fingerprint'
 }

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Whether the device has a network; where it has none, the banner of every page says so. */
+/** Returns whether the device has a network; a banner says when it has none. */
 export function useOnline(): boolean {
   return useSyncExternalStore(
     listen,

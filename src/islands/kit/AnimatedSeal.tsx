@@ -13,7 +13,7 @@ interface SealProps {
 
 const easing = 'cubic-bezier(.2,0,0,1)'
 
-/** The seal of a deposit. It is pressed when it turns sealed before one's eyes, and only then. */
+/** The seal of a deposit. It is animated when it becomes sealed while it is shown, and only then. */
 export function AnimatedSeal({ state, label, className, small }: SealProps) {
   const root = useRef<SVGSVGElement>(null)
   const before = useRef(state.kind)

@@ -9,7 +9,7 @@ interface ConfirmDialogProps {
   onClose: () => void
 }
 
-/** Asks once, as soon as it is drawn. Escape and a click beside it mean no. */
+/** Asks as soon as it is drawn. Escape and a click beside the dialog mean no. */
 export function ConfirmDialog({ question, yes, no, onYes, onClose }: ConfirmDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
 
@@ -24,7 +24,7 @@ export function ConfirmDialog({ question, yes, no, onYes, onClose }: ConfirmDial
       className="ask"
       aria-label={question}
       onClose={event => {
-        // a dialog around this one stays open
+        // a dialog around this one must stay open
         event.stopPropagation()
         onClose()
         if (event.currentTarget.returnValue === 'yes') onYes()

@@ -1,27 +1,30 @@
 import { useState } from 'react'
-import type { T } from '../../i18n/index.ts'
+import { useWords } from './use-words.ts'
 
 interface CopyButtonProps {
   text: string
-  /** Over the namespace `common`. */
-  t: T
   /** Says what is copied, where that is not plain. */
   label?: string
 }
 
-/** Copies a text, and says so when the browser refuses. */
-export function CopyButton({ text, t, label = t('common.copy') }: CopyButtonProps) {
+/** Copies a text to the clipboard, and says if the browser refuses. */
+export function CopyButton({ text, label }: CopyButtonProps) {
+  const { t } = useWords()
   const [state, setState] = useState<'idle' | 'copied' | 'refused'>('idle')
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text)
       setState('copied')
     } catch {
-      // permissions may forbid it; the text stands beside the button
+      // permissions may forbid it; the text is shown beside the button
       setState('refused')
     }
   }
-  const words = { idle: label, copied: t('common.copied'), refused: t('common.copyRefused') }
+  const words = {
+    idle: label ?? t('common.copy'),
+    copied: t('common.copied'),
+    refused: t('common.copyRefused')
+  }
   return (
     <button
       type="button"

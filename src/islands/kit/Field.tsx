@@ -10,22 +10,22 @@ interface FieldProps extends Events {
   name: string
   type?: 'text' | 'email' | 'password'
   hint?: string | undefined
-  /** A sentence; the element exists only while there is one. */
+  /** Shown only while there is one. */
   error?: string | undefined
   autoComplete?: string
   inputMode?: 'numeric' | 'decimal'
   spellCheck?: boolean
   mono?: boolean
-  /** What the field holds at first. */
+  /** The first value of the field. */
   initial?: string | undefined
-  /** Stands at the end of the field: a show toggle. */
+  /** Drawn at the end of the field. */
   action?: ReactNode
-  /** Below the field, beside hint and error: what the product says of the value. */
+  /** Drawn below the field, between hint and error. */
   children?: ReactNode
   ref?: Ref<HTMLInputElement>
 }
 
-/** Label above, hint and error below, tied to the input. The input keeps its own value. */
+/** An input with its label above, hint and error below. The input keeps its own value. */
 export function Field({
   label,
   name,

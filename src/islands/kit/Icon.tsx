@@ -9,7 +9,7 @@ type IconName = keyof typeof drawings
 
 const circled: IconName[] = ['alert', 'check', 'dashed']
 
-/** Drawn beside a word that says the same. */
+/** An icon beside a word that says the same. */
 export function Icon({ name, className }: { name: IconName; className: string }) {
   return (
     <svg

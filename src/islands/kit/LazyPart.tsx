@@ -1,13 +1,14 @@
-import type { ComponentType } from 'react'
-import type { T } from '../../i18n/index.ts'
-import { useLazyPart } from './use-lazy-part.ts'
+import { type ComponentType, useCallback, useEffect, useRef, useState } from 'react'
+import { type AppError, asAppError } from '../../contract/errors.ts'
+import { loadCode } from './load-code.ts'
+import { useWords } from './use-words.ts'
 
-/** Returns a part whose code is loaded once it is shown. Words: `errors` and `common`. */
-export function lazyPart<Props extends { t: T }>(
+/** Returns a part whose code is loaded once the part is shown. */
+export function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>
 ): ComponentType<Props> {
   return function LazyPart(props: Props) {
-    const { t } = props
+    const { t } = useWords()
     const { Part, error, retry } = useLazyPart(load)
     if (Part) return <Part {...props} />
     if (!error) return <div data-state="loading" />
@@ -20,4 +21,22 @@ export function lazyPart<Props extends { t: T }>(
       </div>
     )
   }
+}
+
+/** Loads the code of a part; after a failure, `retry` loads it again. */
+export function useLazyPart<Props>(load: () => Promise<ComponentType<Props>>) {
+  const [Part, setPart] = useState<ComponentType<Props>>()
+  const [error, setError] = useState<AppError>()
+  const first = useRef(load)
+  const retry = useCallback(async () => {
+    setError(undefined)
+    try {
+      const loaded = await loadCode(first.current)
+      setPart(() => loaded)
+    } catch (cause) {
+      setError(asAppError(cause, 'Loading a part of the page failed'))
+    }
+  }, [])
+  useEffect(() => void retry(), [retry])
+  return { Part, error, retry }
 }

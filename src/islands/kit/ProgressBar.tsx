@@ -1,7 +1,7 @@
 interface ProgressProps {
-  /** What moves, for readers who cannot see it. */
+  /** For screen readers: what makes progress. */
   label: string
-  /** From 0 to 1; nothing while it is not known. */
+  /** From 0 to 1; absent while it is not known. */
   ratio?: number | undefined
 }
 

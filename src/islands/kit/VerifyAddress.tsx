@@ -1,8 +1,10 @@
-import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
+import { useWords } from './use-words.ts'
 
 /** What to give to somebody who is to check a document on record. Words: `common`. */
-export function VerifyAddress({ locale, t }: { locale: Locale; t: T }) {
+export function VerifyAddress() {
+  const { locale, t } = useWords()
   const address = location.origin + localizedPath(locale, '/verify')
   return (
     <div className="flex flex-col items-start gap-1 text-sm">
@@ -10,7 +12,7 @@ export function VerifyAddress({ locale, t }: { locale: Locale; t: T }) {
       <p>{t('common.handOver.text')}</p>
       <p className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
         <span className="wrap-anywhere font-medium">{address}</span>
-        <CopyButton text={address} t={t} label={t('common.handOver.copy')} />
+        <CopyButton text={address} label={t('common.handOver.copy')} />
       </p>
     </div>
   )

@@ -13,7 +13,7 @@ export function useNow(everyMs: number): number | undefined {
   return now
 }
 
-/** How long something has been waited for: nothing is shown at first, words after a second. */
+/** Returns how a wait is shown: first not at all, then as a skeleton, with words after a second. */
 export function useWaiting(isWaiting: boolean): 'silent' | 'skeleton' | 'text' | 'slow' {
   const [phase, setPhase] = useState<'silent' | 'skeleton' | 'text' | 'slow'>('silent')
   useEffect(() => {
@@ -30,8 +30,8 @@ export function useWaiting(isWaiting: boolean): 'silent' | 'skeleton' | 'text' |
 }
 
 /**
- * `2 hours ago`, « il y a 2 heures » of the reader's own day, and `yesterday`, « hier » by the calendar, as
- * headings of days have it. Never ahead, because two clocks may differ.
+ * Returns `2 hours ago`, « il y a 2 heures » for a time of today, and `yesterday`, « hier » by the calendar.
+ * Never a time in the future, because two clocks may differ.
  */
 export function relativeTime(time: Date, now: number, locale: Locale): string {
   const format = new Intl.RelativeTimeFormat(languageTag(locale), { numeric: 'auto' })
@@ -57,5 +57,10 @@ export function retryTime(
 ): string | undefined {
   if (error.retryAfter === undefined) return undefined
   const time = new Date(Math.ceil((now + error.retryAfter * 1000) / 60_000) * 60_000)
+  return formatClock(time, locale)
+}
+
+/** `4:05 PM`, « 16:05 » */
+export function formatClock(time: Date, locale: Locale): string {
   return time.toLocaleTimeString(languageTag(locale), { hour: 'numeric', minute: '2-digit' })
 }

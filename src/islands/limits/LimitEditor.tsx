@@ -8,9 +8,10 @@ import {
 } from '../../core/input/limit-input.ts'
 import { type Interval, intervals } from '../../core/limit-period.ts'
 import { formatByteLimit } from '../../core/text/format.ts'
-import type { Locale, T } from '../../i18n/index.ts'
+import type { T } from '../../i18n/index.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Field } from '../kit/Field.tsx'
+import { useWords } from '../kit/use-words.ts'
 
 /** Limits of a group; `null` = unlimited. `max_storage` in bytes. */
 export interface Limits {
@@ -21,21 +22,19 @@ export interface Limits {
 
 interface LimitEditorProps {
   limits: Limits
-  /** Without it the limits are shown only. What it saves comes back as `limits`. */
+  /** Saves changed limits, which come back as `limits`. Without it the limits are read-only. */
   update?: (limits: Limits) => Promise<void>
-  locale: Locale
-  /** Over the namespaces `limits`, `errors` and `common`. */
-  t: T
 }
 
-/** Limits in words, and in place the form that changes them. */
-export function LimitEditor({ limits, update, locale, t }: LimitEditorProps) {
+/** Shows limits in words, and the form that changes them in the same place. */
+export function LimitEditor({ limits, update }: LimitEditorProps) {
+  const { locale, t } = useWords()
   const [isEditing, setEditing] = useState(false)
   const [state, setState] = useState<'idle' | 'saving' | AppError>('idle')
   const opener = useRef<HTMLButtonElement>(null)
   const wasEditing = useRef(false)
 
-  // who opened the form finds themselves where they were
+  // the focus goes back to the button that opened the form
   useEffect(() => {
     if (wasEditing.current && !isEditing) opener.current?.focus()
     wasEditing.current = isEditing
@@ -54,7 +53,7 @@ export function LimitEditor({ limits, update, locale, t }: LimitEditorProps) {
   }
 
   if (isEditing) {
-    return <LimitForm {...{ limits, locale, t }} save={save} cancel={() => setEditing(false)} />
+    return <LimitForm {...{ limits }} save={save} cancel={() => setEditing(false)} />
   }
   return (
     <div className="flex flex-col gap-3">
@@ -68,7 +67,7 @@ export function LimitEditor({ limits, update, locale, t }: LimitEditorProps) {
             : formatByteLimit(limits.max_storage, locale)}
         </dd>
       </dl>
-      {typeof state === 'object' && <ErrorNote error={state} locale={locale} t={t} />}
+      {typeof state === 'object' && <ErrorNote error={state} />}
       {update && (
         <div className="flex flex-wrap items-center gap-4">
           <button
@@ -97,11 +96,10 @@ interface LimitFormProps {
   limits: Limits
   save: (limits: Limits) => Promise<void>
   cancel: () => void
-  locale: Locale
-  t: T
 }
 
-function LimitForm({ limits, save, cancel, locale, t }: LimitFormProps) {
+function LimitForm({ limits, save, cancel }: LimitFormProps) {
+  const { locale, t } = useWords()
   const form = useRef<HTMLFormElement>(null)
   const [typed, setTyped] = useState({
     requests: writeRequestLimit(limits.max_requests, locale),

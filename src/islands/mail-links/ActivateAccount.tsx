@@ -1,22 +1,22 @@
 import { useState } from 'react'
 import type { AppError } from '../../contract/errors.ts'
-import { type Locale, localizedPath, translator, type Words } from '../../i18n/index.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import { activateAccount } from '../../stores/accounts/mail-links.ts'
 import { continueAfterSignIn } from '../forms/account-form.ts'
+import { useWords, withWords } from '../kit/use-words.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { closedLinkState, linkStateFromError, useMailLink } from './use-mail-link.ts'
 
 interface ActivateAccountProps {
-  locale: Locale
-  /** Namespaces `links`, `account`, `errors`, `fields` and `common`. */
-  words: Words
   company: string
 }
 
-/** An invited person chooses name and password. */
-export function ActivateAccount({ locale, words, company }: ActivateAccountProps) {
-  const t = translator(locale, words)
+/** Lets an invited person choose a name and a password. */
+export const ActivateAccount = withWords(function ActivateAccount({
+  company
+}: ActivateAccountProps) {
+  const { locale, t } = useWords()
   const link = useMailLink('activate')
   const [heeded, setOutcome] = useState<'used' | 'over'>()
   const handleFailure = (error: AppError) => {
@@ -41,7 +41,7 @@ export function ActivateAccount({ locale, words, company }: ActivateAccountProps
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.activate.invited', { company, email: link.email })}</p>
       <LazyNewPasswordForm
-        {...{ locale, t, company, handleFailure }}
+        {...{ company, handleFailure }}
         email={link.email}
         submit={t('links.activate.submit')}
         asksForName
@@ -53,4 +53,4 @@ export function ActivateAccount({ locale, words, company }: ActivateAccountProps
       />
     </section>
   )
-}
+})

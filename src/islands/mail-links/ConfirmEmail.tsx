@@ -1,24 +1,19 @@
 import { useStore } from '@nanostores/react'
 import { useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
-import { type Locale, localizedPath, translator, type Words } from '../../i18n/index.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import { confirmEmail, type MailLink } from '../../stores/accounts/mail-links.ts'
 import { $session } from '../../stores/sessions.ts'
 import { useReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
+import { useWords, withWords } from '../kit/use-words.ts'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { closedLinkState, linkStateFromError, useMailLink } from './use-mail-link.ts'
 
-interface ConfirmEmailProps {
-  locale: Locale
-  /** Namespaces `links`, `account`, `errors`, `fields` and `common`. */
-  words: Words
-}
-
-/** The new e-mail of somebody who is signed in here. */
-export function ConfirmEmail({ locale, words }: ConfirmEmailProps) {
-  const t = translator(locale, words)
+/** Confirms the new email of somebody who is signed in here. */
+export const ConfirmEmail = withWords(function ConfirmEmail() {
+  const { locale, t } = useWords()
   const link = useMailLink('email')
   const { isReady } = useReadiness()
   const session = useStore($session, { ssr: 'initial' })
@@ -72,7 +67,7 @@ export function ConfirmEmail({ locale, words }: ConfirmEmailProps) {
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.confirmEmail.ready', { email: link.email })}</p>
-      {failure && <LazyAccountError error={failure} locale={locale} t={t} />}
+      {failure && <LazyAccountError error={failure} />}
       <BusyButton
         label={t('links.confirmEmail.submit')}
         isWorking={state === 'working'}
@@ -81,4 +76,4 @@ export function ConfirmEmail({ locale, words }: ConfirmEmailProps) {
       />
     </section>
   )
-}
+})

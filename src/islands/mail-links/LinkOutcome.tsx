@@ -6,7 +6,7 @@ interface LinkOutcomeProps {
   children?: ReactNode
 }
 
-/** A sheet that says how it went, and where it goes on. */
+/** A sheet that says what became of a link, and where to go next. */
 export function LinkOutcome({ text, children }: LinkOutcomeProps) {
   return (
     <section className="sheet flex flex-col items-start gap-4" data-state="ready">

@@ -1,7 +1,6 @@
 import { type FormEvent, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { Delivery } from '../../contract/users.ts'
-import { type Locale, type T, translator, type Words } from '../../i18n/index.ts'
 import { type MailLink, requestReset, resetPassword } from '../../stores/accounts/mail-links.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
 import {
@@ -13,20 +12,18 @@ import {
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { useForm } from '../forms/use-form.ts'
+import { useWords, withWords } from '../kit/use-words.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { closedLinkState, linkStateFromError, useMailLink } from './use-mail-link.ts'
 
 interface ResetPasswordProps {
-  locale: Locale
-  /** Namespaces `links`, `account`, `errors`, `fields` and `common`. */
-  words: Words
   company: string
 }
 
-/** Without a link it asks where to send one; with one it takes the new password. */
-export function ResetPassword({ locale, words, company }: ResetPasswordProps) {
-  const t = translator(locale, words)
+/** Asks where to send a link; opened by that link, asks for the new password. */
+export const ResetPassword = withWords(function ResetPassword({ company }: ResetPasswordProps) {
+  const { t } = useWords()
   const link = useMailLink('reset')
   const [heeded, setOutcome] = useState<'used' | 'over'>()
   const handleFailure = (error: AppError) => {
@@ -37,20 +34,19 @@ export function ResetPassword({ locale, words, company }: ResetPasswordProps) {
   const outcome = heeded ?? closedLinkState(link)
   if (link === 'none' || outcome) {
     const note = t(outcome ? `links.reset.${outcome}` : 'links.reset.ask')
-    return <Ask {...{ locale, t, note }} email={link === 'none' ? undefined : link.email} />
+    return <Ask {...{ note }} email={link === 'none' ? undefined : link.email} />
   }
-  return <Choose {...{ locale, t, company, link, handleFailure }} />
-}
+  return <Choose {...{ company, link, handleFailure }} />
+})
 
 interface AskProps {
-  locale: Locale
-  t: T
   note: string
-  /** Of the link that opens nothing any more. */
+  /** Why the link no longer works. */
   email: string | undefined
 }
 
-function Ask({ locale, t, note, email: known }: AskProps) {
+function Ask({ note, email: known }: AskProps) {
+  const { t } = useWords()
   const { isReady } = useReadiness()
   const form = useForm({ email: emailRule })
   const [state, setState] = useState<
@@ -90,8 +86,8 @@ function Ask({ locale, t, note, email: known }: AskProps) {
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
       <p role="status">{note}</p>
-      <EmailField t={t} form={form} use="username" initial={typed} />
-      {failure && <LazyAccountError error={failure} locale={locale} t={t} />}
+      <EmailField form={form} use="username" initial={typed} />
+      {failure && <LazyAccountError error={failure} />}
       <BusyButton
         label={t('links.reset.submit')}
         isWorking={state === 'working'}
@@ -102,19 +98,18 @@ function Ask({ locale, t, note, email: known }: AskProps) {
 }
 
 interface ChooseProps {
-  locale: Locale
-  t: T
   company: string
   link: MailLink
   handleFailure: (error: AppError) => boolean
 }
 
-function Choose({ locale, t, company, link, handleFailure }: ChooseProps) {
+function Choose({ company, link, handleFailure }: ChooseProps) {
+  const { t } = useWords()
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.reset.for', { email: link.email })}</p>
       <LazyNewPasswordForm
-        {...{ locale, t, company, handleFailure }}
+        {...{ company, handleFailure }}
         email={link.email}
         submit={t('links.reset.submitPassword')}
         send={async ({ password }) => {

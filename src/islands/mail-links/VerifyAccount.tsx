@@ -2,7 +2,7 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
-import { type Locale, localizedPath, type T, translator, type Words } from '../../i18n/index.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import {
   confirmSignUp,
   confirmWithPassword,
@@ -13,6 +13,7 @@ import { $user, refreshUser } from '../../stores/users.ts'
 import { continueAfterSignIn, useReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
+import { useWords, withWords } from '../kit/use-words.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import {
@@ -23,20 +24,17 @@ import {
 } from './use-mail-link.ts'
 
 interface VerifyAccountProps {
-  locale: Locale
-  /** Namespaces `links`, `account`, `errors`, `fields` and `common`. */
-  words: Words
   company: string
 }
 
-/** With the link of the mail it confirms; without one it waits for the mail to be opened. */
-export function VerifyAccount({ locale, words, company }: VerifyAccountProps) {
-  const t = translator(locale, words)
+/** Confirms a sign-up with the link of the mail; without one it waits for the link to be opened. */
+export const VerifyAccount = withWords(function VerifyAccount({ company }: VerifyAccountProps) {
+  const { locale, t } = useWords()
   const link = useMailLink('verify')
   const user = useStore($user, { ssr: 'initial' })
   if (link === 'loading') return <div className="sheet" data-state="loading" />
-  if (link !== 'none') return <Confirm {...{ locale, t, company, link }} />
-  if (user?.pending) return <Waiting {...{ locale, t, company, user }} />
+  if (link !== 'none') return <Confirm {...{ company, link }} />
+  if (user?.pending) return <Waiting {...{ company, user }} />
   return (
     <LinkOutcome text={t(user ? 'links.verify.done' : 'links.noLink')}>
       <a className="btn btn-primary" href={localizedPath(locale, user ? '/' : '/sign-in')}>
@@ -44,17 +42,16 @@ export function VerifyAccount({ locale, words, company }: VerifyAccountProps) {
       </a>
     </LinkOutcome>
   )
-}
+})
 
 interface ConfirmProps {
-  locale: Locale
-  t: T
   company: string
   link: OpenedLink
 }
 
-/** Never by itself: programs that look through mails open links, too. */
-function Confirm({ locale, t, company, link }: ConfirmProps) {
+/** Asks for a click, because programs that scan mails open links, too. */
+function Confirm({ company, link }: ConfirmProps) {
+  const { locale, t } = useWords()
   const { isReady } = useReadiness()
   const [state, setState] = useState<
     'ready' | 'working' | 'elsewhere' | 'used' | 'over' | AppError
@@ -94,7 +91,7 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
         <p className="wrap-anywhere font-medium">{link.email}</p>
         <p role="status">{t('links.verify.elsewhere')}</p>
         <LazyNewPasswordForm
-          {...{ locale, t, company, handleFailure }}
+          {...{ company, handleFailure }}
           email={link.email}
           submit={t('links.verify.submitPassword')}
           asksForName
@@ -109,7 +106,7 @@ function Confirm({ locale, t, company, link }: ConfirmProps) {
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.verify.ready', { email: link.email })}</p>
-      {typeof state === 'object' && <LazyAccountError error={state} locale={locale} t={t} />}
+      {typeof state === 'object' && <LazyAccountError error={state} />}
       <BusyButton
         label={t('links.verify.submit')}
         isWorking={state === 'working'}
@@ -124,14 +121,13 @@ const pauseSeconds = 60
 const askEveryMs = 5000
 
 interface WaitingProps {
-  locale: Locale
-  t: T
   company: string
   user: UserInfo
 }
 
-/** Goes on by itself once the link was opened, in this browser or another. */
-function Waiting({ locale, t, company, user: { email, delivery = 'mail' } }: WaitingProps) {
+/** Waits until the link is opened, in this browser or another, and then continues by itself. */
+function Waiting({ company, user: { email, delivery = 'mail' } }: WaitingProps) {
+  const { locale, t } = useWords()
   const [left, setLeft] = useState(pauseSeconds)
   const [state, setState] = useState<'idle' | 'working' | 'sent' | AppError>('idle')
 
@@ -171,11 +167,11 @@ function Waiting({ locale, t, company, user: { email, delivery = 'mail' } }: Wai
       <h2 className="section-title">{t(`links.verify.waitTitle.${delivery}`)}</h2>
       <p className="wrap-anywhere">{t(`links.verify.wait.${delivery}`, { email, company })}</p>
       <p className="text-ink-soft">{t(`links.verify.waitNote.${delivery}`)}</p>
-      {typeof state === 'object' && <LazyAccountError error={state} locale={locale} t={t} />}
+      {typeof state === 'object' && <LazyAccountError error={state} />}
       {delivery !== 'administrator' && (
         <button
           type="button"
-          // the seconds are there to be read
+          // the seconds must be readable
           className="btn btn-outline aria-disabled:text-ink-soft"
           aria-disabled={left > 0 || state === 'working'}
           onClick={() => void send()}

@@ -7,13 +7,13 @@ import { keepDraft, takeDraft } from '../forms/page-drafts.ts'
 export interface OpenedLink extends MailLink {
   /** Whether it still opens something. */
   state: 'open' | 'used' | 'over'
-  /** The name of an invitation. */
+  /** The username of an invitation. */
   username?: string | undefined
 }
 
 /**
- * The link that led here, taken out of the address at once: what stands there is copied into other links
- * and into the history. `'none'` for a visit without one, `'loading'` until it is known what the link opens.
+ * Returns the mailed link that led here: `'none'` without one, `'loading'` until the API has said what it
+ * opens. It is removed from the address at once, which is copied into other links and into the history.
  */
 export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loading' {
   const [link, setLink] = useState<OpenedLink | 'none' | 'loading'>('loading')
@@ -23,10 +23,10 @@ export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loadin
     if (found) void check(found, purpose).then(setLink)
     else setLink('none')
     const stopKeeping = keepDraft('link', () => found)
-    // put into the address before this ran, a link has left the router without its state
+    // a link put into the address before this ran has left the router without its state
     const state = history.state ?? { index: 0, scrollX: 0, scrollY: 0 }
     history.replaceState(state, '', location.pathname + location.search)
-    // the links that carry the fragment on have read it before
+    // links that keep the fragment have to read it again
     dispatchEvent(new HashChangeEvent('hashchange'))
     // A link put into the address of the open page loads nothing by itself, and leaves the router
     // without the state it needs to go on.
@@ -42,18 +42,18 @@ export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loadin
   return link
 }
 
-/** What became of a link that opens nothing any more; `undefined` for every other failure. */
+/** Returns why the API refused a link, or `undefined` for any other error. */
 export function linkStateFromError(error: AppError): 'used' | 'over' | undefined {
   if (error.code === 'mail_token_used') return 'used'
   return error.code === 'mail_token_invalid' ? 'over' : undefined
 }
 
-/** What has become of an opened link that opens nothing any more. */
+/** Returns why an opened link no longer works, or `undefined` if it does. */
 export function closedLinkState(link: OpenedLink | 'none'): 'used' | 'over' | undefined {
   return link === 'none' || link.state === 'open' ? undefined : link.state
 }
 
-/** A link that cannot be asked about counts as open: using it says what is wrong. */
+/** Asks what the link opens. If that fails it counts as open: using it says what is wrong. */
 async function check(link: MailLink, purpose: LinkPurpose): Promise<OpenedLink> {
   try {
     return { ...link, state: 'open', ...(await readLink(link, purpose)) }

@@ -1,5 +1,4 @@
 import type { UserInfo } from '../../contract/users.ts'
-import type { Locale, T } from '../../i18n/index.ts'
 import { ChangeEmail } from './ChangeEmail.tsx'
 import { ChangePassword } from './ChangePassword.tsx'
 import { DeleteAccount } from './DeleteAccount.tsx'
@@ -8,19 +7,17 @@ import { SessionList } from './SessionList.tsx'
 
 interface AccountFormsProps {
   user: UserInfo
-  locale: Locale
-  t: T
 }
 
-/** How a person signs in, where they are signed in, what they take along and how they leave. */
-export function AccountForms({ user, locale, t }: AccountFormsProps) {
+/** Password, email, sessions, export and deletion of the account. */
+export function AccountForms({ user }: AccountFormsProps) {
   return (
     <>
-      <ChangePassword user={user} locale={locale} t={t} />
-      <ChangeEmail user={user} locale={locale} t={t} />
-      <SessionList locale={locale} t={t} />
-      <ExportOwnData locale={locale} t={t} />
-      <DeleteAccount user={user} locale={locale} t={t} />
+      <ChangePassword user={user} />
+      <ChangeEmail user={user} />
+      <SessionList />
+      <ExportOwnData />
+      <DeleteAccount user={user} />
     </>
   )
 }

@@ -2,7 +2,6 @@ import { type FormEvent, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { Delivery, UserInfo } from '../../contract/users.ts'
 import { required } from '../../core/input/validators.ts'
-import type { Locale, T } from '../../i18n/index.ts'
 import { changeEmail } from '../../stores/accounts/account-changes.ts'
 import { emailRule, fieldSentence } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
@@ -10,15 +9,15 @@ import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
+import { useWords } from '../kit/use-words.ts'
 
 interface EmailFormProps {
   user: UserInfo
-  locale: Locale
-  t: T
 }
 
-/** Asks for another e-mail; nothing changes before the new address has confirmed. */
-export function ChangeEmail({ user, locale, t }: EmailFormProps) {
+/** Changes the email; the old one stays until the new one is confirmed. */
+export function ChangeEmail({ user }: EmailFormProps) {
+  const { t } = useWords()
   const form = useForm({ email: emailRule, emailPassword: required })
   const [state, setState] = useState<
     'idle' | 'working' | { sentTo: string; delivery: Delivery } | AppError
@@ -61,13 +60,12 @@ export function ChangeEmail({ user, locale, t }: EmailFormProps) {
           error={fieldSentence(form.errors, 'email', t)}
         />
         <PasswordField
-          t={t}
           label={t('me.email.password')}
           name="emailPassword"
           autoComplete="current-password"
           error={fieldSentence(form.errors, 'emailPassword', t)}
         />
-        {failure && <LazyAccountError error={failure} locale={locale} t={t} />}
+        {failure && <LazyAccountError error={failure} />}
         <BusyButton label={t('me.email.submit')} isWorking={state === 'working'} />
         <p role="status" className="wrap-anywhere text-sm empty:hidden">
           {state === 'working' ? t('account.securing') : ''}

@@ -2,7 +2,6 @@ import { type FormEvent, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
 import { required, type Validator } from '../../core/input/validators.ts'
-import type { Locale, T } from '../../i18n/index.ts'
 import { changePassword } from '../../stores/accounts/account-changes.ts'
 import { loadSessions } from '../../stores/accounts/session-list.ts'
 import { fieldSentence } from '../forms/account-form.ts'
@@ -12,36 +11,31 @@ import { NewPasswordField } from '../forms/NewPasswordField.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
+import { useWords } from '../kit/use-words.ts'
 
 interface PasswordFormProps {
   user: UserInfo
-  locale: Locale
-  t: T
 }
 
-export function ChangePassword({ user, locale, t }: PasswordFormProps) {
-  const form = useForm({
-    password: required,
-    ...newPasswordRules('next', t('me.password.next'), different)
-  })
+export function ChangePassword({ user }: PasswordFormProps) {
+  const { t } = useWords()
   const [state, setState] = useState<'idle' | 'working' | 'done' | AppError>('idle')
   const { email, username } = user
   const chooser = { email, username, company: user.company.name }
+  const form = useForm(
+    { password: required, ...newPasswordRules('next', t('me.password.next'), different) },
+    ({ next = '' }) => weaknessErrors('next', next, chooser)
+  )
 
   const send = async (event: FormEvent) => {
     event.preventDefault()
     if (state === 'working') return
     const values = form.submit()
-    if (!values) return void form.add(weaknessErrors('next', form.read()['next'] ?? '', chooser))
+    if (!values) return
     setState('working')
     const { password = '', next = '' } = values
     try {
-      const weak = await weaknessErrors('next', next, chooser)
-      if (weak) {
-        form.refuse(values, weak)
-        setState('idle')
-        return
-      }
+      if (!(await form.isStrong(values))) return setState('idle')
       await changePassword({ email, password, next })
       form.clear()
       setState('done')
@@ -76,28 +70,25 @@ export function ChangePassword({ user, locale, t }: PasswordFormProps) {
           aria-hidden="true"
         />
         <PasswordField
-          t={t}
           label={t('me.password.present')}
           name="password"
           autoComplete="current-password"
           error={fieldSentence(form.errors, 'password', t)}
         />
         <NewPasswordField
-          t={t}
           label={t('me.password.next')}
           name="next"
           chooser={() => chooser}
           error={fieldSentence(form.errors, 'next', t)}
         />
         <PasswordField
-          t={t}
           label={t('me.password.repeat')}
           name="repeat"
           autoComplete="new-password"
           error={fieldSentence(form.errors, 'repeat', t)}
         />
         <p className="font-serif text-lg">{t('account.stays')}</p>
-        {failure && <LazyAccountError error={failure} locale={locale} t={t} />}
+        {failure && <LazyAccountError error={failure} />}
         <BusyButton label={t('me.password.submit')} isWorking={isWorking} />
         <p role="status" className="text-sm empty:hidden">
           {isWorking ? t('account.securing') : state === 'done' ? t('me.password.done') : ''}

@@ -2,21 +2,21 @@ import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
 import { required } from '../../core/input/validators.ts'
-import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import { deleteAccount } from '../../stores/accounts/account-changes.ts'
 import { fieldSentence } from '../forms/account-form.ts'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
+import { useWords } from '../kit/use-words.ts'
 
 interface DeleteAccountProps {
   user: UserInfo
-  locale: Locale
-  t: T
 }
 
-/** Says what is lost and what stays, and asks for the password: nothing brings the account back. */
-export function DeleteAccount({ user, locale, t }: DeleteAccountProps) {
+/** Deletes the account: says what is lost and what stays, and asks for the password. */
+export function DeleteAccount({ user }: DeleteAccountProps) {
+  const { t } = useWords()
   const [isOpen, setOpen] = useState(false)
   const first = useRef<HTMLButtonElement>(null)
   const stay = () => {
@@ -32,7 +32,7 @@ export function DeleteAccount({ user, locale, t }: DeleteAccountProps) {
         <p className="meta">{t('me.delete.effect')}</p>
       </div>
       {isOpen ? (
-        <Question user={user} locale={locale} t={t} stay={stay} />
+        <Question user={user} stay={stay} />
       ) : (
         <button
           ref={first}
@@ -47,7 +47,8 @@ export function DeleteAccount({ user, locale, t }: DeleteAccountProps) {
   )
 }
 
-function Question({ user, locale, t, stay }: DeleteAccountProps & { stay: () => void }) {
+function Question({ user, stay }: DeleteAccountProps & { stay: () => void }) {
+  const { locale, t } = useWords()
   const form = useForm({ deletePassword: required })
   const [state, setState] = useState<'idle' | 'working' | AppError>('idle')
   const field = useRef<HTMLInputElement>(null)
@@ -79,13 +80,12 @@ function Question({ user, locale, t, stay }: DeleteAccountProps & { stay: () => 
       </p>
       <PasswordField
         ref={field}
-        t={t}
         label={t('account.password')}
         name="deletePassword"
         autoComplete="current-password"
         error={fieldSentence(form.errors, 'deletePassword', t)}
       />
-      {failure && <LazyAccountError error={failure} locale={locale} t={t} />}
+      {failure && <LazyAccountError error={failure} />}
       <div className="flex flex-wrap gap-4">
         <button type="submit" className="btn btn-error" aria-disabled={state === 'working'}>
           {t('me.delete.confirm')}

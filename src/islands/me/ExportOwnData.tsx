@@ -1,20 +1,17 @@
 import { useEffect, useRef, useState } from 'react'
-import { AppError, asAppError } from '../../contract/errors.ts'
-import type { Locale, T } from '../../i18n/index.ts'
+import { type AppError, asAppError } from '../../contract/errors.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-
-interface ExportOwnDataProps {
-  locale: Locale
-  t: T
-}
+import { loadCode } from '../kit/load-code.ts'
+import { useWords } from '../kit/use-words.ts'
 
 type State =
   | { status: 'idle' | 'saved' }
   | { status: 'working'; count: number }
   | { status: 'failed'; error: AppError }
 
-/** All that is kept of the person under their account, as one file to take along. */
-export function ExportOwnData({ locale, t }: ExportOwnDataProps) {
+/** Downloads everything that is stored about the person as one file. */
+export function ExportOwnData() {
+  const { t } = useWords()
   const [state, setState] = useState<State>({ status: 'idle' })
   const running = useRef<AbortController>(undefined)
   const button = useRef<HTMLButtonElement>(null)
@@ -23,7 +20,7 @@ export function ExportOwnData({ locale, t }: ExportOwnDataProps) {
 
   const save = async () => {
     if (state.status === 'working') return
-    // the button of the error is gone at once
+    // the retry button of the error is removed at once
     button.current?.focus()
     const stop = new AbortController()
     running.current = stop
@@ -31,7 +28,7 @@ export function ExportOwnData({ locale, t }: ExportOwnDataProps) {
     const onProgress = (count: number) => setState({ status: 'working', count })
     onProgress(0)
     try {
-      const saveOwnData = await loadSaving()
+      const { saveOwnData } = await loadCode(() => import('../files/save-export.ts'))
       await saveOwnData({ signal, onProgress }, 'vidimus-export')
       setState({ status: 'saved' })
     } catch (cause) {
@@ -70,7 +67,7 @@ export function ExportOwnData({ locale, t }: ExportOwnDataProps) {
         )}
       </div>
       {state.status === 'failed' && (
-        <ErrorNote error={state.error} locale={locale} t={t}>
+        <ErrorNote error={state.error}>
           <button
             type="button"
             className="btn btn-outline btn-sm self-start"
@@ -82,13 +79,4 @@ export function ExportOwnData({ locale, t }: ExportOwnDataProps) {
       )}
     </section>
   )
-}
-
-/** Rare, so its code comes with the first use. */
-async function loadSaving() {
-  try {
-    return (await import('../files/save-export.ts')).saveOwnData
-  } catch (cause) {
-    throw new AppError('offline', 'The code that saves could not be loaded', { cause })
-  }
 }

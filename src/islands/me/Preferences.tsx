@@ -1,17 +1,12 @@
 import { useEffect } from 'react'
-import {
-  type Locale,
-  languageTag,
-  localeNames,
-  locales,
-  localizedPath,
-  type T
-} from '../../i18n/index.ts'
+import { languageTag, localeNames, locales, localizedPath } from '../../i18n/index.ts'
+import { useWords } from '../kit/use-words.ts'
 
 const schemes = ['system', 'light', 'dark'] as const
 
 /** The same two settings as in the drawer: the shell heeds the choices wherever they stand. */
-export function Preferences({ locale, t }: { locale: Locale; t: T }) {
+export function Preferences() {
+  const { locale, t } = useWords()
   // only the shell knows which scheme is chosen
   useEffect(() => {
     document.dispatchEvent(new Event('vidimus:changed'))

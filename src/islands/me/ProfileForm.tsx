@@ -1,20 +1,19 @@
 import { type FormEvent, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
-import type { Locale, T } from '../../i18n/index.ts'
 import { rename } from '../../stores/users.ts'
 import { fieldSentence, usernameRule } from '../forms/account-form.ts'
 import { useForm } from '../forms/use-form.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Field } from '../kit/Field.tsx'
+import { useWords } from '../kit/use-words.ts'
 
 interface ProfileFormProps {
   user: UserInfo
-  locale: Locale
-  t: T
 }
 
-export function ProfileForm({ user, locale, t }: ProfileFormProps) {
+export function ProfileForm({ user }: ProfileFormProps) {
+  const { t } = useWords()
   const form = useForm({ username: usernameRule })
   const [state, setState] = useState<'idle' | 'working' | 'saved' | AppError>('idle')
 
@@ -49,7 +48,7 @@ export function ProfileForm({ user, locale, t }: ProfileFormProps) {
           hint={t('account.usernameHint')}
           error={fieldSentence(form.errors, 'username', t)}
         />
-        {typeof state === 'object' && <ErrorNote error={state} locale={locale} t={t} />}
+        {typeof state === 'object' && <ErrorNote error={state} />}
         <div className="flex flex-wrap items-center gap-4">
           <button
             type="submit"

@@ -3,19 +3,16 @@ import { useEffect, useRef, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { Session } from '../../contract/sessions.ts'
 import { formatDateTime } from '../../core/text/format.ts'
-import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import { $sessionList, endSession, loadSessions } from '../../stores/accounts/session-list.ts'
 import { signOutEverywhere } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { relativeTime, useNow } from '../kit/time.ts'
+import { useWords } from '../kit/use-words.ts'
 
-interface SessionListProps {
-  locale: Locale
-  t: T
-}
-
-/** Where the person is signed in, each to be ended, and all at once. */
-export function SessionList({ locale, t }: SessionListProps) {
+/** Lists where the person is signed in, and ends one session or all of them. */
+export function SessionList() {
+  const { t } = useWords()
   const list = useStore($sessionList, { ssr: 'initial' })
   const [note, setNote] = useState<'ended' | AppError>()
   const title = useRef<HTMLHeadingElement>(null)
@@ -49,7 +46,7 @@ export function SessionList({ locale, t }: SessionListProps) {
         </p>
       )}
       {list.status === 'failed' && (
-        <ErrorNote error={list.error} locale={locale} t={t}>
+        <ErrorNote error={list.error}>
           <button
             type="button"
             className="btn btn-outline btn-sm self-start"
@@ -62,25 +59,26 @@ export function SessionList({ locale, t }: SessionListProps) {
       {list.status === 'ready' && (
         <ul className="flex flex-col divide-y divide-base-300">
           {list.sessions.map(session => (
-            <Row key={session.id} session={session} locale={locale} t={t} end={end} />
+            <Row key={session.id} session={session} end={end} />
           ))}
         </ul>
       )}
       <p role="status" className="text-sm empty:hidden">
         {note === 'ended' ? t('me.sessions.ended') : ''}
       </p>
-      {typeof note === 'object' && <ErrorNote error={note} locale={locale} t={t} />}
-      <SignOutEverywhere locale={locale} t={t} />
+      {typeof note === 'object' && <ErrorNote error={note} />}
+      <SignOutEverywhere />
     </section>
   )
 }
 
-interface RowProps extends SessionListProps {
+interface RowProps {
   session: Session
   end: (id: string) => Promise<void>
 }
 
-function Row({ session, locale, t, end }: RowProps) {
+function Row({ session, end }: RowProps) {
+  const { locale, t } = useWords()
   const now = useNow(60_000)
   const browser = session.agent === 'Other' ? t('me.sessions.other') : session.agent
   const since = formatDateTime(new Date(session.created_at), locale)
@@ -113,8 +111,9 @@ function Row({ session, locale, t, end }: RowProps) {
   )
 }
 
-/** Asks in place, because nothing brings the other devices back. */
-function SignOutEverywhere({ locale, t }: SessionListProps) {
+/** Asks before it signs out everywhere, because that cannot be undone. */
+function SignOutEverywhere() {
+  const { locale, t } = useWords()
   const [state, setState] = useState<'idle' | 'asking' | 'working' | AppError>('idle')
   const first = useRef<HTMLButtonElement>(null)
   const confirm = useRef<HTMLButtonElement>(null)
@@ -143,7 +142,7 @@ function SignOutEverywhere({ locale, t }: SessionListProps) {
   if (!isOpen) {
     return (
       <>
-        {typeof state === 'object' && <ErrorNote error={state} locale={locale} t={t} />}
+        {typeof state === 'object' && <ErrorNote error={state} />}
         <button
           ref={first}
           type="button"

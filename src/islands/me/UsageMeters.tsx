@@ -1,15 +1,15 @@
 import type { Usage } from '../../contract/users.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
+import { useWords } from '../kit/use-words.ts'
 
 interface UsageMetersProps {
   usage: Usage
-  locale: Locale
-  t: T
 }
 
-/** What the person and their groups have used of requests and storage; a bar only where there is a limit. */
-export function UsageMeters({ usage, locale, t }: UsageMetersProps) {
+/** Shows how many requests and how much storage the person and their groups have used, with a bar where there is a limit. */
+export function UsageMeters({ usage }: UsageMetersProps) {
+  const { locale, t } = useWords()
   const { own, requests_used, requests_limit, storage_used, storage_limit } = usage
   return (
     <section className="sheet flex flex-col gap-4" aria-labelledby="usage">

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'react'
-import type { T } from '../../i18n/index.ts'
 import { findDemoAccount } from '../../stores/accounts/accounts.ts'
+import { useWords } from '../kit/use-words.ts'
 
 /** How to look around in the demonstration, where its account works. Words: `account`. */
-export function DemoAccount({ t }: { t: T }) {
+export function DemoAccount() {
+  const { t } = useWords()
   const [account, setAccount] = useState<{ email: string; password: string }>()
   useEffect(() => void findDemoAccount().then(setAccount), [])
   if (!account) return null

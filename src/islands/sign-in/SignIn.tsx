@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import { required } from '../../core/input/validators.ts'
-import { type Locale, localizedPath, translator, type Words } from '../../i18n/index.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import { signIn } from '../../stores/accounts/accounts.ts'
 import { CarryingLink, EmailField, SignInObstacle, SubmitButton } from '../forms/AccountFields.tsx'
 import {
@@ -14,20 +14,18 @@ import {
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
+import { useWords, withWords } from '../kit/use-words.ts'
 import { DemoAccount } from './DemoAccount.tsx'
 
 interface SignInProps {
-  locale: Locale
-  /** Namespaces `account`, `links`, `errors`, `fields` and `common`. */
-  words: Words
   /** Whether people may sign up by themselves. */
   isPublic: boolean
   /** The host is the demonstration's. */
   isDemo: boolean
 }
 
-export function SignIn({ locale, words, isPublic, isDemo }: SignInProps) {
-  const t = translator(locale, words)
+export const SignIn = withWords(function SignIn({ isPublic, isDemo }: SignInProps) {
+  const { locale, t } = useWords()
   const { isReady, obstacle } = useReadiness()
   const form = useForm({ email: emailRule, password: required })
   const [isWorking, setWorking] = useState(false)
@@ -59,24 +57,22 @@ export function SignIn({ locale, words, isPublic, isDemo }: SignInProps) {
 
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
-      <SignInObstacle t={t} obstacle={obstacle} />
+      <SignInObstacle obstacle={obstacle} />
       {hasEnded && (
         <p role="status" className="alert alert-outline">
           {t('errors.unauthenticated')}
         </p>
       )}
-      {isDemo && <DemoAccount t={t} />}
-      <EmailField t={t} form={form} use="username" />
+      {isDemo && <DemoAccount />}
+      <EmailField form={form} use="username" />
       <PasswordField
-        t={t}
         label={t('account.password')}
         name="password"
         autoComplete="current-password"
         error={fieldSentence(form.errors, 'password', t)}
       />
-      {error && <LazyAccountError error={error} locale={locale} t={t} />}
+      {error && <LazyAccountError error={error} />}
       <SubmitButton
-        t={t}
         label={t('account.signIn.submit')}
         isWorking={isWorking}
         isReady={isReady}
@@ -101,4 +97,4 @@ export function SignIn({ locale, words, isPublic, isDemo }: SignInProps) {
       )}
     </form>
   )
-}
+})

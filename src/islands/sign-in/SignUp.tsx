@@ -1,6 +1,6 @@
 import { type FormEvent, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
-import { type Locale, localizedPath, type T, translator, type Words } from '../../i18n/index.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import { signUp } from '../../stores/accounts/accounts.ts'
 import { CarryingLink, EmailField, SignInObstacle, SubmitButton } from '../forms/AccountFields.tsx'
 import {
@@ -13,57 +13,47 @@ import {
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { ManyFaults, NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
-import { useForm, type Values } from '../forms/use-form.ts'
+import { useForm } from '../forms/use-form.ts'
+import { useWords, withWords } from '../kit/use-words.ts'
 
 interface SignUpProps {
-  locale: Locale
-  /** Namespaces `account`, `errors`, `fields` and `common`. */
-  words: Words
   /** Whether people may sign up by themselves. */
   isPublic: boolean
   company: string
 }
 
-export function SignUp({ locale, words, isPublic, company }: SignUpProps) {
-  const t = translator(locale, words)
-  return isPublic ? (
-    <Form locale={locale} t={t} company={company} />
-  ) : (
-    <Closed locale={locale} t={t} company={company} />
-  )
-}
+export const SignUp = withWords(function SignUp({ isPublic, company }: SignUpProps) {
+  return isPublic ? <Form company={company} /> : <Closed company={company} />
+})
 
-function Form({ locale, t, company }: { locale: Locale; t: T; company: string }) {
+function Form({ company }: { company: string }) {
+  const { locale, t } = useWords()
   const { isReady, obstacle } = useReadiness()
-  const form = useForm({
-    email: emailRule,
-    username: usernameRule,
-    ...newPasswordRules('password', t('account.password'))
-  })
+  const form = useForm(
+    {
+      email: emailRule,
+      username: usernameRule,
+      ...newPasswordRules('password', t('account.password'))
+    },
+    ({ email = '', username = '', password = '' }) =>
+      weaknessErrors('password', password, { email, username, company })
+  )
   const [isWorking, setWorking] = useState(false)
   const [failure, setFailure] = useState<{ error: AppError; email: string }>()
   const { ref } = form.props
 
   useEffect(() => prefillFromQuery(ref.current, ['email', 'username']), [ref])
 
-  const weakness = ({ email = '', username = '', password = '' }: Values) =>
-    weaknessErrors('password', password, { email, username, company })
-
   const send = async (event: FormEvent) => {
     event.preventDefault()
     if (isWorking) return
     const values = form.submit()
-    if (!values) return void form.add(weakness(form.read()))
+    if (!values) return
     setWorking(true)
     setFailure(undefined)
     const { email = '', username = '', password = '' } = values
     try {
-      const weak = await weakness(values)
-      if (weak) {
-        form.refuse(values, weak)
-        setWorking(false)
-        return
-      }
+      if (!(await form.isStrong(values))) return setWorking(false)
       await signUp({ email, username, password, locale })
       await continueAfterSignIn(t('account.signUp.done'))
     } catch (cause) {
@@ -77,12 +67,11 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
   const signInPath = localizedPath(locale, '/sign-in')
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
-      <SignInObstacle t={t} obstacle={obstacle} />
-      <ManyFaults t={t} form={form} />
-      <EmailField t={t} form={form} use="email" />
-      <UsernameField t={t} form={form} />
+      <SignInObstacle obstacle={obstacle} />
+      <ManyFaults form={form} />
+      <EmailField form={form} use="email" />
+      <UsernameField form={form} />
       <NewPasswordFields
-        t={t}
         form={form}
         chooser={() => {
           const { email = '', username = '' } = form.read()
@@ -90,12 +79,7 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
         }}
       />
       {failure?.error.code === 'email_taken' ? (
-        <LazyAccountError
-          error={failure.error}
-          locale={locale}
-          t={t}
-          text={t('account.signUp.taken')}
-        >
+        <LazyAccountError error={failure.error} text={t('account.signUp.taken')}>
           <a
             className="link link-secondary"
             href={`${signInPath}?email=${encodeURIComponent(failure.email)}`}
@@ -104,10 +88,9 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
           </a>
         </LazyAccountError>
       ) : (
-        failure && <LazyAccountError error={failure.error} locale={locale} t={t} />
+        failure && <LazyAccountError error={failure.error} />
       )}
       <SubmitButton
-        t={t}
         label={t('account.signUp.submit')}
         isWorking={isWorking}
         isReady={isReady}
@@ -121,7 +104,8 @@ function Form({ locale, t, company }: { locale: Locale; t: T; company: string })
   )
 }
 
-function Closed({ locale, t, company }: { locale: Locale; t: T; company: string }) {
+function Closed({ company }: { company: string }) {
+  const { locale, t } = useWords()
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="verdict">{t('account.signUp.closed', { company })}</p>

@@ -3,25 +3,25 @@ import type { AppError } from '../../contract/errors.ts'
 import { buildRedirect } from '../../core/pages/redirect-parameter.ts'
 import { describeVerdict } from '../../core/pages/verdict-words.ts'
 import { formatPercent } from '../../core/text/format.ts'
-import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
-import { type Check, cancelCheck, mayRetry } from '../../stores/verifications.ts'
+import { localizedPath, type T } from '../../i18n/index.ts'
+import { type Check, cancelCheck } from '../../stores/verifications.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Icon } from '../kit/Icon.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { retryTime } from '../kit/time.ts'
+import { useWords } from '../kit/use-words.ts'
 import { Sentence, VerdictFacts, VerdictSeal, Word } from './VerdictSheet.tsx'
 
 interface CheckListProps {
   checks: readonly Check[]
-  locale: Locale
-  t: T
 }
 
 const shownAtOnce = 50
 
-/** Many checks, a line each; what is answered opens. */
-export function CheckList({ checks, ...rest }: CheckListProps) {
+/** Many checks, one line each; an answered one can be opened. */
+export function CheckList({ checks }: CheckListProps) {
+  const { t } = useWords()
   const [shown, setShown] = useState(shownAtOnce)
   const hidden = checks.length - shown
   return (
@@ -29,7 +29,7 @@ export function CheckList({ checks, ...rest }: CheckListProps) {
       <ul className="divide-y divide-base-300">
         {checks.slice(0, shown).map(check => (
           <li key={check.id} className="py-3" data-step={check.state.step}>
-            <CheckLine check={check} {...rest} />
+            <CheckLine check={check} />
           </li>
         ))}
       </ul>
@@ -39,18 +39,15 @@ export function CheckList({ checks, ...rest }: CheckListProps) {
           className="btn btn-sm self-start"
           onClick={() => setShown(shown + shownAtOnce)}
         >
-          {rest.t('verify.more', { count: Math.min(hidden, shownAtOnce) })}
+          {t('verify.more', { count: Math.min(hidden, shownAtOnce) })}
         </button>
       )}
     </>
   )
 }
 
-const CheckLine = memo(function CheckLine({
-  check,
-  locale,
-  t
-}: Omit<CheckListProps, 'checks'> & { check: Check }) {
+const CheckLine = memo(function CheckLine({ check }: { check: Check }) {
+  const { locale, t } = useWords()
   const { state } = check
   const name = check.name ?? t('verify.pasted')
   if (state.step === 'done') {
@@ -63,22 +60,22 @@ const CheckLine = memo(function CheckLine({
             name="chevron"
             className="size-4 text-ink-soft transition-transform group-open:rotate-90"
           />
-          <VerdictSeal telling={telling} t={t} small className="size-8" />
+          <VerdictSeal telling={telling} small className="size-8" />
           <div className="flex min-w-0 grow flex-wrap items-center gap-x-3">
             <span className="min-w-0 grow basis-40 truncate font-medium" title={name}>
               {name}
             </span>
-            <Word telling={telling} t={t} />
+            <Word telling={telling} />
           </div>
         </summary>
         <div className="flex flex-col gap-4 pt-3 sm:ps-18">
           <p className="font-serif text-lg">
-            <Sentence telling={telling} company={answer.company} locale={locale} t={t} />
+            <Sentence telling={telling} company={answer.company} />
           </p>
           {telling.adds.map(add => (
             <p key={add}>{t(`verify.adds.${add}`)}</p>
           ))}
-          <VerdictFacts check={check} answer={answer} locale={locale} t={t} />
+          <VerdictFacts check={check} answer={answer} />
         </div>
       </details>
     )
@@ -89,9 +86,7 @@ const CheckLine = memo(function CheckLine({
         <p className="min-w-0 grow basis-40 truncate font-medium" title={name}>
           {name}
         </p>
-        <p className="text-error text-sm">
-          {mayRetry(check) ? t('verify.failed') : t(`verify.errors.${state.error.code}`)}
-        </p>
+        <p className="text-error text-sm">{fileErrorText(state.error, t) ?? t('verify.failed')}</p>
       </div>
     )
   }
@@ -138,26 +133,26 @@ const CheckLine = memo(function CheckLine({
 
 interface CheckFailureProps {
   error: AppError
-  locale: Locale
-  t: T
   isSignedIn: boolean
   children?: ReactNode
 }
 
-/** Why there is no answer, in the words of this screen where it has some. */
-export function CheckFailure({ error, locale, t, isSignedIn, children }: CheckFailureProps) {
+/** Says why there is no answer, in the words of this screen where it has some. */
+export function CheckFailure({ error, isSignedIn, children }: CheckFailureProps) {
+  const { locale, t } = useWords()
   const time = useMemo(() => retryTime(error, locale), [error, locale])
   const maySignIn = error.code === 'lookup_limited' || error.code === 'unauthenticated'
   return (
-    <ErrorNote error={error} locale={locale} t={t} text={textFor(error, time, t, isSignedIn)}>
-      {maySignIn && !isSignedIn && <SignInLink locale={locale} t={t} />}
+    <ErrorNote error={error} text={textFor(error, time, t, isSignedIn)}>
+      {maySignIn && !isSignedIn && <SignInLink />}
       {children}
     </ErrorNote>
   )
 }
 
-/** Comes back here, where the checks of this visit still are. */
-export function SignInLink({ locale, t }: { locale: Locale; t: T }) {
+/** A link to the sign-in page that comes back here, where the checks still are. */
+export function SignInLink() {
+  const { locale, t } = useWords()
   const redirect = buildRedirect({ path: localizedPath(locale, '/verify'), query: '', hash: '' })
   const back = new URLSearchParams({ redirect })
   return (
@@ -173,11 +168,13 @@ function textFor(
   t: T,
   isSignedIn: boolean
 ): string | undefined {
-  if (error.code === 'file_empty' || error.code === 'file_unreadable') {
-    return t(`verify.errors.${error.code}`)
-  }
-  if (error.code !== 'lookup_limited' || !time) return undefined
+  if (error.code !== 'lookup_limited' || !time) return fileErrorText(error, t)
   return t(isSignedIn ? 'verify.errors.lookup_limited_in' : 'verify.errors.lookup_limited', {
     time
   })
+}
+
+function fileErrorText({ code }: AppError, t: T): string | undefined {
+  const isOfFile = code === 'file_empty' || code === 'file_unreadable'
+  return isOfFile ? t(`verify.errors.${code}`) : undefined
 }

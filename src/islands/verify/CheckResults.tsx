@@ -1,21 +1,19 @@
 import { useEffect, useRef } from 'react'
 import { formatPercent } from '../../core/text/format.ts'
-import type { Locale, T } from '../../i18n/index.ts'
 import { type Check, mayRetry, retryChecks, stopChecks } from '../../stores/verifications.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
+import { useWords } from '../kit/use-words.ts'
 import { CheckFailure, CheckList } from './CheckList.tsx'
 import { PauseCountdown } from './PauseCountdown.tsx'
 import { VerdictSheet } from './VerdictSheet.tsx'
 
 interface ResultProps {
-  locale: Locale
-  t: T
   isSignedIn: boolean
 }
 
-/** The answers to what was chosen together: one in full, several as a list. */
+/** The answers to the files that were chosen together: one in full, several as a list. */
 export function CheckResults({ checks, isSettled, ...props }: ListProps) {
   const [first, ...others] = checks
   if (first && others.length === 0) return <Single key={first.id} check={first} {...props} />
@@ -27,18 +25,17 @@ interface ListProps extends ResultProps {
   isSettled: boolean
 }
 
-function Single({ check, locale, t, isSignedIn }: ResultProps & { check: Check }) {
+function Single({ check, isSignedIn }: ResultProps & { check: Check }) {
+  const { t } = useWords()
   const heading = useFocusOnce(check.state.step === 'done')
   if (check.state.step === 'done') {
-    return (
-      <VerdictSheet check={check} answer={check.state.answer} locale={locale} t={t} ref={heading} />
-    )
+    return <VerdictSheet check={check} answer={check.state.answer} ref={heading} />
   }
   if (check.state.step === 'stopped') {
     return (
       <section className="sheet flex flex-col gap-4" tabIndex={-1}>
         <p className="wrap-anywhere font-medium">{check.name ?? t('verify.pasted')}</p>
-        <Stopped t={t} />
+        <Stopped />
       </section>
     )
   }
@@ -46,8 +43,8 @@ function Single({ check, locale, t, isSignedIn }: ResultProps & { check: Check }
     return (
       <section className="sheet flex flex-col gap-4">
         <p className="wrap-anywhere font-medium">{check.name ?? t('verify.pasted')}</p>
-        <CheckFailure error={check.state.error} locale={locale} t={t} isSignedIn={isSignedIn}>
-          {mayRetry(check) && <Retry t={t} />}
+        <CheckFailure error={check.state.error} isSignedIn={isSignedIn}>
+          {mayRetry(check) && <Retry />}
         </CheckFailure>
       </section>
     )
@@ -55,15 +52,16 @@ function Single({ check, locale, t, isSignedIn }: ResultProps & { check: Check }
   return (
     <section className="sheet flex flex-col gap-4" tabIndex={-1}>
       <div className="flex items-center gap-4">
-        <Running check={check} locale={locale} t={t} />
-        <StopAll t={t} />
+        <Running check={check} />
+        <StopAll />
       </div>
-      <PauseCountdown locale={locale} t={t} isSignedIn={isSignedIn} />
+      <PauseCountdown isSignedIn={isSignedIn} />
     </section>
   )
 }
 
-function Running({ check, locale, t }: { check: Check; locale: Locale; t: T }) {
+function Running({ check }: { check: Check }) {
+  const { locale, t } = useWords()
   const { state } = check
   const share = state.step === 'hashing' ? state.percent / 100 : check.sha256 ? 1 : 0
   const text =
@@ -82,7 +80,8 @@ function Running({ check, locale, t }: { check: Check; locale: Locale; t: T }) {
   )
 }
 
-function Batch({ checks, isSettled, locale, t, isSignedIn }: ListProps) {
+function Batch({ checks, isSettled, isSignedIn }: ListProps) {
+  const { t } = useWords()
   const heading = useFocusOnce(isSettled)
   const counts = count(checks)
   // one reason for all: they were asked together
@@ -97,24 +96,25 @@ function Batch({ checks, isSettled, locale, t, isSignedIn }: ListProps) {
         <h2 ref={heading} tabIndex={-1} className="verdict">
           {isSettled ? t(summary, counts) : progress}
         </h2>
-        {!isSettled && <StopAll t={t} />}
+        {!isSettled && <StopAll />}
       </div>
-      {!isSettled && <PauseCountdown locale={locale} t={t} isSignedIn={isSignedIn} />}
+      {!isSettled && <PauseCountdown isSignedIn={isSignedIn} />}
       {!isSettled && (
         <ProgressBar label={progress} ratio={(hashed + settled) / (2 * checks.length)} />
       )}
       {isSettled && failed?.state.step === 'failed' && (
-        <CheckFailure error={failed.state.error} locale={locale} t={t} isSignedIn={isSignedIn}>
-          <Retry t={t} />
+        <CheckFailure error={failed.state.error} isSignedIn={isSignedIn}>
+          <Retry />
         </CheckFailure>
       )}
-      {isSettled && failed?.state.step === 'stopped' && <Stopped t={t} />}
-      <CheckList checks={checks} locale={locale} t={t} />
+      {isSettled && failed?.state.step === 'stopped' && <Stopped />}
+      <CheckList checks={checks} />
     </section>
   )
 }
 
-function StopAll({ t }: { t: T }) {
+function StopAll() {
+  const { t } = useWords()
   return (
     <button
       type="button"
@@ -126,16 +126,18 @@ function StopAll({ t }: { t: T }) {
   )
 }
 
-function Stopped({ t }: { t: T }) {
+function Stopped() {
+  const { t } = useWords()
   return (
     <>
       <p role="status">{t('verify.stoppedText')}</p>
-      <Retry t={t} word="goOn" />
+      <Retry word="goOn" />
     </>
   )
 }
 
-function Retry({ t, word = 'retry' }: { t: T; word?: 'retry' | 'goOn' }) {
+function Retry({ word = 'retry' }: { word?: 'retry' | 'goOn' }) {
+  const { t } = useWords()
   return (
     <div className="print:hidden">
       <button
@@ -149,10 +151,10 @@ function Retry({ t, word = 'retry' }: { t: T; word?: 'retry' | 'goOn' }) {
   )
 }
 
-/** Takes the person to the answer once it is there. */
+/** Returns the ref of a heading that gets the focus when the answer arrives. */
 function useFocusOnce(isThere: boolean) {
   const heading = useRef<HTMLHeadingElement>(null)
-  // an answer that was there before, as after coming back to the page, does not take the focus
+  // an answer that was there before, for example after coming back, does not get the focus
   const wasThere = useRef(isThere)
   useEffect(() => {
     if (!isThere || wasThere.current) return

@@ -1,24 +1,22 @@
 import { useStore } from '@nanostores/react'
 import { formatCountdown } from '../../core/text/format.ts'
-import type { Locale, T } from '../../i18n/index.ts'
 import { $pause, type Pause } from '../../stores/verifications.ts'
 import { useNow } from '../kit/time.ts'
+import { useWords } from '../kit/use-words.ts'
 import { SignInLink } from './CheckList.tsx'
 
 interface PauseCountdownProps {
-  locale: Locale
-  /** Over the namespace `verify`. */
-  t: T
   isSignedIn: boolean
 }
 
-/** Why the checks rest, and when they go on by themselves. */
+/** Says why the checks are paused, and when they continue. */
 export function PauseCountdown(props: PauseCountdownProps) {
   const pause = useStore($pause, { ssr: 'initial' })
   return pause ? <Countdown {...props} pause={pause} /> : null
 }
 
-function Countdown({ pause, locale, t, isSignedIn }: PauseCountdownProps & { pause: Pause }) {
+function Countdown({ pause, isSignedIn }: PauseCountdownProps & { pause: Pause }) {
+  const { t } = useWords()
   const now = useNow(1000)
   const { error, until } = pause
   const isLimit = error.status === 429
@@ -30,7 +28,7 @@ function Countdown({ pause, locale, t, isSignedIn }: PauseCountdownProps & { pau
       <p role="timer" className="tabular">
         {t('verify.pause.next', { time: formatCountdown(seconds) })}
       </p>
-      {isLimit && !isSignedIn && <SignInLink locale={locale} t={t} />}
+      {isLimit && !isSignedIn && <SignInLink />}
     </div>
   )
 }

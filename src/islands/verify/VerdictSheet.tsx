@@ -2,33 +2,31 @@ import type { Ref } from 'react'
 import type { Answer } from '../../contract/verifications.ts'
 import { describeVerdict, type VerdictDescription } from '../../core/pages/verdict-words.ts'
 import { formatBytes, formatInstant } from '../../core/text/format.ts'
-import type { Locale, T } from '../../i18n/index.ts'
 import type { Check } from '../../stores/verifications.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
 import { Icon } from '../kit/Icon.tsx'
+import { useWords } from '../kit/use-words.ts'
 
 interface VerdictProps {
   check: Check
   answer: Answer
-  locale: Locale
-  /** Over the namespace `verify`. */
-  t: T
 }
 
-/** The answer in full: word, seal and sentence, what it proves, and what it was about. */
+/** The full answer: verdict, seal and sentence, what it proves, and what was checked. */
 export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
-  const { check, answer, locale, t } = props
+  const { check, answer } = props
+  const { t } = useWords()
   const telling = describeVerdict(answer, check.subject)
   return (
     <article className="sheet flex flex-col gap-6" data-verdict={telling.key}>
       <div className="flex flex-col items-start gap-4 sm:flex-row sm:gap-6">
-        <VerdictSeal telling={telling} t={t} className="size-24" />
+        <VerdictSeal telling={telling} className="size-24" />
         <div className="flex min-w-0 flex-col gap-2">
-          <Word telling={telling} t={t} />
+          <Word telling={telling} />
           {/* the margin keeps the word above it clear of the bar, however large the text is */}
           <h2 ref={ref} tabIndex={-1} className="verdict scroll-mt-12">
-            <Sentence telling={telling} company={answer.company} locale={locale} t={t} />
+            <Sentence telling={telling} company={answer.company} />
           </h2>
           {telling.adds.map(add => (
             <p key={add}>{t(`verify.adds.${add}`)}</p>
@@ -40,8 +38,9 @@ export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLH
   )
 }
 
-/** What stands below the sentence. */
-export function VerdictFacts({ check, answer, locale, t }: VerdictProps) {
+/** The facts below the sentence. */
+export function VerdictFacts({ check, answer }: VerdictProps) {
+  const { locale, t } = useWords()
   const { subject } = check
   const telling = describeVerdict(answer, subject)
   const { company, sha256 } = answer
@@ -63,7 +62,7 @@ export function VerdictFacts({ check, answer, locale, t }: VerdictProps) {
         )}
       </Fact>
       <Fact name={t('verify.fingerprint')}>
-        <Fingerprint sha256={sha256} t={t} />
+        <Fingerprint sha256={sha256} />
       </Fact>
       <Fact name={t('verify.checked')}>
         <time dateTime={answer.at}>{formatInstant(new Date(answer.at), locale)}</time>
@@ -82,15 +81,14 @@ export function VerdictFacts({ check, answer, locale, t }: VerdictProps) {
 
 export function VerdictSeal({
   telling,
-  t,
   className,
   small = false
 }: {
   telling: VerdictDescription
-  t: T
   className: string
   small?: boolean
 }) {
+  const { t } = useWords()
   const { leafHash } = telling
   return leafHash ? (
     <AnimatedSeal
@@ -109,7 +107,8 @@ export function VerdictSeal({
   )
 }
 
-export function Word({ telling, t }: { telling: VerdictDescription; t: T }) {
+export function Word({ telling }: { telling: VerdictDescription }) {
+  const { t } = useWords()
   const isGood = telling.tone === 'success'
   return (
     <p
@@ -121,18 +120,9 @@ export function Word({ telling, t }: { telling: VerdictDescription; t: T }) {
   )
 }
 
-/** The sentence holds the instant in the reader's own zone and in UTC, because it is copied and printed alone. */
-export function Sentence({
-  telling,
-  company,
-  locale,
-  t
-}: {
-  telling: VerdictDescription
-  company: string
-  locale: Locale
-  t: T
-}) {
+/** The verdict as a sentence. It has the time in the reader's zone and in UTC, because it is copied and printed alone. */
+export function Sentence({ telling, company }: { telling: VerdictDescription; company: string }) {
+  const { locale, t } = useWords()
   return (
     <Around text={t(`verify.sentence.${telling.key}`, { company, time: marker })}>
       <time dateTime={telling.time}>{formatInstant(new Date(telling.time), locale)}</time>
@@ -140,7 +130,7 @@ export function Sentence({
   )
 }
 
-/** Stands for an element in a sentence; no catalogue and no name holds it. */
+/** Stands for an element in a sentence; occurs in no catalogue and no name. */
 const marker = '\u{1}'
 
 function Around({ text, children }: { text: string; children: React.ReactNode }) {
@@ -163,7 +153,8 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
   )
 }
 
-function Fingerprint({ sha256, t }: { sha256: string; t: T }) {
+function Fingerprint({ sha256 }: { sha256: string }) {
+  const { t } = useWords()
   return (
     <span className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
       <code className="fingerprint min-w-0">
@@ -174,7 +165,7 @@ function Fingerprint({ sha256, t }: { sha256: string; t: T }) {
           </span>
         ))}
       </code>
-      <CopyButton text={sha256} t={t} label={t('verify.copy')} />
+      <CopyButton text={sha256} label={t('verify.copy')} />
     </span>
   )
 }

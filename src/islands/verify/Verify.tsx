@@ -1,8 +1,8 @@
 import { useStore } from '@nanostores/react'
-import { type ClipboardEvent, type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { type ClipboardEvent, type FormEvent, useEffect, useRef, useState } from 'react'
 import { parseFingerprints } from '../../core/input/pasted-fingerprints.ts'
 import { formatPercent } from '../../core/text/format.ts'
-import { type Locale, localizedPath, type T, translator, type Words } from '../../i18n/index.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import { $session } from '../../stores/sessions.ts'
 import {
   $checks,
@@ -19,20 +19,18 @@ import { UnreadableFiles } from '../files/UnreadableFiles.tsx'
 import { useFileHandoff } from '../files/use-file-handoff.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { Field } from '../kit/Field.tsx'
-import { useLazyPart } from '../kit/use-lazy-part.ts'
+import { useLazyPart } from '../kit/LazyPart.tsx'
+import { useWords, withWords } from '../kit/use-words.ts'
 
 interface VerifyProps {
-  locale: Locale
-  /** Namespaces `verify`, `errors` and `common`. */
-  words: Words
-  /** The company that is asked. */
+  /** The company whose register is asked. */
   company: string
   /** Fingerprints a minute that one network may ask about, signed out. */
   perMinute: number
 }
 
-export function Verify({ locale, words, company, perMinute }: VerifyProps) {
-  const t = useMemo(() => translator(locale, words), [locale, words])
+export const Verify = withWords(function Verify({ company, perMinute }: VerifyProps) {
+  const { locale, t } = useWords()
   const checks = useStore($checks, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
 
@@ -42,7 +40,7 @@ export function Verify({ locale, words, company, perMinute }: VerifyProps) {
   const current = checks.filter(check => check.batch === batch)
   const earlier = checks.filter(check => check.batch !== batch)
   const isBlank = current.length === 0
-  // both come after the page, before anybody can have chosen a file
+  // loaded after the page, before anybody can have chosen a file
   const answers = useLazyPart(async () => (await import('./CheckResults.tsx')).CheckResults)
   const list = useLazyPart(async () => (await import('./CheckList.tsx')).CheckList)
   const { zone, bringBack } = useZone(isBlank)
@@ -74,17 +72,10 @@ export function Verify({ locale, words, company, perMinute }: VerifyProps) {
           <AnimatedSeal state={{ kind: 'idle' }} className="size-20" small />
         </DropZone>
       </div>
-      <UnreadableFiles names={unreadable} locale={locale} t={t} />
+      <UnreadableFiles names={unreadable} />
       {isLimited && <p className="text-sm">{t('verify.limit', { limit: perMinute })}</p>}
       {!isBlank && answers.Part && (
-        <answers.Part
-          key={batch}
-          checks={current}
-          isSettled={isSettled}
-          locale={locale}
-          t={t}
-          isSignedIn={isSignedIn}
-        />
+        <answers.Part key={batch} checks={current} isSettled={isSettled} isSignedIn={isSignedIn} />
       )}
       {!isBlank && answers.error && (
         <p role="alert">
@@ -99,9 +90,9 @@ export function Verify({ locale, words, company, perMinute }: VerifyProps) {
           {t('verify.history')}
         </a>
       )}
-      {only && <Steps check={only} company={company} locale={locale} t={t} />}
-      <Paste t={t} />
-      {isBlank && <Steps check={undefined} company={company} locale={locale} t={t} />}
+      {only && <Steps check={only} company={company} />}
+      <Paste />
+      {isBlank && <Steps check={undefined} company={company} />}
       {earlier.length > 0 && list.Part && (
         <section className="sheet flex flex-col gap-2 print:hidden">
           <div className="flex flex-wrap items-center justify-between gap-4">
@@ -110,14 +101,14 @@ export function Verify({ locale, words, company, perMinute }: VerifyProps) {
               {t('verify.forget')}
             </button>
           </div>
-          <list.Part checks={earlier} locale={locale} t={t} />
+          <list.Part checks={earlier} />
         </section>
       )}
     </div>
   )
-}
+})
 
-/** The zone that gives way to answers; the focus is in it when the person brings it back. */
+/** Returns the drop zone, which answers replace; the function brings it back and focuses it. */
 function useZone(isBlank: boolean) {
   const zone = useRef<HTMLDivElement>(null)
   const isWanted = useRef(false)
@@ -133,11 +124,12 @@ function useZone(isBlank: boolean) {
   return { zone, bringBack }
 }
 
-function Paste({ t }: { t: T }) {
+function Paste() {
+  const { t } = useWords()
   const [isReady, setReady] = useState(false)
   const [wrong, setWrong] = useState<'invalid' | 'invalidList'>()
   const input = useRef<HTMLInputElement>(null)
-  // sent before that, the form would put the fingerprint into the address
+  // a form sent before the script runs would put the fingerprint into the address
   useEffect(() => setReady(true), [])
   const send = (event: FormEvent) => {
     event.preventDefault()
@@ -151,7 +143,7 @@ function Paste({ t }: { t: T }) {
     if (isTaken) input.current.value = ''
     else input.current.focus()
   }
-  // the field has one line: what has several is taken as it is pasted
+  // the field has one line, so several lines are read when they are pasted
   const paste = (event: ClipboardEvent) => {
     const text = event.clipboardData.getData('text')
     if (!/[\r\n]/.test(text.trim()) || parseFingerprints(text)?.length === 1) return
@@ -184,18 +176,9 @@ function Paste({ t }: { t: T }) {
   )
 }
 
-/** What happens, said before it does. */
-function Steps({
-  check,
-  company,
-  locale,
-  t
-}: {
-  check: Check | undefined
-  company: string
-  locale: Locale
-  t: T
-}) {
+/** Lists the steps of a check, and how far it is. */
+function Steps({ check, company }: { check: Check | undefined; company: string }) {
+  const { locale, t } = useWords()
   const step = check?.state.step ?? 'waiting'
   const isHashed = check?.sha256 !== undefined
   const hashed =

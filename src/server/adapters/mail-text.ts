@@ -68,7 +68,11 @@ function partsOf({ kind, locale, to, from }: Letter) {
   }
 }
 
-function paragraphsOf(t: T, kind: Letter['kind'], values: Record<string, string>): string[] {
+function paragraphsOf(
+  t: T<string>,
+  kind: Letter['kind'],
+  values: Record<string, string>
+): string[] {
   return ['text', 'note'].map(part => t(`${kind}.${part}`, values))
 }
 

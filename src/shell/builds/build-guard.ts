@@ -23,7 +23,7 @@ function isForeign(event: TransitionBeforePreparationEvent): boolean {
   return theirs !== undefined && theirs !== buildOf(document)
 }
 
-/** Whether uploads may be ended, if there are any. */
+/** Returns whether the page may be left; running uploads make it ask. */
 export async function confirmLeave(): Promise<boolean> {
   if (!isUploading()) return true
   const { confirmInDialog } = await import('../kit/confirm-dialog.ts')

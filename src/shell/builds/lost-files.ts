@@ -9,7 +9,7 @@ const pauseMs = 10_000
  */
 export function reloadOnLostFiles(): void {
   addEventListener('vite:preloadError', reloadOnce)
-  // an island has tried twice by then, and tells nobody else
+  // by then an island has tried twice, and no other event reports it
   addEventListener('astro:hydration-error', event => {
     if (event instanceof CustomEvent && isLostFile(String(event.detail.error))) reloadOnce()
   })
@@ -27,7 +27,7 @@ export function reloadOnLostFiles(): void {
 }
 
 function reloadOnce(): void {
-  // without a connection a reload would lose the page as well
+  // offline, a reload would lose the page as well
   if (!navigator.onLine) return
   if (!mayReload(location.pathname, Date.now(), sessionStorage)) return
   if (isUploading()) void offerReload()
@@ -41,7 +41,7 @@ async function offerReload(): Promise<void> {
   toast(t('shell.version.ready'), action)
 }
 
-/** Answers true once in ten seconds for a path, and remembers it. */
+/** Returns true at most once in ten seconds for a path. */
 export function mayReload(
   path: string,
   now: number,

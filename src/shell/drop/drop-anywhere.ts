@@ -1,4 +1,5 @@
-import { dropTargets, isOn, nameOf, type Target } from './drop-targets.ts'
+import { isOn } from '../kit/page.ts'
+import { dropTargets, nameOf, type Target } from './drop-targets.ts'
 import type { DroppedItem } from './dropped-files.ts'
 
 let overlay: typeof import('./drop-overlay.ts') | undefined
@@ -23,7 +24,7 @@ export function startDropAnywhere(): void {
     const to = target && nameOf(target)
     if (to) void hand(to, event.dataTransfer)
   })
-  // no other event tells of an end outside of the window, or by Escape
+  // no other event reports an end outside of the window, or by Escape
   addEventListener('dragend', end)
   addEventListener('pointermove', end)
   addEventListener('paste', event => {
@@ -34,7 +35,7 @@ export function startDropAnywhere(): void {
   })
 }
 
-/** Loads what the first drag needs, and what a drop needs without a network. */
+/** Loads the code of drags and drops, which must also work offline. */
 export function preloadDrop(): void {
   void import('./drop-overlay.ts')
   void import('./dropped-files.ts')

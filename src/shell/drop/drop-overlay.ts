@@ -1,5 +1,5 @@
-import { pageWords } from '../kit/page.ts'
-import { dropTargets, dropZones, isOn, nameOf, type Target } from './drop-targets.ts'
+import { isOn, pageWords } from '../kit/page.ts'
+import { dropTargets, dropZones, nameOf, type Target } from './drop-targets.ts'
 
 interface Box {
   left: number
@@ -8,13 +8,13 @@ interface Box {
   bottom: number
 }
 
-/** Between a zone and what is offered beside it: a drop there is nobody's. */
+/** The gap between a zone and the targets beside it, where a drop does nothing. */
 const gap = 16
 const smallestSide = 96
 
 /**
- * Shows what a drop does, and where; the page may have scrolled since the last time. A visible zone of the
- * page takes what is dropped on it; the overlay offers its targets beside it and never covers it.
+ * Shows where files can be dropped and what happens then; called again when the page has scrolled. A
+ * visible zone of the page takes drops itself, so the overlay shows its targets beside the zone.
  */
 export function show(over: HTMLElement | undefined): void {
   place()
@@ -52,10 +52,11 @@ function mayDeposit(): boolean {
 }
 
 function label(zone: HTMLElement): void {
-  if (zone.dataset['says'] !== undefined) return
+  const name = nameOf(zone)
+  if (!name || zone.dataset['says'] !== undefined) return
   const t = pageWords()
-  zone.dataset['says'] = t(`shell.drop.${nameOf(zone)}`)
-  zone.dataset['hint'] = t(`shell.drop.${nameOf(zone)}Hint`)
+  zone.dataset['says'] = t(`shell.drop.${name}`)
+  zone.dataset['hint'] = t(`shell.drop.${name}Hint`)
 }
 
 function open(): HTMLElement {

@@ -8,7 +8,3 @@ export function nameOf({ dataset }: HTMLElement): Target | undefined {
   const name = dataset['dropZone'] ?? dataset['target']
   return name === 'deposit' || name === 'verify' ? name : undefined
 }
-
-export function isOn(page: Target): boolean {
-  return location.pathname.replace(/\/$/, '').endsWith(`/${page}`)
-}

@@ -1,7 +1,7 @@
 import { isSystemFile, nameInFolder } from '../../core/files/folder-files.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { pageLocale } from '../kit/page.ts'
-import { isOn, type Target } from './drop-targets.ts'
+import { isOn, pageLocale } from '../kit/page.ts'
+import type { Target } from './drop-targets.ts'
 
 interface Dropped {
   files: File[]
@@ -11,18 +11,18 @@ interface Dropped {
   leftOut: number
   /** What files of folders are called within them. */
   names: Map<File, string>
-  /** Lasting ways to files, where the browser gives them. */
+  /** Handles that open the files again after a reload, where the browser has them. */
   handles: Map<File, FileSystemFileHandle>
 }
 
-/** What a drop or paste holds in one place, as it was read while the event lasted. */
+/** One item of a drop or paste, read during the event. */
 export interface DroppedItem {
   entry: FileSystemEntry | null
   file: File | null
   handle: Promise<FileSystemFileHandle | undefined>
 }
 
-/** Offers the files, those of folders included, to the page that takes them, and goes there. */
+/** Hands the files, also those in folders, to the page that takes them, and goes there. */
 export async function handOffItems(to: Target, items: readonly DroppedItem[]): Promise<void> {
   const [{ files, unreadable, leftOut, names, handles }, handoff] = await Promise.all([
     filesOf(items),

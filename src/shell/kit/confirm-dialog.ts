@@ -9,8 +9,8 @@ export interface ConfirmOptions {
 }
 
 /**
- * A dialog with two answers; the first one and a question that has lost its reason mean no, and so do
- * Escape and a click beside it, unless it is persistent.
+ * Asks in a dialog with two answers. The first one means no, and so do Escape and a click beside the
+ * dialog, unless it is persistent. When `until` resolves, the answer is no.
  */
 export function confirmInDialog({
   text,

@@ -7,24 +7,19 @@ import {
   type Words
 } from '../../i18n/index.ts'
 
-/** The language of the page that is shown now. */
+/** Returns the language of the page that is shown now. */
 export function pageLocale(): Locale {
   const { locale } = document.body.dataset
   return isLocale(locale) ? locale : defaultLocale
 }
 
-/** The shell's words on the page that is shown now, each beginning with `shell.`. */
+/** Returns the shell's words on the page that is shown now; their keys begin with `shell.`. */
 export function pageWords(): T {
   const json = document.getElementById('shell')?.dataset['words'] ?? '{}'
   return translator(pageLocale(), JSON.parse(json) as Words) // as: written by the layout
 }
 
-/** Whether the page that is shown now is the deposit page, in any language. */
-export function isDepositPage(): boolean {
-  return location.pathname.replace(/\/$/, '').endsWith('/deposit')
-}
-
-/** Build id and version of the company's configuration, as the layout wrote them. */
+/** Returns the build id and the version of the company's configuration, as the layout wrote them. */
 export function buildOf(page: Document): string | undefined {
   return page.querySelector<HTMLMetaElement>('meta[name=build]')?.content
 }
@@ -34,10 +29,29 @@ export function onPage(run: () => void): void {
   document.addEventListener('astro:page-load', run)
 }
 
-/** As `onPage`, for modules that load when the page is there already. */
+/** Runs on this page and each later one, for modules that load after the page. */
 export function onThisPageAndNext(run: () => void): void {
   run()
   onPage(run)
+}
+
+/** Returns whether the page of this name is shown now, in any language. */
+export function isOn(name: 'deposit' | 'verify'): boolean {
+  return location.pathname.replace(/\/$/, '').endsWith(`/${name}`)
+}
+
+/** Returns a function that runs `start` once; if that fails, the next call runs it again. */
+export function once(start: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
+  return async () => {
+    running ??= start()
+    try {
+      await running
+    } catch (cause) {
+      running = undefined
+      throw cause
+    }
+  }
 }
 
 /** Runs when something that matches `selector` is clicked, on whatever page it stands. */

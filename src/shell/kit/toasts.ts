@@ -8,7 +8,7 @@ export interface ToastAction {
   run: () => void
 }
 
-/** Reports, never asks. One with an action stays until it is dismissed. */
+/** Shows a short message. One with an action stays until it is dismissed. */
 export function toast(text: string, action?: ToastAction): void {
   const region = document.getElementById('toasts')
   if (!region) return
@@ -22,17 +22,17 @@ export function toast(text: string, action?: ToastAction): void {
   box.append(words, ...(action ? [button(action.label, action.run)] : []), close)
   while (region.childElementCount >= most) region.firstElementChild?.remove()
   region.append(box)
-  makeWay()
-  document.addEventListener('focusin', makeWay)
+  uncoverFocus()
+  document.addEventListener('focusin', uncoverFocus)
   if (!action) expire(box)
 }
 
 /**
- * Takes reports to the other end of the window where they would cover what has the focus. Where they
- * cover it there too, the window is so low that whoever goes on has no room for them: they end.
+ * Moves messages to the other end of the window if they cover the element with the focus. If they cover
+ * it there too, the window is too low for them, and they are removed.
  */
-function makeWay(cause?: FocusEvent): void {
-  // the window scrolls to what gets the focus after it is told of it
+function uncoverFocus(cause?: FocusEvent): void {
+  // the window scrolls to the focused element after the event
   requestAnimationFrame(() => {
     const region = document.getElementById('toasts')
     if (!region || !coversFocus(region)) return

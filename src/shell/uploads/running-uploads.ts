@@ -1,43 +1,43 @@
+import type { ReadableAtom } from 'nanostores'
 import type { DepositSummary } from '../../stores/deposits/deposit-states.ts'
-import { isDepositPage, onPage } from '../kit/page.ts'
+import { isOn, once, onPage } from '../kit/page.ts'
 
-let summary: DepositSummary | undefined
-let watching = false
-let ended = Promise.withResolvers<void>()
+/** The queue's summary, once the queue is loaded. */
+let $summary: ReadableAtom<DepositSummary> | undefined
 
-/** Whether leaving the document now would end an upload, also one that waits for the person. */
+/** Returns whether leaving the document now would end an upload, also one that waits for the person. */
 export function isUploading(): boolean {
+  const summary = $summary?.get()
   return summary !== undefined && summary.active + summary.paused + summary.choosing > 0
 }
 
-/** Once nothing is on its way any more. */
+/** Resolves when the uploads that run now have ended. */
 export function uploadsEnd(): Promise<void> {
-  return ended.promise
+  return new Promise(resolve => {
+    const stop = $summary?.listen(() => {
+      if (isUploading()) return
+      stop?.()
+      resolve()
+    })
+  })
 }
 
 export function watchUploads(): void {
+  const watch = once(loadQueue)
   onPage(() => {
-    if (isDepositPage()) void watch()
+    if (isOn('deposit')) void watch()
   })
 }
 
-/** The queue weighs as much as its page, so it is loaded there only, where it is needed anyway. */
-async function watch(): Promise<void> {
-  if (watching) return
-  watching = true
+/** Loads the queue, which is as heavy as a page, only on the page that needs it anyway. */
+async function loadQueue(): Promise<void> {
   const [deposits, { showUploadProgress }] = await Promise.all([
     import('../../stores/deposits/deposits.ts'),
     import('./upload-progress.ts'),
-    // what may have to be said later, when the network or the build may be gone
+    // loaded now, because the network or the build may be gone when they are needed
     import('../kit/confirm-dialog.ts'),
     import('../kit/toasts.ts')
   ])
-  deposits.$depositSummary.subscribe(value => {
-    summary = value
-    if (!isUploading()) {
-      ended.resolve()
-      ended = Promise.withResolvers()
-    }
-  })
-  showUploadProgress(deposits.$depositSummary, deposits.dismiss)
+  $summary = deposits.$depositSummary
+  showUploadProgress($summary, deposits.dismiss)
 }

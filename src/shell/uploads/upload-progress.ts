@@ -2,35 +2,29 @@ import type { ReadableAtom } from 'nanostores'
 import { formatPercent, timeLeft } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { countOpen, type DepositSummary } from '../../stores/deposits/deposit-states.ts'
-import { isDepositPage, onPage, pageLocale, pageWords } from '../kit/page.ts'
+import { isOn, onPage, pageLocale, pageWords } from '../kit/page.ts'
 
-let summary: DepositSummary | undefined
-let dismiss: () => void = () => {}
-
-/** On every page but the deposit's own, shows how far the uploads are. */
+/** Shows on every page but the deposit page how far the uploads are. */
 export function showUploadProgress(
   $summary: ReadableAtom<DepositSummary>,
-  clear: () => void
+  dismiss: () => void
 ): void {
-  dismiss = clear
-  $summary.subscribe(value => {
-    summary = value
-    draw()
-  })
-  onPage(draw)
+  const show = () => draw($summary.get(), dismiss)
+  $summary.subscribe(show)
+  onPage(show)
 }
 
-function draw(): void {
+function draw(summary: DepositSummary, dismiss: () => void): void {
   const box = document.getElementById('upload-progress')
   if (!box) return
-  const isShown = summary !== undefined && summary.total > 0 && !isDepositPage()
+  const isShown = summary.total > 0 && !isOn('deposit')
   box.hidden = !isShown
-  if (!summary || !isShown) return
+  if (!isShown) return
   const t = pageWords()
   box.setAttribute('aria-label', t('shell.uploadProgress.label'))
   const words = progressText(summary)
   const hasEnded = countOpen(summary) === 0
-  if (!box.firstElementChild) box.append(...parts())
+  if (!box.firstElementChild) box.append(...parts(dismiss))
   const [text, bar, link, close] = box.children
   if (text && text.textContent !== words) text.textContent = words
   if (bar instanceof HTMLProgressElement) {
@@ -48,7 +42,7 @@ function draw(): void {
   }
 }
 
-function parts(): HTMLElement[] {
+function parts(dismiss: () => void): HTMLElement[] {
   const text = document.createElement('p')
   const bar = document.createElement('progress')
   bar.className = 'progress progress-secondary'
@@ -58,7 +52,7 @@ function parts(): HTMLElement[] {
   const close = document.createElement('button')
   close.type = 'button'
   close.className = 'upload-progress-close'
-  close.addEventListener('click', () => dismiss())
+  close.addEventListener('click', dismiss)
   return [text, bar, link, close]
 }
 

@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeVerdict } from '../../../../src/core/pages/verdict-words.ts'
 import en from '../../../../src/i18n/en/verify.json' with { type: 'json' }
-import { translator } from '../../../../src/i18n/index.ts'
+import { withWords } from '../../../../src/islands/kit/use-words.ts'
 import { Sentence } from '../../../../src/islands/verify/VerdictSheet.tsx'
 
 const machineZone = process.env.TZ
@@ -22,11 +22,11 @@ test('the sentence of a verdict shows seconds, the offset of the reader and UTC 
     findings: [{ match: 'original', recorded, leaf_hash: 'a'.repeat(64) }]
   })
   const html = renderToStaticMarkup(
-    createElement(Sentence, {
+    createElement(withWords(Sentence), {
       telling,
       company: 'Acme',
       locale: 'en',
-      t: translator('en', { verify: en })
+      words: { verify: en }
     })
   )
   const text = html.replace(/<[^>]*>/g, '').replace(/[\u00a0\u202f]/g, ' ')

@@ -1,0 +1,19 @@
+import { useMemo } from 'react'
+import { ErrorNote, type ErrorNoteProps } from '../kit/ErrorNote.tsx'
+import { retryTime } from '../kit/time.ts'
+import { useWords } from '../kit/use-words.ts'
+
+/** An `ErrorNote` that says when to try again after too many attempts. */
+export function AccountError({ error, text, children }: ErrorNoteProps) {
+  const { locale, t } = useWords()
+  const until = useMemo(
+    // a busy service says when to come back, too, but then nobody tried too often
+    () => (error.code === 'rate_limited' ? retryTime(error, locale) : undefined),
+    [error, locale]
+  )
+  return (
+    <ErrorNote error={error} text={until ? t('account.tryAgainAt', { time: until }) : text}>
+      {children}
+    </ErrorNote>
+  )
+}

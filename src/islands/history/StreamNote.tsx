@@ -1,0 +1,46 @@
+import { useStore } from '@nanostores/react'
+import { useEffect, useState } from 'react'
+import { $streamState } from '../../stores/history/requests.ts'
+import { formatClock } from '../kit/time.ts'
+import { useWords } from '../kit/use-words.ts'
+import { useOnline } from './use-online.ts'
+
+/** Says how the list is kept up to date; of a device without a network the page's banner says it. */
+export function StreamNote({ now }: { now: number | undefined }) {
+  const { locale, t } = useWords()
+  const stream = useStore($streamState, { ssr: 'initial' })
+  const isCut = stream === 'offline' || stream === 'unreachable'
+  const asOf = useLastTime(!isCut, now)
+  const isOnline = useOnline()
+  const text =
+    stream === 'offline' || stream === 'unreachable'
+      ? t('history.unreachable', { time: formatClock(new Date(asOf ?? Date.now()), locale) })
+      : t(`history.${stream}`)
+  return (
+    <p
+      role="status"
+      data-stream={stream}
+      className={`flex items-center gap-2 text-ink-soft text-sm print:hidden ${isOnline ? '' : 'invisible'}`}
+    >
+      <svg viewBox="0 0 8 8" aria-hidden="true" className="size-2 shrink-0 text-secondary">
+        <circle
+          cx="4"
+          cy="4"
+          r="3"
+          fill={stream === 'live' ? 'currentColor' : 'none'}
+          stroke="currentColor"
+        />
+      </svg>
+      {text}
+    </p>
+  )
+}
+
+/** Returns when `holds` was last true. */
+function useLastTime(holds: boolean, now: number | undefined): number | undefined {
+  const [time, setTime] = useState(now)
+  useEffect(() => {
+    if (holds) setTime(now)
+  }, [holds, now])
+  return time
+}

@@ -1,0 +1,60 @@
+import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react'
+import type { Lines } from '../../core/pages/visible-lines.ts'
+import type { Line } from './history-days.ts'
+
+interface RowArrowsOptions {
+  root: RefObject<HTMLElement | null>
+  lines: readonly Line[]
+  measured: Lines
+  start: number
+  end: number
+}
+
+/** Lets Tab reach one row, and arrows, Home and End the others, drawn or not. */
+export function useRowArrows({ root, lines, measured, start, end }: RowArrowsOptions) {
+  const [active, setActive] = useState<string>()
+  const wanted = useRef<string>(undefined)
+  const drawn = lines.slice(start, end).flatMap(({ request }) => request?.id ?? [])
+  const stopId = active !== undefined && drawn.includes(active) ? active : drawn[0]
+
+  useEffect(() => {
+    const { current: list } = root
+    if (!list) return
+    const row = wanted.current && list.querySelector(`[data-request="${wanted.current}"] a`)
+    if (row instanceof HTMLElement) {
+      wanted.current = undefined
+      row.focus({ preventScroll: true })
+      row.closest('li')?.scrollIntoView({ block: 'nearest' })
+    }
+  })
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
+    const rows = lines.flatMap(({ request }, at) => (request ? [{ id: request.id, at }] : []))
+    const here = rows.findIndex(({ id }) => id === (active ?? stopId))
+    const steps: Record<string, number> = {
+      ArrowDown: here + 1,
+      ArrowUp: here - 1,
+      Home: 0,
+      End: rows.length - 1
+    }
+    const step = steps[event.key]
+    if (step === undefined) return
+    event.preventDefault()
+    const row = rows[Math.max(0, Math.min(rows.length - 1, step))]
+    if (!row) return
+    wanted.current = row.id
+    setActive(row.id)
+    const list = root.current
+    if (list?.querySelector(`[data-request="${row.id}"]`)) return
+    // not drawn yet: to where it will be, with the focus kept in the list meanwhile
+    list?.focus({ preventScroll: true })
+    const top = (list?.getBoundingClientRect().top ?? 0) + window.scrollY
+    window.scrollTo({ top: top + measured.topOf(row.at) - window.innerHeight / 2 })
+  }
+  const onRowFocus = (target: EventTarget) => {
+    const row = target instanceof Element ? target.closest<HTMLElement>('[data-request]') : null
+    if (row) setActive(row.dataset['request'])
+  }
+  return { stopId, onKeyDown, onRowFocus }
+}

@@ -1,0 +1,10 @@
+import { AppError } from '../../contract/errors.ts'
+
+/** Loads a module that the page does not need at once; throws `offline` where it cannot be loaded. */
+export async function loadCode<Code>(load: () => Promise<Code>): Promise<Code> {
+  try {
+    return await load()
+  } catch (cause) {
+    throw new AppError('offline', 'Code of the page could not be loaded', { cause })
+  }
+}

@@ -1,0 +1,28 @@
+import { type ComponentType, createContext, createElement, useContext, useMemo } from 'react'
+import { type Locale, type T, translator, type Words } from '../../i18n/index.ts'
+
+interface IslandProps {
+  locale: Locale
+  /** The namespaces that the island's parts use, from `wordsOf()` of the page. */
+  words: Words
+}
+
+const WordsContext = createContext<{ locale: Locale; t: T } | undefined>(undefined)
+
+/** Returns the page's language and its sentences: `t('verify.zone')`. */
+export function useWords(): { locale: Locale; t: T } {
+  const words = useContext(WordsContext)
+  if (!words) throw new Error('Words are only known inside of `withWords`')
+  return words
+}
+
+/** Returns `Screen` as an island, which gives the words of the page to all its parts. */
+export function withWords<Props extends object>(
+  Screen: ComponentType<Props>
+): ComponentType<Props & IslandProps> {
+  return function Island(props: Props & IslandProps) {
+    const { locale, words } = props
+    const value = useMemo(() => ({ locale, t: translator(locale, words) }), [locale, words])
+    return createElement(WordsContext, { value }, createElement(Screen, props))
+  }
+}

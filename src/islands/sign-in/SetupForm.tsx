@@ -1,0 +1,181 @@
+import { type FormEvent, useState } from 'react'
+import { type AppError, asAppError } from '../../contract/errors.ts'
+import { requiredIf } from '../../core/input/validators.ts'
+import { type Demo, finishSetup } from '../../stores/accounts/setup.ts'
+import { EmailField, SignInObstacle, SubmitButton } from '../forms/AccountFields.tsx'
+import { emailRule, fieldSentence, useReadiness, usernameRule } from '../forms/account-form.ts'
+import { LazyAccountError } from '../forms/LazyAccountError.tsx'
+import { ManyFaults, NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
+import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
+import { useForm } from '../forms/use-form.ts'
+import { Field } from '../kit/Field.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+import { isLocalHost } from './SetupOutcome.tsx'
+
+interface SetupFormProps {
+  /** The code of the link; empty without one. */
+  code: string
+  /** The present name of the company. */
+  company: string
+  demo: Demo | undefined
+  finish: (demo: 'keep' | 'remove', left: 'none' | 'kept' | 'removed') => void
+}
+
+/** The form of the first operator and their company. */
+export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
+  const { locale, t } = useWords()
+  const { isReady, obstacle } = useReadiness()
+  const form = useForm(
+    {
+      email: emailRule,
+      username: usernameRule,
+      ...newPasswordRules('password', t('account.password')),
+      company: usernameRule,
+      // absent where the code came with the address
+      code: requiredIf(({ code }) => code !== undefined)
+    },
+    ({ email = '', username = '', password = '', company: name = '' }) =>
+      weaknessErrors('password', password, { email, username, company: name })
+  )
+  const [isWorking, setWorking] = useState(false)
+  const [failure, setFailure] = useState<AppError>()
+  const isRefused = failure?.code === 'setup_code_wrong' || failure?.code === 'setup_code_expired'
+  const asksForCode = code === '' || isRefused
+
+  const send = async (event: FormEvent) => {
+    event.preventDefault()
+    if (isWorking) return
+    const values = form.submit()
+    if (!values) return
+    setWorking(true)
+    setFailure(undefined)
+    const { email = '', username = '', password = '', company: name = '' } = values
+    const wish = values['demo'] === 'remove' ? 'remove' : 'keep'
+    try {
+      if (!(await form.isStrong(values))) return setWorking(false)
+      const person = { email, username, password, locale }
+      const typed = values['code']?.trim() || code
+      const left = await finishSetup({ ...person, code: typed, company: name, demo: wish })
+      finish(wish, left)
+    } catch (cause) {
+      const error = asAppError(cause, 'Setting up failed')
+      setFailure(error)
+      if (error.fields) form.refuse(values, error.fields)
+      setWorking(false)
+    }
+  }
+
+  return (
+    <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-8" data-state="ready">
+      <SignInObstacle obstacle={obstacle} />
+      <ManyFaults form={form} />
+      <fieldset className="flex flex-col gap-4">
+        <legend className="mb-2 font-serif text-xl">{t('setup.person')}</legend>
+        <p className="text-ink-soft">{t('setup.personText')}</p>
+        <EmailField form={form} use="email" />
+        <UsernameField form={form} />
+        <NewPasswordFields
+          form={form}
+          chooser={() => {
+            const { email = '', username = '', company: name = '' } = form.read()
+            return { email, username, company: name }
+          }}
+        />
+      </fieldset>
+      <fieldset className="flex flex-col gap-4">
+        <legend className="mb-2 font-serif text-xl">{t('setup.company')}</legend>
+        <Field
+          label={t('setup.companyName')}
+          name="company"
+          autoComplete="organization"
+          spellCheck={false}
+          hint={t('setup.companyHint')}
+          initial={company}
+          error={fieldSentence(form.errors, 'company', t)}
+        />
+        <Address />
+      </fieldset>
+      {demo && <DemoChoice demo={demo} />}
+      {asksForCode && (
+        <Field
+          label={t('setup.code')}
+          name="code"
+          mono
+          spellCheck={false}
+          autoComplete="off"
+          hint={t('setup.codeHint')}
+          error={fieldSentence(form.errors, 'code', t)}
+        />
+      )}
+      {failure && <LazyAccountError error={failure} />}
+      <SubmitButton
+        label={t('setup.submit')}
+        isWorking={isWorking}
+        isReady={isReady}
+        obstacle={obstacle}
+      />
+    </form>
+  )
+}
+
+/** In parts, each of which stays on one line. */
+const initCommand = ['npm run vidimus -- init', '--domain docs.example.com', '--name Orchard']
+
+/** Shows the addresses of the company, and what they need so that other people can open them. */
+function Address() {
+  const { t } = useWords()
+  const { host } = location
+  const isLocal = isLocalHost()
+  return (
+    <div className="flex flex-col gap-1.5">
+      <p className="label-text">{t('setup.address')}</p>
+      <p className="fingerprint">{host}</p>
+      <p className="text-ink-soft text-sm">
+        {t('setup.addressText', { host, api: `api.${host}` })}
+      </p>
+      <p className="text-ink-soft text-sm">
+        {t(isLocal ? 'setup.addressLocal' : 'setup.addressPublic')}
+      </p>
+      {isLocal && (
+        <p className="fingerprint flex flex-wrap gap-x-2 text-ink-soft">
+          {initCommand.map(part => (
+            <span key={part}>{`${part} `}</span>
+          ))}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function DemoChoice({ demo: { address, account } }: { demo: Demo }) {
+  const { t } = useWords()
+  return (
+    <fieldset className="flex flex-col gap-3">
+      <legend className="mb-2 font-serif text-xl">{t('setup.demo')}</legend>
+      <p className="wrap-anywhere text-ink-soft">
+        {t('setup.demoText')}{' '}
+        <a className="link link-secondary" href={address} target="_blank" rel="noreferrer">
+          {address}
+        </a>
+      </p>
+      {account && (
+        <p className="wrap-anywhere text-ink-soft text-sm">
+          {t('setup.demoAccount', { email: account.email, password: account.password })}
+        </p>
+      )}
+      {(['keep', 'remove'] as const).map(wish => (
+        <label key={wish} className="flex min-h-8 items-center gap-3">
+          <input
+            type="radio"
+            name="demo"
+            value={wish}
+            defaultChecked={wish === 'keep'}
+            className="radio"
+          />
+          {t(`setup.${wish}`)}
+        </label>
+      ))}
+    </fieldset>
+  )
+}

@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const namespaces = readdirSync('src/i18n/en').map(file => file.replace('.json', ''))
+const pages = readdirSync('src/pages', { recursive: true, encoding: 'utf8' })
+  .filter(path => path.endsWith('.astro'))
+  .map(path => ({ path, text: readFileSync(join('src/pages', path), 'utf8') }))
+  .filter(({ text }) => text.includes('islands/'))
+
+describe('gives the island exactly the words that its parts use', () => {
+  test.each(pages)('$path', ({ path, text }) => {
+    const [, given = ''] = /words=\{wordsOf\(locale, ([^)]+)\)\}/.exec(text) ?? []
+    const used = new Set<string>()
+    const [island = ''] = importsOf(join('src/pages', path), text)
+    for (const file of filesOf(island)) for (const name of namespacesIn(file)) used.add(name)
+    expect(given.match(/\w+/g)?.sort()).toEqual([...used].sort())
+  })
+})
+
+/** The file and all files of `islands` that it leads to, also by `import()`. */
+function filesOf(path: string, known = new Set<string>()): Set<string> {
+  known.add(path)
+  for (const other of importsOf(path, readFileSync(path, 'utf8'))) {
+    if (!known.has(other)) filesOf(other, known)
+  }
+  return known
+}
+
+function importsOf(path: string, text: string): string[] {
+  const named = text.matchAll(/(?:from|import\()\s*'(\.[^']+\.tsx?)'/g)
+  return [...named]
+    .map(([, name = '']) => join(dirname(path), name))
+    .filter(file => file.startsWith('src/islands/'))
+}
+
+/** Namespaces of the keys in a file: `t('verify.zone')`, t(`errors.${code}`). */
+function namespacesIn(path: string): string[] {
+  const keys = readFileSync(path, 'utf8')
+    .replace(/\/\*.*?\*\//gs, '')
+    .matchAll(/(?<=['`])(\w+)\.[\w$]/g)
+  return [...keys].map(([, name = '']) => name).filter(name => namespaces.includes(name))
+}
