@@ -4,9 +4,9 @@ import { AppError } from '../../src/contract/errors.ts'
 import { inCompany } from '../../src/server/db/scope.ts'
 import {
   type Reservation,
-  release,
+  releaseReservation,
   reserve,
-  settle
+  settleReservation
 } from '../../src/server/domain/companies/reservations.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
@@ -127,7 +127,7 @@ test(
           } else {
             const [one] = held.splice(each.which % Math.max(1, held.length), 1)
             if (!one) continue
-            const act = each.do === 'settle' ? settle : release
+            const act = each.do === 'settle' ? settleReservation : releaseReservation
             if (each.crashes) {
               // undone with its transaction, and done again
               const crash = inCompany(app.deps.db, company, async tx => {

@@ -17,7 +17,7 @@ import * as resets from '../domain/accounts/password-resets.ts'
 import * as signUps from '../domain/accounts/signups.ts'
 import { mailDelivery } from '../domain/developer-machine.ts'
 import * as mailTokens from '../domain/mail/mail-tokens.ts'
-import { countingTokenFailures } from '../domain/rate-limits.ts'
+import { countTokenFailures } from '../domain/rate-limits.ts'
 import { type Api, type ApiContext, companyOf, isFromDeveloper, person } from './context.ts'
 import { on } from './on.ts'
 import { canonical } from './users.ts'
@@ -86,5 +86,5 @@ function promised(c: ApiContext): { delivery: Delivery } {
 
 /** Counts failed attempts with mailed links by network address. */
 function counted<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
-  return countingTokenFailures(c.get('deps'), here(c), run)
+  return countTokenFailures(c.get('deps'), here(c), run)
 }

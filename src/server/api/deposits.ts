@@ -42,7 +42,7 @@ export function mountDeposits(app: Api): void {
   on(app, createContentLink, async ({ id }, c) => {
     const caller = person(c)
     const content = { company_id: companyOf(c), user_id: caller.id, id }
-    await deposits.findContent(c.get('deps'), content) // a link never leads to a refusal
+    await deposits.getContent(c.get('deps'), content) // a link never leads to a refusal
     const { link, expires } = createDownloadLink(c.get('deps'), { person: caller, id })
     const path = getDepositContent.path.replace('{id}', id)
     return { url: `${path}?link=${link}`, expires: expires.toISOString() }
@@ -50,7 +50,7 @@ export function mountDeposits(app: Api): void {
 
   onStream(app, getDepositContent, async ({ id }, c) => {
     const company_id = companyOf(c)
-    const content = await deposits.findContent(c.get('deps'), {
+    const content = await deposits.getContent(c.get('deps'), {
       company_id,
       user_id: person(c).id,
       id

@@ -157,7 +157,7 @@ export async function consumeMails(
 }
 
 /** Runs an operation with a mailed token and counts a failure against the address. */
-export async function countingTokenFailures<T>(
+export async function countTokenFailures<T>(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   { tenant, address }: { tenant: Tenant; address: string },
   run: () => Promise<T>

@@ -1,4 +1,4 @@
-import { checkFiles, removeLeftFiles } from '../domain/deposits/file-checks.ts'
+import { checkFiles, deleteLeftoverFiles } from '../domain/deposits/file-checks.ts'
 import type { Deps } from '../domain/deps.ts'
 import { eachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
@@ -13,7 +13,7 @@ export function checkAllFiles(deps: Deps): Job {
     name,
     everyMs: 3_600_000,
     async run(stopping) {
-      await removeLeftFiles(deps)
+      await deleteLeftoverFiles(deps)
       await eachCompany(deps, { job: name, stopping }, async company => {
         const { missing, damaged, ...counts } = await checkFiles(deps, company, rehashAnHour)
         deps.log.info({ company, ...counts }, 'files checked')

@@ -119,7 +119,7 @@ export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]
 }
 
 /**
- * Deletes a demonstration: its rows, then its files. `removeLeftFiles` deletes files that a crash
+ * Deletes a demonstration: its rows, then its files. `deleteLeftoverFiles` deletes files that a crash
  * or a parallel write leaves. Returns false for any other company, whose record is kept.
  */
 export async function removeCompany(

@@ -42,13 +42,21 @@ export async function charge(tx: Tx, input: Omit<ReserveInput, 'bytes'>): Promis
 }
 
 /** Turns a reservation into usage, in the transaction of the deposit. */
-export async function settle(tx: Tx, company_id: CompanyId, held: Reservation): Promise<void> {
+export async function settleReservation(
+  tx: Tx,
+  company_id: CompanyId,
+  held: Reservation
+): Promise<void> {
   await lockUsage(tx, company_id, held)
   await Promise.all([move(tx, company_id, held, 1), addToOwn(tx, { company_id, ...held })])
 }
 
 /** Gives a reservation back. */
-export async function release(tx: Tx, company_id: CompanyId, held: Reservation): Promise<void> {
+export async function releaseReservation(
+  tx: Tx,
+  company_id: CompanyId,
+  held: Reservation
+): Promise<void> {
   await lockUsage(tx, company_id, held)
   await move(tx, company_id, held, 0)
 }

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto'
-import { makeCsv, makeJpeg, makePdf, makePng, makeWav, paragraph, text } from './demo-files.ts'
+import {
+  encodeText,
+  makeCsv,
+  makeJpeg,
+  makePdf,
+  makePng,
+  makeWav,
+  sampleText
+} from './demo-files.ts'
 
 /** Final state of a document of the demonstration. */
 export type DemoOutcome = 'done' | 'failed' | 'cancelled' | 'lapsed' | 'uploading'
@@ -132,7 +140,7 @@ const makers: Record<string, (title: string, index: number) => DescribedFile> = 
   wav: (_title, index) => ({ media_type: 'audio/wav', makeBytes: () => makeWav(20 + index) }),
   txt: (title, index) => ({
     media_type: 'text/plain',
-    makeBytes: () => text(`${title}\n\n${paragraph.repeat(3 + index)}`)
+    makeBytes: () => encodeText(`${title}\n\n${sampleText.repeat(3 + index)}`)
   }),
   csv: (title, index) => ({
     media_type: 'text/csv',
@@ -140,35 +148,36 @@ const makers: Record<string, (title: string, index: number) => DescribedFile> = 
   }),
   xml: title => ({
     media_type: 'application/xml',
-    makeBytes: () => text(`<?xml version="1.0"?>\n<document><titre>${title}</titre></document>\n`)
+    makeBytes: () =>
+      encodeText(`<?xml version="1.0"?>\n<document><titre>${title}</titre></document>\n`)
   }),
   svg: title => ({
     media_type: 'image/svg+xml',
     makeBytes: () =>
-      text(
+      encodeText(
         `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><title>${title}</title><circle cx="32" cy="32" r="24" fill="#1f5c43"/></svg>\n`
       )
   }),
   eml: title => ({
     media_type: 'message/rfc822',
     makeBytes: () =>
-      text(
-        `From: syndic@example.com\r\nTo: etude@example.com\r\nSubject: ${title}\r\n\r\n${paragraph}`
+      encodeText(
+        `From: syndic@example.com\r\nTo: etude@example.com\r\nSubject: ${title}\r\n\r\n${sampleText}`
       )
   }),
   ics: title => ({
     media_type: 'text/calendar',
     makeBytes: () =>
-      text(`BEGIN:VCALENDAR\r\nVERSION:2.0\r\nX-WR-CALNAME:${title}\r\nEND:VCALENDAR\r\n`)
+      encodeText(`BEGIN:VCALENDAR\r\nVERSION:2.0\r\nX-WR-CALNAME:${title}\r\nEND:VCALENDAR\r\n`)
   }),
   html: title => ({
     media_type: 'text/html',
     makeBytes: () =>
-      text(`<!doctype html><title>${title}</title><h1>${title}</h1><p>${paragraph}</p>\n`)
+      encodeText(`<!doctype html><title>${title}</title><h1>${title}</h1><p>${sampleText}</p>\n`)
   }),
   json: title => ({
     media_type: 'application/json',
     makeBytes: () =>
-      text(`${JSON.stringify({ titre: title, lignes: Array(300).fill(paragraph) })}\n`)
+      encodeText(`${JSON.stringify({ titre: title, lignes: Array(300).fill(sampleText) })}\n`)
   })
 }

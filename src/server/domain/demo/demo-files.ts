@@ -1,16 +1,16 @@
 import { crc32, deflateSync } from 'node:zlib'
 
-export const paragraph =
+export const sampleText =
   'Document fictif de démonstration : personnes, lieux et montants sont inventés. ' +
   'Fictional document: people, places and amounts are made up.\n'
 
-export function text(content: string): Uint8Array {
+export function encodeText(content: string): Uint8Array {
   return new TextEncoder().encode(content)
 }
 
 export function makeCsv(title: string, rows: number): Uint8Array {
   const lines = Array.from({ length: 20 + rows }, (_, row) => `${row + 1};${title};${row * 37}.00`)
-  return text(`numero;objet;montant\n${lines.join('\n')}\n`)
+  return encodeText(`numero;objet;montant\n${lines.join('\n')}\n`)
 }
 
 /** Returns a PDF of pages with one line each, in the standard Helvetica. */

@@ -35,7 +35,7 @@ const allowedGroups = prepare((db, wanted: Wanted) =>
 )
 
 /** Returns the rules of a category. Throws where the caller or this file may not use it. */
-export async function findRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
+export async function getCategoryRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
   if (wanted.size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
   if (wanted.size > deps.settings.maxUploadBytes) {
     throw new AppError('too_large', `A file has at most ${deps.settings.maxUploadBytes} bytes`)

@@ -28,7 +28,7 @@ export interface NewRecord {
   size: number
   media_type: string
   name: string
-  names: Names
+  names: RecordNames
   original: Buffer
   /** The kept bytes; undefined where only the fingerprint is kept. */
   kept: { stored: Buffer; blobTag: Buffer } | undefined
@@ -38,8 +38,8 @@ export interface NewRecord {
   now: Date
 }
 
-/** Names in a record: of the log, the depositor and the category. */
-export interface Names {
+/** RecordNames in a record: of the log, the depositor and the category. */
+export interface RecordNames {
   origin: string
   account: string
   username: string
@@ -47,20 +47,20 @@ export interface Names {
   visibility: string
 }
 
-interface NamesOf {
+interface NamesQuery {
   company_id: CompanyId
   user_id: string
   category_id: string
 }
 
-export async function readNames(tx: Tx, of: NamesOf): Promise<Names> {
+export async function readRecordNames(tx: Tx, of: NamesQuery): Promise<RecordNames> {
   const [row] = await tx.run(namesOf, of)
   if (!row) throw new Error(`company ${of.company_id} lacks the names of a record`)
   const { names, ...others } = row
   return { ...others, category: names.en }
 }
 
-const namesOf = prepare((db, { company_id, user_id, category_id }: NamesOf) =>
+const namesOf = prepare((db, { company_id, user_id, category_id }: NamesQuery) =>
   db
     .selectFrom('log_head')
     .innerJoin('user', 'user.company_id', 'log_head.company_id')

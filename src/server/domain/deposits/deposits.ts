@@ -81,7 +81,7 @@ export async function getDeposit(
 }
 
 /** Returns where the bytes of a deposit are and their name, type and digest. */
-export async function findContent(
+export async function getContent(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
   input: FindInput
 ): Promise<{ tag: Buffer; size: number; name: string; media_type: string; sha256: Uint8Array }> {

@@ -5,7 +5,7 @@ import { chooseCategory } from '../companies/categories.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { getRequest } from '../history/requests.ts'
 import { deleteAnswer, type IdempotentCall, runOnce } from '../idempotency.ts'
-import { findRules } from './category-rules.ts'
+import { getCategoryRules } from './category-rules.ts'
 import { getDeposit } from './deposits.ts'
 import { createDeposit, openUpload } from './new-deposits.ts'
 import { sealDigest } from './upload-digests.ts'
@@ -43,7 +43,7 @@ export type DirectUpload =
  */
 export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<DirectUpload> {
   const { store } = await inCompany(deps.db, file.company_id, async tx => {
-    return findRules(tx, deps, await withCategory(tx, file))
+    return getCategoryRules(tx, deps, await withCategory(tx, file))
   })
   if (store === 'fingerprint') return { kind: 'fingerprint' }
   for (;;) {
@@ -176,7 +176,7 @@ async function reserve(
   return inCompany(deps.db, company_id, async tx => {
     const open = async () => {
       const placed = await withCategory(tx, file)
-      const rules = await findRules(tx, deps, placed)
+      const rules = await getCategoryRules(tx, deps, placed)
       const { upload_id } = await openUpload(tx, deps, {
         ...placed,
         digests: undefined,

@@ -42,7 +42,7 @@ export async function checkFiles(
  * Deletes files of companies whose removal was noted. Rows may also be missing for other reasons,
  * such as a backup that is older than the company.
  */
-export async function removeLeftFiles(
+export async function deleteLeftoverFiles(
   deps: Pick<Deps, 'db' | 'blobs' | 'clock' | 'log'>
 ): Promise<void> {
   const removals = await deps.blobs.listRemovals()

@@ -1,5 +1,5 @@
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { release } from '../companies/reservations.ts'
+import { releaseReservation } from '../companies/reservations.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { closeUpload, findUpload, reservationOf, setReleased } from './uploads.ts'
 
@@ -41,7 +41,7 @@ export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Pro
         const arrived = (await deps.blobs.sizeStaged(upload)) ?? 0
         const bytes = upload.size - arrived
         if (bytes <= 0) return
-        await release(tx, company_id, { ...reservationOf(upload), requests: 0, bytes })
+        await releaseReservation(tx, company_id, { ...reservationOf(upload), requests: 0, bytes })
         await setReleased(tx, upload, bytes)
       })
     }

@@ -14,8 +14,8 @@ import { tagOf } from '../evidence/company-keys.ts'
 import { type Draft, publish, readRequest } from '../history/requests.ts'
 import { type IdempotentCall, runOnce } from '../idempotency.ts'
 import { newId, newRecordId } from '../ids.ts'
-import { type CategoryRules, findRules } from './category-rules.ts'
-import { readNames, writeRecord } from './deposit-records.ts'
+import { type CategoryRules, getCategoryRules } from './category-rules.ts'
+import { readRecordNames, writeRecord } from './deposit-records.ts'
 import { sealDigest } from './upload-digests.ts'
 
 interface CreateInput {
@@ -54,7 +54,7 @@ export async function createDeposit(
   const stored = Buffer.from(deposit.stored, 'hex')
   const register = async (tx: Tx) => {
     const prepareIn = (category: string) => {
-      const rules = findRules(tx, deps, { company_id, user_id, ...deposit, category })
+      const rules = getCategoryRules(tx, deps, { company_id, user_id, ...deposit, category })
       const meters = readMeters(tx, { company_id, user_id, category_id: category, now })
       for (const pending of [rules, meters]) pending.catch(() => undefined) // reported where it is used
       return { category, rules, meters }
@@ -187,7 +187,7 @@ async function recordFingerprint(
 ): Promise<ProcessedRequest> {
   const record_id = newRecordId(deps)
   const [names] = await Promise.all([
-    readNames(tx, { ...opening, category_id: opening.category }),
+    readRecordNames(tx, { ...opening, category_id: opening.category }),
     charge(tx, chargeOf(opening))
   ])
   return writeRecord(tx, deps, {

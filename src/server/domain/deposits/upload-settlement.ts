@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { ErrorCode } from '../../../contract/errors.ts'
 import { inCompany } from '../../db/scope.ts'
-import { settle as settleUsage } from '../companies/reservations.ts'
+import { settleReservation } from '../companies/reservations.ts'
 import type { CompanyId, Deps, Digest } from '../deps.ts'
 import { tagOf } from '../evidence/company-keys.ts'
 import { publish } from '../history/requests.ts'
 import { claimNext, type Lease, release, renew } from '../leases.ts'
-import { readNames, writeRecord } from './deposit-records.ts'
+import { readRecordNames, writeRecord } from './deposit-records.ts'
 import { openDigest } from './upload-digests.ts'
 import {
   closeUpload,
@@ -178,8 +178,8 @@ async function record(
     // under the lock of the blob's row, so that a deletion of the same bytes waits
     await deps.blobs.keep(current, blobTag, damaged)
     const [names] = await Promise.all([
-      readNames(tx, current),
-      settleUsage(tx, company_id, reservationOf(current)),
+      readRecordNames(tx, current),
+      settleReservation(tx, company_id, reservationOf(current)),
       setState(tx, current, 'settled')
     ])
     await writeRecord(tx, deps, {

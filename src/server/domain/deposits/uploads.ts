@@ -2,7 +2,7 @@ import { AppError, type ErrorCode } from '../../../contract/errors.ts'
 import type { RequestState } from '../../../contract/requests.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { release, reserveAgain } from '../companies/reservations.ts'
+import { releaseReservation, reserveAgain } from '../companies/reservations.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Draft, publish } from '../history/requests.ts'
 
@@ -182,7 +182,7 @@ export async function closeUpload(
   state: 'cancelled' | 'lapsed' | 'failed' | 'rejected',
   code: ErrorCode
 ): Promise<void> {
-  await release(tx, upload.company_id, reservationOf(upload))
+  await releaseReservation(tx, upload.company_id, reservationOf(upload))
   await setState(tx, upload, 'settled')
   await publish(tx, deps, upload.company_id, { ...requestDraft(upload, state), code })
 }

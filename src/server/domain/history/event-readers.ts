@@ -5,7 +5,7 @@ import { createBatchLoader } from '../batch-loader.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { getSessionStatuses, type SessionStatus } from '../sessions/authentication.ts'
 import type { Person } from '../sessions/sessions.ts'
-import { eventBounds } from './events.ts'
+import { readEventBounds } from './events.ts'
 
 /** Events of other processes show after this time even when no notification arrives. */
 const beatMs = 2000
@@ -69,7 +69,7 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
   let stop = () => {}
   const loadBounds = createBatchLoader(
     async (calls: undefined[]) => {
-      const bounds = await eventBounds(deps, company_id)
+      const bounds = await readEventBounds(deps, company_id)
       return calls.map(() => bounds)
     },
     { maxItems: Number.POSITIVE_INFINITY, slowMs: 50, maxAtOnce: 2 }

@@ -9,7 +9,7 @@ const eventDays = 90
 const eventBatch = 1000
 
 /** Returns the newest sequence and the oldest one that is kept. */
-export async function eventBounds(
+export async function readEventBounds(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
 ): Promise<{ newest: number; oldest: number }> {

@@ -9,7 +9,7 @@ import { createMailToken, hasFreshToken, mailLink } from './mail-tokens.ts'
 /** A reset that is requested again so soon sends no second link. */
 const justMailedMs = 5 * 60_000
 
-export interface Mail {
+export interface QueuedMail {
   company_id: CompanyId
   id: string
   kind: MailKind
@@ -24,7 +24,7 @@ export interface Mail {
 /** Returns the letter of a mail with a new link, or undefined where nobody is to get one. */
 export async function prepareLetter(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
-  mail: Mail
+  mail: QueuedMail
 ): Promise<Letter | undefined> {
   const tenant = await findTenant(deps, mail.host)
   if (tenant?.company_id !== mail.company_id) return undefined
@@ -64,7 +64,7 @@ interface Address {
 async function addressOf(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
-  mail: Mail
+  mail: QueuedMail
 ): Promise<Address | undefined> {
   switch (mail.kind) {
     case 'signup':
@@ -85,7 +85,7 @@ async function addressOf(
 async function addressOfSignUp(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
-  mail: Mail
+  mail: QueuedMail
 ): Promise<Address | undefined> {
   const known = await findPerson(tx, mail)
   if (known) return letterToKnown(tx, deps, mail, known)
@@ -106,7 +106,7 @@ async function addressOfSignUp(
 async function letterToKnown(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
-  mail: Mail,
+  mail: QueuedMail,
   person: KnownPerson
 ): Promise<Address | undefined> {
   if (person.isInvited) return activation(tx, deps, mail, person)
@@ -116,7 +116,7 @@ async function letterToKnown(
 async function addressOfPerson(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
-  mail: Mail
+  mail: QueuedMail
 ): Promise<Address | undefined> {
   const person = await findPerson(tx, mail)
   if (!person) return undefined
@@ -139,7 +139,7 @@ async function addressOfPerson(
 
 async function lockPerson(
   tx: Tx,
-  { company_id }: Pick<Mail, 'company_id'>,
+  { company_id }: Pick<QueuedMail, 'company_id'>,
   { id }: Pick<KnownPerson, 'id'>
 ): Promise<void> {
   await tx
@@ -154,7 +154,7 @@ async function lockPerson(
 async function activation(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
-  mail: Mail,
+  mail: QueuedMail,
   person: KnownPerson
 ): Promise<Address> {
   const token = await tokenFor(tx, deps, mail, 'activate', person)
@@ -166,7 +166,7 @@ async function activation(
 async function addressOfChange(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
-  mail: Mail
+  mail: QueuedMail
 ): Promise<Address | undefined> {
   const known = await findPerson(tx, mail)
   if (known) return letterToKnown(tx, deps, mail, known)
@@ -194,7 +194,7 @@ interface KnownPerson {
 
 async function findPerson(
   tx: Tx,
-  { company_id, email }: Pick<Mail, 'company_id' | 'email'>
+  { company_id, email }: Pick<QueuedMail, 'company_id' | 'email'>
 ): Promise<KnownPerson | undefined> {
   const row = await tx
     .selectFrom('user')
@@ -214,7 +214,7 @@ async function findPerson(
 function tokenFor(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
-  { company_id }: Mail,
+  { company_id }: QueuedMail,
   purpose: LinkPurpose,
   { id: subject, email }: { id: string; email: string }
 ): Promise<string> {

@@ -3,7 +3,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, MailKind, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { claimNext, type Lease, release } from '../leases.ts'
-import { type Mail, prepareLetter } from './letters.ts'
+import { prepareLetter, type QueuedMail } from './letters.ts'
 
 interface Queued {
   tenant: Tenant
@@ -77,7 +77,7 @@ export async function sendNextMail(
   return true
 }
 
-async function claimMail(tx: Tx, deps: Pick<Deps, 'clock'>): Promise<Mail | undefined> {
+async function claimMail(tx: Tx, deps: Pick<Deps, 'clock'>): Promise<QueuedMail | undefined> {
   const row = await claimNext(tx, sending, deps.clock(), {
     orderBy: sql`next_at, id`,
     set: { attempts: sql`attempts + 1` }
@@ -88,14 +88,14 @@ async function claimMail(tx: Tx, deps: Pick<Deps, 'clock'>): Promise<Mail | unde
 
 async function postpone(
   deps: Pick<Deps, 'db' | 'clock'>,
-  { company_id, id, attempts }: Mail
+  { company_id, id, attempts }: QueuedMail
 ): Promise<void> {
   const seconds = delaySeconds[Math.min(attempts, delaySeconds.length) - 1] ?? 0
   const next_at = new Date(deps.clock().getTime() + seconds * 1000)
   await inCompany(deps.db, company_id, tx => release(tx, sending, { id }, next_at))
 }
 
-async function remove(deps: Pick<Deps, 'db'>, { company_id, id }: Mail): Promise<void> {
+async function remove(deps: Pick<Deps, 'db'>, { company_id, id }: QueuedMail): Promise<void> {
   await inCompany(deps.db, company_id, tx =>
     tx.deleteFrom('mail').where('company_id', '=', company_id).where('id', '=', id).execute()
   )
