@@ -3,7 +3,7 @@ interface Bounds {
   maxItems: number
   /** After this time a slow query no longer blocks the next one, which runs beside it. */
   slowMs: number
-  /** Queries at the same time. */
+  /** Highest number of parallel queries. */
   maxAtOnce: number
 }
 

@@ -62,7 +62,7 @@ export interface Limits {
   streamsPerProcess: number
 }
 
-/** Company of a host. The resolver is the only source of a request's company. */
+/** A host with its company. The resolver is the only source of a request's company. */
 export interface Tenant {
   company_id: CompanyId
   host: string

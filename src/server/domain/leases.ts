@@ -4,7 +4,7 @@ import type { Tx } from '../db/scope.ts'
 
 type LeasedTable = 'upload' | 'mail' | 'company'
 
-/** Leaves the work on a row to one process until a time, which that process moves ahead while it works. */
+/** The right of one process to work on a row until a time, which it moves ahead while it works. */
 export interface Lease<Table extends LeasedTable> {
   table: Table
   /** Column of the time. Nobody holds a row where it is absent or past. */

@@ -38,7 +38,7 @@ export interface NewRecord {
   now: Date
 }
 
-/** RecordNames in a record: of the log, the depositor and the category. */
+/** Names in a record: of the log, the depositor and the category. */
 export interface RecordNames {
   origin: string
   account: string

@@ -104,7 +104,7 @@ interface Opening {
   now: Date
 }
 
-/** Most open uploads of a person. */
+/** Highest number of a person's open uploads. */
 const maxOpenUploads = 2000
 
 const countOpenUploads = prepare(

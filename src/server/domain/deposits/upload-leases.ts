@@ -97,7 +97,7 @@ export async function endWriting(
   if (state === 'settled') await deps.blobs.discardStaged(upload)
 }
 
-/** Fences off a writer of an earlier generation. */
+/** Returns the condition that fences off writers of earlier generations. */
 function isCurrent({ generation }: Upload): RawBuilder<SqlBool> {
   return sql`state = 'uploading' and generation = ${generation}`
 }

@@ -13,7 +13,7 @@ interface ExportInput extends Filter, Pick<Wish, 'caller'> {
 
 /** Small enough that writing a page does not delay other calls. */
 const exportPage = 200
-/** A started export waits longer for a connection than it would to break off. */
+/** How long a started export waits for a connection before it breaks off. */
 const nextPageMs = 120_000
 
 /**

@@ -140,7 +140,7 @@ export async function listRequests(
   const { limit = usualPage, caller } = input
   const wish = { isHeavy: isSearch(input), caller }
   const read = async (tx: Tx) => {
-    // one row more than the page shows whether there are others
+    // one row more than the page, to know whether there are others
     const found = await readRequests(tx, { ...input, limit: limit + 1 })
     if (found.length === 0) await requireCategory(tx, input)
     const requests = found.slice(0, limit)

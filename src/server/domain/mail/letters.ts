@@ -188,7 +188,7 @@ interface KnownPerson {
   email: string
   locale: string
   hasKey: boolean
-  /** Asked by an administrator and not here yet. */
+  /** Invited by an administrator and not active yet. */
   isInvited: boolean
 }
 

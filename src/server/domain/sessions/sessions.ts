@@ -24,8 +24,8 @@ export interface Person {
 
 const sessionHours = 12
 /**
- * A poll renews a token with no more minutes left, so that a session is written three times an
- * hour.
+ * A poll renews a token that has no more than these minutes left, so that a session is written
+ * three times an hour.
  */
 const renewMinutes = 40
 
