@@ -41,7 +41,7 @@ export function claimNext<Table extends 'upload' | 'mail'>(
 ): Promise<Selectable<Database[Table]> | undefined> {
   const next = sql`(
     select id from ${sql.table(lease.table)}
-    where company_id = ${tx.companyId} and ${isFree(lease, now)} and ${where ?? sql`true`}
+    where company_id = ${tx.companyId} and ${isFree(lease, now)} and (${where ?? sql`true`})
     order by ${orderBy} limit 1 for update skip locked)`
   return write(tx, lease, { id: next, set }, endOf(lease, now))
 }
@@ -56,7 +56,7 @@ export function claim<Table extends LeasedTable>(
   now: Date,
   { id, where, set, free = isFree(lease, now) }: Change & { free?: RawBuilder<SqlBool> }
 ): Promise<Selectable<Database[Table]> | undefined> {
-  const isClaimed = sql<SqlBool>`${free} and ${where ?? sql`true`}`
+  const isClaimed = sql<SqlBool>`(${free}) and (${where ?? sql`true`})`
   return write(tx, lease, { id, where: isClaimed, set }, endOf(lease, now))
 }
 
@@ -96,7 +96,7 @@ async function write<Table extends LeasedTable>(
   )
   const { rows } = await sql<Selectable<Database[Table]>>`
     update ${sql.table(table)} set ${sql.join(changes)}
-    where ${sql.ref(company)} = ${tx.companyId} and id = ${id} and ${where ?? sql`true`}
+    where ${sql.ref(company)} = ${tx.companyId} and id = ${id} and (${where ?? sql`true`})
     returning *`.execute(tx)
   return rows[0]
 }

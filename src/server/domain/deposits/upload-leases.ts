@@ -38,8 +38,8 @@ export async function leaseWriting(
     const row = await inCompanyOnce(deps.db, upload.company_id, tx =>
       claim(tx, writing, now, {
         id: upload.id,
-        free: sql`(${isFree(writing, now)} or writer = ${writer}::uuid
-          or writer_until = ${ignored ?? null}::timestamptz)`,
+        free: sql`${isFree(writing, now)} or writer = ${writer}::uuid
+          or writer_until = ${ignored ?? null}::timestamptz`,
         where: isCurrent(upload),
         set: {
           generation: sql`generation + (writer is not null and writer <> ${writer}::uuid)::int`,
