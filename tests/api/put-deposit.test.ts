@@ -181,6 +181,8 @@ test('keeps nothing of a connection that breaks, gives the place back and frees 
   socket.destroy()
   for (let tries = 0; (await reserved()) > 0 && tries < 3000; tries++) await sleep(10)
   expect(await reserved()).toBe(0)
+  // the file goes after the commit
+  for (let tries = 0; (await staged()).length > 0 && tries < 3000; tries++) await sleep(10)
   expect(await staged()).toEqual([])
   const [newest] = await ada.call(listRequests, { limit: 1 })
   expect(newest).toMatchObject({ state: 'cancelled' })
