@@ -127,6 +127,7 @@ export const may: Record<string, string[]> = {
     ...rooms('deposits')
   ],
   'src/server/http': [
+    'src/core',
     'src/contract',
     'src/server/api',
     'src/server/site',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { constants, getPriority, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from '../connection.ts'
 
@@ -12,10 +13,14 @@ export interface Rush {
   pipelined?: number
   /** Answers are never read. */
   stalls?: boolean
+  /** A refused request is sent again at once, whatever `Retry-After` says. */
+  isPersistent?: boolean
 }
 
 /** A company in a hurry, until the first question; answers how many of its requests have been answered. */
-export async function rush({ port, requests, pipelined, stalls }: Rush) {
+export async function rush({ port, requests, pipelined, stalls, isPersistent }: Rush) {
+  // the client that is timed shares a core with this one, and must not wait for it
+  setPriority(Math.min(getPriority() + 10, constants.priority.PRIORITY_LOW))
   const stopping = new AbortController()
   let done = 0
   const act = pipelined ? pipeline : stalls ? stall : askOn
@@ -34,8 +39,9 @@ export async function rush({ port, requests, pipelined, stalls }: Rush) {
       const answer = await Promise.race([connection.ask(text), stopped()])
       if (!answer) break
       if (answer.status < 300) done++
-      // as whoever reads `Retry-After`
-      else await sleep(1000, undefined, { signal: stopping.signal }).catch(() => undefined)
+      // as a client does that reads `Retry-After`
+      else if (!isPersistent)
+        await sleep(1000, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
     connection.close()
   }

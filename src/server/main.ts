@@ -133,6 +133,7 @@ async function start(): Promise<void> {
     app,
     uploads: createUploads(deps),
     addressOf: createAddressReader(config.trustedProxies),
+    present: deps.db.present,
     headers: apiHeadersFor(deps.settings),
     log
   })

@@ -159,6 +159,7 @@ export async function makeApp(
     app,
     uploads: createUploads(deps),
     addressOf: createAddressReader(options.trustedProxies ?? []),
+    present: deps.db.present,
     log: deps.log,
     ...(options.slowest ? { slowest: options.slowest } : {}),
     ...(options.headMs === undefined ? {} : { headMs: options.headMs })

@@ -35,6 +35,7 @@ export async function startBeside(
     app: app.app,
     uploads: createUploads(deps),
     addressOf: createAddressReader([]),
+    present: deps.db.present,
     log: deps.log
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -1,9 +1,13 @@
+import { availableParallelism } from 'node:os'
 import pg from 'pg'
+import { createPresentCompanies, type PresentCompanies } from '../../core/present-companies.ts'
 import { type DatabaseLocation, requestLogin, unreachable } from './connection-config.ts'
 import { Shares } from './shares.ts'
 
 /** The request pool, opaque: queries run through `inCompany` and `inPlatform` and no other way. */
 export interface Db {
+  /** Which companies are at work, as far as it is noted here: they share the connections. */
+  readonly present: PresentCompanies
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -19,6 +23,11 @@ const poolSize = 16
 const reserve = 4
 /** Searches, exports and other long reads hold no more than these, of all companies together. */
 const heavySize = 4
+/** What the cores serve at a time; more would only take turns on them. */
+const besideOthers = {
+  usual: Math.min(availableParallelism(), poolSize),
+  heavy: Math.min(availableParallelism(), heavySize)
+}
 const acquireMillis = 5_000
 const statementMillis = 5_000
 const lockMillis = 2_000
@@ -49,11 +58,12 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
     closing ??= pool.end()
     return closing
   }
-  const db: Db = { close, [Symbol.asyncDispose]: close }
+  const present = createPresentCompanies(() => performance.now())
+  const db: Db = { present, close, [Symbol.asyncDispose]: close }
   const waitMs = acquireMillis
   pools.set(db, {
     pool,
-    shares: new Shares({ size: poolSize, reserve, heavy: heavySize, waitMs })
+    shares: new Shares({ size: poolSize, reserve, heavy: heavySize, besideOthers, present, waitMs })
   })
   try {
     await pool.query('select 1')

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { lstat, mkdir, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { constants, getPriority, setPriority, tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -45,6 +45,8 @@ const stopSeconds = 60
 const pollMillis = 5
 const maxTries = 20
 const maxLogBytes = 10_000_000
+/** Added to the priority number of this process: a higher number comes later. */
+const priorityBelowService = 5
 // A socket address has at most 107 bytes, of which '/.s.PGSQL.5432' takes 14.
 const maxSocketDirBytes = 93
 
@@ -205,6 +207,7 @@ async function launchServer(as: RunAs, postgres: string, args: string[], logFile
     if ((await output.stat()).size > maxLogBytes) await output.truncate()
     const start = (await output.stat()).size
     const server = spawnAs(as, postgres, args, output.fd)
+    if (server.pid !== undefined) yieldToService(server.pid)
     const attempt: Attempt = { pid: server.pid, failure: undefined }
     server.once('error', error => {
       attempt.failure = error.message
@@ -218,6 +221,18 @@ async function launchServer(as: RunAs, postgres: string, args: string[], logFile
     return attempt
   } finally {
     await output.close()
+  }
+}
+
+/** The event loop answers everybody, and a search of one company must not keep it from its core. */
+function yieldToService(pid: number): void {
+  try {
+    setPriority(
+      pid,
+      Math.min(getPriority() + priorityBelowService, constants.priority.PRIORITY_LOW)
+    )
+  } catch {
+    // the server has ended, and says why below; or the system has no priorities
   }
 }
 

@@ -10,7 +10,7 @@ import {
 import type { Prepared } from './prepared-statements.ts'
 import { executorProps } from './query-executor.ts'
 import type { Database } from './schema.ts'
-import type { Sharer, Wish } from './shares.ts'
+import { platform, type Share, type Sharer, type Wish } from './shares.ts'
 
 export type { Leaver, Wish } from './shares.ts'
 
@@ -46,7 +46,7 @@ export function inCompany<T>(
   wish?: Wish
 ): Promise<T> {
   const id = companyId(company)
-  return inTransaction(db, id, beginIn(id), sent => new Tx(sent, id), run, wish)
+  return inTransaction(db, id, beginIn(id), (sent, share) => new Tx(sent, id, share), run, wish)
 }
 
 /**
@@ -68,7 +68,7 @@ export function inCompanyOnce<T>(
   wish?: Wish
 ): Promise<T> {
   const id = companyId(company)
-  const open = (sent: PipelinedTransaction) => new Tx(sent, id)
+  const open = (sent: PipelinedTransaction, share: Share) => new Tx(sent, id, share)
   return inTransaction(db, id, beginIn(id), open, run, { ...wish, isSingle: true })
 }
 
@@ -76,9 +76,6 @@ export function inCompanyOnce<T>(
 export function inPlatform<T>(db: Db, run: (tx: PlatformTx) => Promise<T>): Promise<T> {
   return inTransaction(db, platform, 'begin', sent => new PlatformTx(sent), run)
 }
-
-/** The platform competes for connections like a company. */
-const platform: Sharer = 'platform'
 
 /** A statement written by hand. PostgreSQL prepares it under its name, so one name stands for one text. */
 export interface Statement {
@@ -129,10 +126,17 @@ class BaseTx extends Transaction<Database> {
 /** A transaction within one company. */
 export class Tx extends BaseTx {
   readonly companyId: CompanyId
+  /** Whether other companies are at work too; whoever reads much then reads it in smaller pieces. */
+  readonly isBesideOthers: boolean
 
-  constructor(sent: PipelinedTransaction, company: CompanyId) {
+  constructor(
+    sent: PipelinedTransaction,
+    company: CompanyId,
+    { isBesideOthers }: Pick<Share, 'isBesideOthers'>
+  ) {
     super(sent)
     this.companyId = company
+    this.isBesideOthers = isBesideOthers
   }
 }
 
@@ -150,7 +154,7 @@ async function inTransaction<X, T>(
   db: Db,
   sharer: Sharer,
   begin: string,
-  open: (sent: PipelinedTransaction) => X,
+  open: (sent: PipelinedTransaction, share: Share) => X,
   run: (tx: X) => Promise<T>,
   how: Wish & { isSingle?: boolean } = {}
 ): Promise<T> {
@@ -162,7 +166,7 @@ async function inTransaction<X, T>(
       const share = taken instanceof Promise ? await taken : taken
       try {
         return await runTransaction(poolOf(db), { begin, isSingle: how.isSingle }, sent =>
-          run(open(sent))
+          run(open(sent, share))
         )
       } finally {
         share.giveBack()

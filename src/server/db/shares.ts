@@ -1,5 +1,10 @@
+import { type PresentCompanies, presentMs } from '../../core/present-companies.ts'
+
 /** A company, or the platform for host look-ups and maintenance jobs. */
 export type Sharer = string
+
+/** The platform has a share as a company has. */
+export const platform: Sharer = 'platform'
 
 /** What a transaction is to the others that wait. */
 export interface Wish {
@@ -25,12 +30,18 @@ interface Options {
   reserve: number
   /** Connections that heavy wishes hold at most, of all sharers together. */
   heavy: number
+  /** What one company holds at most, by kind of wish, while other companies are at work too. */
+  besideOthers: { usual: number; heavy: number }
+  /** Which companies are at work. */
+  present: Pick<PresentCompanies, 'hasOthers'>
   /** How long somebody waits. */
   waitMs: number
 }
 
 /** A place among the connections, held until it is given back. */
 export interface Share {
+  /** Whether other companies are at work too; whoever reads much then reads it in smaller pieces. */
+  readonly isBesideOthers: boolean
   giveBack(): void
 }
 
@@ -51,13 +62,15 @@ interface Account {
 
 /**
  * Divides connections between companies. A free connection is given at once, so one company alone may
- * hold all of them. Where several companies wait, the one that holds fewest is served next; among equals,
+ * hold all of them; beside others it holds as many as the cores serve, since each one more makes the
+ * transactions of the others wait for a core. Where several companies wait, the one that holds fewest is served next; among equals,
  * the one that was served longest ago. A few connections are reserved for companies that hold none, so
  * that nobody waits for another company's transactions to end.
  */
 export class Shares {
   readonly #options: Options
   readonly #accounts = new Map<Sharer, Account>()
+  #recheck: NodeJS.Timeout | undefined
   #held = 0
   #heldHeavy = 0
   #turns = 0
@@ -78,7 +91,7 @@ export class Shares {
     const account = this.#accountOf(sharer)
     const place = new Place(this, sharer, account, isHeavy)
     const queue = queueOf(account, isHeavy)
-    if (queue.length === 0 && this.#isFree(account, isHeavy)) {
+    if (queue.length === 0 && this.#isFree(sharer, account, isHeavy)) {
       this.#give(place)
       return place
     }
@@ -94,7 +107,18 @@ export class Shares {
       account.heldHeavy--
     }
     this.#forget(sharer, account)
+    this.#serve()
+  }
+
+  #serve(): void {
     while (this.#waiting > 0 && this.#serveNext());
+    // those who wait beside others are served once these have gone, though nobody gives back
+    if (this.#waiting === 0 || this.#recheck) return
+    this.#recheck = setTimeout(() => {
+      this.#recheck = undefined
+      this.#serve()
+    }, presentMs)
+    this.#recheck.unref()
   }
 
   #accountOf(sharer: Sharer): Account {
@@ -106,13 +130,22 @@ export class Shares {
     return account
   }
 
-  #isFree(account: Account, isHeavy: boolean): boolean {
-    const { size, reserve, heavy } = this.#options
+  #isFree(sharer: Sharer, account: Account, isHeavy: boolean): boolean {
+    const { size, reserve, heavy, besideOthers } = this.#options
     if (isHeavy && this.#heldHeavy >= heavy) return false
+    if (this.#options.present.hasOthers(sharer)) {
+      const { held, heldHeavy } = account
+      const isFull = isHeavy
+        ? heldHeavy >= besideOthers.heavy
+        : held - heldHeavy >= besideOthers.usual
+      if (isFull) return false
+    }
     return this.#held < (account.held === 0 ? size + reserve : size)
   }
 
-  #give({ account, isHeavy }: Place): void {
+  #give(place: Place): void {
+    const { sharer, account, isHeavy } = place
+    place.isBesideOthers = this.#options.present.hasOthers(sharer)
     account.turn = this.#turns++
     this.#held++
     account.held++
@@ -146,6 +179,7 @@ export class Shares {
       const timer = setTimeout(() => give(new WaitedTooLong()), waitMs)
       this.#waiting++
       queue.push(waiting)
+      this.#serve()
       if (caller?.destroyed) leave()
       else caller?.once('close', leave)
     })
@@ -167,8 +201,9 @@ export class Shares {
   /** The first in line of the sharer that holds fewest. */
   #next(isHeavy: boolean, holds: (account: Account) => number): Waiting | undefined {
     let best: Account | undefined
-    for (const account of this.#accounts.values()) {
-      if (queueOf(account, isHeavy).length === 0 || !this.#isFree(account, isHeavy)) continue
+    for (const [sharer, account] of this.#accounts) {
+      if (queueOf(account, isHeavy).length === 0) continue
+      if (!this.#isFree(sharer, account, isHeavy)) continue
       const more = best ? holds(account) - holds(best) : -1
       if (!best || more < 0 || (more === 0 && account.turn < best.turn)) best = account
     }
@@ -185,6 +220,7 @@ class Place implements Share {
   readonly sharer: Sharer
   readonly account: Account
   readonly isHeavy: boolean
+  isBesideOthers = false
   readonly #shares: Shares
 
   constructor(shares: Shares, sharer: Sharer, account: Account, isHeavy: boolean) {

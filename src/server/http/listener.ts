@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { AppError } from '../../contract/errors.ts'
+import type { PresentCompanies } from '../../core/present-companies.ts'
 import type { Api } from '../api/context.ts'
 import { apiHeaders, expectedError, problemResponse } from '../api/responses.ts'
 import type { Tenants } from '../domain/companies/domains.ts'
@@ -11,6 +12,7 @@ import type { Site } from '../site/site.ts'
 import { isDirectUpload } from '../uploads/direct-put.ts'
 import type { Uploads } from '../uploads/upload-routes.ts'
 import { answerClientErrors } from './client-errors.ts'
+import { createEventLoopShares } from './event-loop-shares.ts'
 import { type AddressReader, hasPlainPath, hostOf, refuseHost } from './hosts.ts'
 import { createRequestQueue } from './pipelining.ts'
 import { cutSlowBody, type Pace } from './slow-bodies.ts'
@@ -21,6 +23,8 @@ export interface ListenerOptions {
   app: Api
   uploads: Uploads
   addressOf: AddressReader
+  /** Which companies are at work; the listener notes them. */
+  present: PresentCompanies
   log: Log
   /** The least speed of a body. */
   slowest?: Pace
@@ -32,7 +36,7 @@ export interface ListenerOptions {
 
 /** Creates the HTTP server of all hosts: pages on `<host>`, API and uploads on `api.<host>`. */
 export function createListener(options: ListenerOptions): Server {
-  const { tenants, site, app, uploads, addressOf, log, headMs = 10_000 } = options
+  const { tenants, site, app, uploads, addressOf, present, log, headMs = 10_000 } = options
   const { headers = apiHeaders } = options
   const api = getRequestListener(
     async (request, { incoming, outgoing }) => {
@@ -68,6 +72,8 @@ export function createListener(options: ListenerOptions): Server {
     { overrideGlobalObjects: false }
   )
 
+  const eventLoopShares = createEventLoopShares(present)
+
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const host = hostOf(request)
     if (!host) return refuseHost(response, 400, headers)
@@ -75,8 +81,11 @@ export function createListener(options: ListenerOptions): Server {
     const owner = host.startsWith('api.') ? await tenants.resolve(host.slice(4)) : undefined
     if (!owner) {
       const page = await tenants.resolve(host)
-      return page ? site.handle(request, response, host) : refuseHost(response, 421, headers)
+      if (!page) return refuseHost(response, 421, headers)
+      await eventLoopShares.wait(page.company_id)
+      return site.handle(request, response, host)
     }
+    await eventLoopShares.wait(owner.company_id)
     if (!hasPlainPath(request.url ?? '')) {
       return refuseCall(response, new AppError('not_found', 'No such path'), headers)
     }

@@ -5,7 +5,7 @@ import { initials } from '../../../core/text/initials.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { usageOf } from '../companies/usage.ts'
-import type { Deps, Tenant } from '../deps.ts'
+import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { mailDelivery } from '../developer-machine.ts'
 import { runOnce } from '../idempotency.ts'
 import { spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
@@ -144,12 +144,18 @@ export async function readUser(
   person: Person
 ): Promise<UserInfo> {
   const { company_id, id, pending, permissions } = person
-  const row = await tx
+  const asked = tx
     .selectFrom(pending ? 'signup' : 'user')
     .where('company_id', '=', company_id)
     .where('id', '=', id)
     .select(['email', 'username', 'locale'])
     .executeTakeFirst()
+  // sent together, because each answer that is awaited is a round trip
+  const [row, groups, usage] = await Promise.all([
+    asked,
+    pending ? [] : readFeatures(tx, company_id, id),
+    pending ? undefined : usageOf(tx, { company_id, user_id: id, now: deps.clock() })
+  ])
   // the sign-up was confirmed or deleted since the call was admitted
   if (!row && pending) return readUser(tx, deps, tenant, { ...person, pending: false })
   if (!row) throw new AppError('unauthenticated', 'The sign-up is over')
@@ -162,18 +168,10 @@ export async function readUser(
     locale: UserLocale.parse(locale),
     company: { id: company_id, name: tenant.config.company }
   }
-  if (pending) {
+  if (!usage) {
     const nothing = { requests: 0, storage: 0 }
     return { ...shown, features: [], permissions: [], usage_remaining: nothing, pending: true }
   }
-  const groups = await tx
-    .selectFrom('group')
-    .innerJoin('group_user', join => inSameCompany(join, 'group_user.group_id', 'group.id'))
-    .where('group_user.company_id', '=', company_id)
-    .where('group_user.user_id', '=', id)
-    .select('group.features')
-    .execute()
-  const usage = await usageOf(tx, { company_id, user_id: id, now: deps.clock() })
   return {
     ...shown,
     features: [...new Set(groups.flatMap(group => group.features))].sort(),
@@ -181,4 +179,14 @@ export async function readUser(
     usage_remaining: { requests: usage.requests_remaining, storage: usage.storage_remaining },
     usage
   }
+}
+
+function readFeatures(tx: Tx, company_id: CompanyId, user_id: string) {
+  return tx
+    .selectFrom('group')
+    .innerJoin('group_user', join => inSameCompany(join, 'group_user.group_id', 'group.id'))
+    .where('group_user.company_id', '=', company_id)
+    .where('group_user.user_id', '=', user_id)
+    .select('group.features')
+    .execute()
 }

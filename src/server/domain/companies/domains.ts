@@ -65,19 +65,46 @@ function domainOf(host: string, hosts: Set<string>): string | undefined {
   return dot > 0 && host.slice(0, dot) !== 'api' && hosts.has(wildcard) ? wildcard : undefined
 }
 
-/** Caches results of `find` for a second. Parallel callers share one look-up. */
+/**
+ * Caches results of `find` for a second. Parallel callers share one look-up. A result past half of that
+ * is read again while it is still served, so that frequent callers never wait.
+ */
 function fresh<Key, Value>(
   { clock }: Pick<Deps, 'clock'>,
   find: (key: Key) => Promise<Value>
 ): { get(key: Key): Promise<Value>; clear(): void } {
-  const known = new Map<Key, { at: number; value: Promise<Value> }>()
+  interface Entry {
+    at: number
+    value: Promise<Value>
+    /** The same, being read again. */
+    next?: Entry
+  }
+  const known = new Map<Key, Entry>()
+  const read = (key: Key): Entry => ({ at: clock().getTime(), value: find(key) })
+  const ageOf = ({ at }: Entry) => clock().getTime() - at
+  const isFresh = (entry: Entry) => ageOf(entry) < freshMs && ageOf(entry) >= 0
+
+  function renew(key: Key, entry: Entry): void {
+    const next = read(key)
+    entry.next = next
+    next.value.then(
+      () => {
+        if (known.get(key) === entry) known.set(key, next)
+      },
+      // what is known serves until it is too old, and then the failure shows
+      () => delete entry.next
+    )
+  }
+
   return {
     clear: () => known.clear(),
     get(key) {
-      const now = clock().getTime()
       const found = known.get(key)
-      if (found && now - found.at < freshMs && now >= found.at) return found.value
-      const entry = { at: now, value: find(key) }
+      if (found && isFresh(found)) {
+        if (ageOf(found) > freshMs / 2 && !found.next) renew(key, found)
+        return found.value
+      }
+      const entry = found?.next && isFresh(found.next) ? found.next : read(key)
       known.set(key, entry)
       // do not cache a failure
       entry.value.catch(() => known.get(key) === entry && known.delete(key))

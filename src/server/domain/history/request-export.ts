@@ -11,8 +11,8 @@ interface ExportInput extends Filter, Pick<Wish, 'caller'> {
   locale: 'en' | 'fr'
 }
 
-/** Small enough that writing a page does not delay other calls. */
-const exportPage = 200
+/** Rows that an export reads at a time: few beside other companies, so that their calls hardly wait. */
+const exportPage = { alone: 200, besideOthers: 50 }
 /** How long a started export waits for a connection before it breaks off. */
 const nextPageMs = 120_000
 
@@ -27,14 +27,18 @@ export async function* exportRequests(
   const names = new Map<string, string>()
   let cursor: string | undefined
   const read = async (tx: Tx) => {
-    const requests = await readRequests(tx, { ...filter, cursor, limit: exportPage })
+    const limit = tx.isBesideOthers ? exportPage.besideOthers : exportPage.alone
+    const requests = await readRequests(tx, { ...filter, cursor, limit })
     if (requests.length === 0 && cursor === undefined) await requireCategory(tx, filter)
     await nameCategories(tx, filter.company_id, requests, names, locale)
     const digests = await readDigests(tx, deps, filter.company_id, requests)
-    return requests.map(request => ({ ...request, ...digests.get(request.deposit_id ?? '') }))
+    return {
+      page: requests.map(request => ({ ...request, ...digests.get(request.deposit_id ?? '') })),
+      isLast: requests.length < limit
+    }
   }
   do {
-    const page = await inCompany(deps.db, filter.company_id, read, {
+    const { page, isLast } = await inCompany(deps.db, filter.company_id, read, {
       isHeavy: true,
       caller,
       ...(cursor === undefined ? {} : { waitMs: nextPageMs })
@@ -42,7 +46,7 @@ export async function* exportRequests(
     const head = cursor === undefined ? byteOrderMark + csvRecord(Object.keys(columns)) : ''
     const cells = page.map(request => Object.values(columns).map(cell => cell(request, names)))
     yield head + cells.map(csvRecord).join('')
-    cursor = page.length === exportPage ? page.at(-1)?.id : undefined
+    cursor = isLast ? undefined : page.at(-1)?.id
   } while (cursor !== undefined)
 }
 

@@ -1,8 +1,16 @@
 import { EventEmitter } from 'node:events'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type Share, Shares, type Wish } from '../../../../src/server/db/shares.ts'
 
-const options = { size: 4, reserve: 1, heavy: 2, waitMs: 60_000 }
+const present = { hasOthers: () => false }
+const options = {
+  size: 4,
+  reserve: 1,
+  heavy: 2,
+  besideOthers: { usual: 4, heavy: 2 },
+  present,
+  waitMs: 60_000
+}
 
 test('gives all to a company alone, and keeps the reserve for those who hold none', () => {
   const desk = openDesk()
@@ -52,6 +60,38 @@ test('lets long reads hold few connections in all, and the rest goes to others',
   expect(desk.served.at(-1)).toBe('beta')
 })
 
+test('beside others a company holds what the cores serve, of long reads too', async () => {
+  const desk = openDesk({
+    ...options,
+    besideOthers: { usual: 2, heavy: 1 },
+    present: { hasOthers: () => true }
+  })
+  desk.ask('beta', 1)
+  desk.ask('acme', 3)
+  desk.ask('acme', 2, { isHeavy: true })
+  expect(desk.served).toEqual(['beta', 'acme', 'acme', 'acme'])
+  await desk.giveBack('beta')
+  expect(desk.served).toHaveLength(4)
+  await desk.giveBack('acme')
+  expect(desk.served).toHaveLength(5)
+})
+
+test('a company that is alone again holds all, though nobody gave back', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  let hasOthers = true
+  const desk = openDesk({
+    ...options,
+    besideOthers: { usual: 1, heavy: 1 },
+    present: { hasOthers: () => hasOthers }
+  })
+  desk.ask('acme', 3)
+  expect(desk.served).toEqual(['acme'])
+  hasOthers = false
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(desk.served).toEqual(['acme', 'acme', 'acme'])
+  vi.useRealTimers()
+})
+
 test('a caller that goes leaves the line, and is served no more', async () => {
   const desk = openDesk()
   desk.ask('acme', 5)
@@ -85,8 +125,8 @@ test('whoever waits too long is refused as where the database is busy', async ()
 })
 
 /** Asks for shares and notes in which order they are given. */
-function openDesk() {
-  const shares = new Shares(options)
+function openDesk(how = options) {
+  const shares = new Shares(how)
   const served: string[] = []
   const held = new Map<string, Share[]>()
   const take = (who: string, share: Share) => {

@@ -1,0 +1,65 @@
+import type { PresentCompanies } from '../../core/present-companies.ts'
+
+/** Requests that one company begins in one turn of the event loop, alone and beside others. */
+const beginsAlone = 16
+const beginsBesideOthers = 1
+
+export interface EventLoopShares {
+  /** Resolves when a request of this company may begin; returns `undefined` where that is at once. */
+  wait(company: string): Promise<void> | undefined
+}
+
+/**
+ * Divides each turn of the event loop between companies, so that a company that sends a thousand requests
+ * at once delays the request of another one by the work of a few, and not of all. Notes each company in
+ * `present`.
+ */
+export function createEventLoopShares(present: PresentCompanies): EventLoopShares {
+  const begun = new Map<string, number>()
+  const waiting = new Map<string, (() => void)[]>()
+  let isScheduled = false
+
+  function schedule(): void {
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(nextTurn)
+  }
+
+  function nextTurn(): void {
+    isScheduled = false
+    begun.clear()
+    for (const [company, line] of waiting) {
+      for (const begin of line.splice(0, limitOf(company))) {
+        count(company)
+        begin()
+      }
+      if (line.length === 0) waiting.delete(company)
+    }
+    if (waiting.size > 0) schedule()
+  }
+
+  function limitOf(company: string): number {
+    return present.hasOthers(company) ? beginsBesideOthers : beginsAlone
+  }
+
+  function count(company: string): void {
+    begun.set(company, (begun.get(company) ?? 0) + 1)
+    schedule()
+  }
+
+  return {
+    wait(company) {
+      present.note(company)
+      const line = waiting.get(company)
+      if (!line && (begun.get(company) ?? 0) < limitOf(company)) {
+        count(company)
+        return undefined
+      }
+      return new Promise(resolve => {
+        if (line) line.push(resolve)
+        else waiting.set(company, [resolve])
+        schedule()
+      })
+    }
+  }
+}
