@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { type Browser, chromium } from '@playwright/test'
 
-/** The browser of this machine, without a window. Whoever starts it closes it. */
+/** Starts this machine's browser without a window. The caller closes it. */
 export function launch(): Promise<Browser> {
   const saved = '.cache/chromium'
   const found = existsSync(saved) ? readFileSync(saved, 'utf8').trim() : undefined

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Answer {
   status: number
-  /** Status line and headers as they came. */
+  /** Status line and headers as received. */
   head: string
   body: Buffer
 }
@@ -13,9 +13,8 @@ const headEnd = Buffer.from('\r\n\r\n')
 const lastChunk = Buffer.from('0\r\n\r\n')
 
 /**
- * One connection that asks and waits for the answer, again and again. It understands just enough HTTP
- * to cost a fraction of what a server spends on the same request, so that the client is not what is
- * measured.
+ * A connection for one request at a time. It parses only as much HTTP as necessary, so that it takes a
+ * fraction of the server's time and does not distort the measurement.
  */
 export class Connection {
   readonly #socket: Socket
@@ -43,7 +42,7 @@ export class Connection {
     })
   }
 
-  /** A service that is late refuses strangers: that takes time here, and is no answer. */
+  /** Repeats a request that an overloaded service refuses. The time counts. */
   async insist(request: string): Promise<Answer> {
     for (;;) {
       const answer = await this.ask(request)
@@ -76,7 +75,7 @@ export class Connection {
   }
 }
 
-/** The text of a request with a JSON body, or without one. */
+/** Returns the text of a request with or without a JSON body. */
 export function requestText(
   method: string,
   path: string,
@@ -94,7 +93,7 @@ export function requestText(
   return `${[`${method} ${path} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n${text}`
 }
 
-/** The JSON of an answer, plain or in one chunk. */
+/** Returns the JSON of an answer, plain or in one chunk. */
 export function jsonOf({ status, head, body }: Answer): unknown {
   if (status >= 300) throw new Error(`answered ${status}: ${body.toString()}`)
   const text = body.toString()

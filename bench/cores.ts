@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 
-/** The first core runs what is measured, with its database; the second runs this process, its client. */
+/** The first core runs the server and its database, the second this process, the client. */
 const serverCore = '0'
 const clientCore = '1'
 const everyCore = `0-${availableParallelism() - 1}`
 
-/** Whether each side can have a core of its own here. */
+/** Whether server and client can have a core each. */
 export const canPin = availableParallelism() > 1 && pinTo(everyCore)
 
-/** The same work, with this process on the client's core. */
+/** Runs work with this process on the client's core. */
 export function asClient<Given, T>(
   work: (given: Given) => Promise<T>
 ): (given: Given) => Promise<T> {
@@ -23,7 +23,7 @@ export function asClient<Given, T>(
   }
 }
 
-/** Starts a process on the server's core, and with it whatever that one starts: `start` spawns at once. */
+/** Starts a process and its children on the server's core. `start` must spawn synchronously. */
 export function onServerCore<T>(start: () => T): T {
   pin(serverCore)
   try {
@@ -37,7 +37,7 @@ function pin(cores: string): void {
   if (canPin && !pinTo(cores)) throw new Error(`this process cannot be moved to core ${cores}`)
 }
 
-/** All threads of this process; those it starts later, and its children, inherit it. */
+/** Moves all threads of this process to a core. Later threads and children inherit it. */
 function pinTo(cores: string): boolean {
   return spawnSync('taskset', ['-acp', cores, String(process.pid)]).status === 0
 }

@@ -6,13 +6,13 @@ import { coreSecondsOf, startPeer, startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
 /**
- * Deposits by fingerprint, `POST /deposit`: one call that ends with record, event and leaf committed.
- * Ours is everything from the socket to the answer: HTTP, token and session, parsing, keyed tags, leaf,
- * sealed openings, and the SQL. The peer runs that SQL alone, in the same transactions on the same
- * tables as the same role under the same policies, one `pg` connection a caller: the statements of a real
- * call, with new ids, each sent when the one before is answered. Afterwards both must have left the same
- * rows. Not in it: the transfer of bytes and its flushes, which no SQL stands against, and hints to other
- * processes (`NOTIFY`), which go beside it. The core's time counts the database's with either side.
+ * Deposits by fingerprint, `POST /deposit`: one call that commits record, event and leaf. Ours is
+ * everything from the socket to the answer: HTTP, token and session, parsing, keyed tags, leaf, sealed
+ * openings, and the SQL. The peer runs only that SQL, in the same transactions on the same tables with the
+ * same role and policies, on one `pg` connection per caller: the statements of a real call with new ids,
+ * each sent after the answer to the last one. Both must leave the same rows. Not measured: the transfer of
+ * bytes and its flushes, which have no SQL counterpart, and notifications to other processes (`NOTIFY`).
+ * The core's time includes the database's on both sides.
  */
 export async function measure(options: Options): Promise<Row[]> {
   const most = 16
@@ -46,9 +46,9 @@ export async function measure(options: Options): Promise<Row[]> {
   const oursSpent = () => coreSecondsOf(service.pid(), service)
   const itsSpent = () => coreSecondsOf(peer.pid, service)
   const rows: Row[] = []
-  // code that has just been started is not compiled yet, ours being more than the peer's
+  // warm-up: fresh code is not compiled yet, and ours is more than the peer's
   for (const callers of [most, 1]) {
-    // when they are needed: the service closes those on which nothing comes
+    // opened late, because the service closes idle connections
     const opening = Array.from({ length: callers }, () => Connection.open(service.port))
     const connections = await Promise.all(opening)
     const work = depositOver(connections)
@@ -95,7 +95,7 @@ const tables = [
   'idempotency'
 ]
 
-/** Holds a run to what it says: as many rows in every table of a deposit as deposits were counted. */
+/** Checks a run: every table of a deposit must have as many new rows as deposits were counted. */
 async function counted(insider: Insider, run: () => Promise<Load>): Promise<Load> {
   const before = await rowCounts(insider)
   const figures = await run()

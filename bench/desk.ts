@@ -8,19 +8,19 @@ import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { launch } from './browser.ts'
 import { median, type Options, type Row } from './table.ts'
 
-/** Bytes of each document. */
+/** The size of each document. */
 const size = 200_000
 
 /**
- * A thousand documents chosen at once on the page of deposits and deposited by a real service: how long
- * the person waits for the page, how long for the last document, and what the page then holds in memory.
+ * A thousand documents, chosen at once on the deposit page and deposited by a real service: how long the
+ * page is blocked, how long the last document takes, and how much memory the page then uses.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const count = quick ? 100 : 1000
   await using service = await makeServiceProcess()
   await service.start()
   const browser = await launch()
-  // whoever waits for the browser then hears that it has gone
+  // pending waits then fail, because the browser is closed
   const stop = () => void browser.close()
   signal.addEventListener('abort', stop)
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-desk-'))
@@ -29,7 +29,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
     const deposits: Deposited[] = []
     for (let run = 1; run <= runs; run++) {
       signal.throwIfAborted()
-      // bytes that nobody has deposited before
+      // unique bytes
       const paths = await makeFiles(folder, count)
       deposits.push(await deposit(browser, home, paths))
       say(`desk, ${run} of ${runs}: ${count} in ${deposits.at(-1)?.seconds.toFixed(0)} s`)
@@ -44,7 +44,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
 
 interface Deposited {
   seconds: number
-  /** Milliseconds of the longest task of the page's own thread, by the processor's clock. */
+  /** Milliseconds of processor time of the longest task of the page's main thread. */
   longest: number
   /** Bytes by which the page's memory grew. */
   grown: number
@@ -85,8 +85,8 @@ async function makeFiles(folder: string, count: number): Promise<string[]> {
 }
 
 /**
- * Waits in the page itself. Playwright asks again and again, each time in a task of the page's own
- * thread that looks at every element and its style: those would be the longest tasks of this page.
+ * Waits in the page itself. Playwright would poll in tasks of the page's main thread that look at every
+ * element and its style; those would be the longest tasks.
  */
 function headingOf(page: Page, text: string): Promise<void> {
   return page.evaluate(
@@ -107,8 +107,8 @@ function headingOf(page: Page, text: string): Promise<void> {
 }
 
 /**
- * By the processor's clock: on a busy machine a task is long because it has to wait. The task in which the
- * browser itself makes files of the choice counts with what the page does in it.
+ * Returns the longest task in processor time, because on a busy machine tasks also wait. The task in which
+ * the browser creates the files of the choice counts too.
  */
 async function traceTasks(client: CDPSession): Promise<() => Promise<number>> {
   type Traced = {
@@ -127,7 +127,7 @@ async function traceTasks(client: CDPSession): Promise<() => Promise<number>> {
     for (const event of value as unknown as Traced[]) {
       if (event.name === 'EventDispatch' && Object(event.args?.data).type === 'change')
         choices.push(event)
-      // shorter ones are of no interest, and there are a million of them
+      // there are a million shorter ones, which do not matter
       if (event.name === 'RunTask' && (event.tdur ?? 0) >= 10_000) tasks.push(event)
     }
   })

@@ -14,12 +14,12 @@ import { serveBuild } from './weight.ts'
 
 const run = promisify(execFile)
 
-/** How many bytes more than reading alone a fingerprint may take. */
+/** The memory that a fingerprint may take beyond reading the file. */
 const spareMegabytes = 32
 
 /**
- * Files fingerprinted on the built verify page, by the module that the page itself uses, beside
- * `sha256sum` of the same files; four at once beside one; and what it takes in memory.
+ * Files fingerprinted on the built verify page by the page's own module, compared with `sha256sum` of the
+ * same files. Also four files at once compared with one, and the memory used.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-hashing-'))
@@ -90,7 +90,7 @@ async function sha256sum({ path }: BenchFile): Promise<number> {
   return (performance.now() - start) / 1000
 }
 
-/** What the built module gives, under the name that the build gave it. */
+/** An export of the built module, by its name in the build. */
 type HashModule = Record<string, (file: File) => Promise<string>>
 
 async function openHashing(browser: Browser, build: Build, address: string) {
@@ -134,14 +134,14 @@ async function openHashing(browser: Browser, build: Build, address: string) {
   }
 }
 
-/** `hashFile` sees as many files as there are entries, also where they are the same. */
+/** Hashes one file per entry, also where entries are equal. */
 async function choose(page: Page, files: BenchFile[]): Promise<void> {
   await page.locator('#bench').setInputFiles(files.map(({ path }) => path))
 }
 
 type Hashing = Awaited<ReturnType<typeof openHashing>>
 
-/** By how much the pages' own processes grow at most; Linux alone tells. */
+/** Returns the peak growth of the pages' processes. Works on Linux only. */
 async function memoryOf(
   browser: Browser,
   openPage: () => Promise<Hashing>,

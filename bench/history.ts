@@ -5,13 +5,13 @@ import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { launch } from './browser.ts'
 import { median, type Options, quantile, type Row } from './table.ts'
 
-/** A finger that flicks: pixels a second, and how long. */
+/** A flick of a finger: pixels per second and duration. */
 const flick = { speed: 3000, seconds: 10 }
 
 /**
- * A history of 100,000 requests in a real browser, all of them loaded: how even the frames come while it
- * is scrolled, and what share of one core the page's main thread takes for that. The screen of a machine
- * without a graphics card is drawn by the processor, so frames are later here than on a desk.
+ * A history of 100,000 loaded requests in a real browser: how even the frames are during scrolling, and
+ * the share of a core that the page's main thread takes. Without a graphics card the processor draws the
+ * screen, so frames are later than on an ordinary computer.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const count = quick ? 2000 : 100_000
@@ -37,7 +37,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   }
 }
 
-/** Scrolls to the end until it is the end, as somebody does who holds the End key. */
+/** Scrolls to the end until everything is loaded, like somebody who holds the End key. */
 async function loadAll(page: Page, signal: AbortSignal): Promise<number> {
   const started = performance.now()
   await page.locator('main li[data-request]').first().waitFor()
@@ -56,9 +56,9 @@ async function loadAll(page: Page, signal: AbortSignal): Promise<number> {
 }
 
 interface Scroll {
-  /** Milliseconds from frame to frame. */
+  /** Milliseconds between frames. */
   frames: number[]
-  /** Share of the time in which the page's main thread worked. */
+  /** Share of the time in which the page's main thread was busy. */
   busy: number
 }
 

@@ -10,7 +10,7 @@ import { issueToken } from '../src/server/domain/sessions/access-tokens.ts'
 import { openDeps } from '../src/server/open-deps.ts'
 import type { Service } from './processes.ts'
 
-/** A statement as the driver was given it. */
+/** A statement as passed to pg. */
 export interface Captured {
   name?: string | undefined
   text: string
@@ -22,13 +22,13 @@ export type Insider = Awaited<ReturnType<typeof openInsider>>
 export const host = 'localhost'
 
 /**
- * The same code on the same database and keys as a service that runs, in this process: it makes what
- * people would need hours to make, and tells which SQL a call comes down to.
+ * Opens the database and keys of a running service in this process. It creates data that would take hours
+ * over HTTP, and captures the SQL of a call.
  */
 export async function openInsider(service: Service) {
   await using owned = new AsyncDisposableStack()
   const quiet = { info() {}, warn: console.warn, error: console.error }
-  // hints are said beside a transaction and are no part of it
+  // notifications are sent outside of transactions
   const config = readConfig({ DATA_DIR: service.dataDir, DATABASE_NOTIFY: 'false' })
   const { deps } = owned.use(await openDeps(config, quiet))
   const tenants = owned.use(openTenants(deps))
@@ -46,18 +46,18 @@ export async function openInsider(service: Service) {
   return {
     company_id,
     socketDir,
-    /** A call within this process. */
+    /** Calls the API within this process. */
     fetch: (request: Request) => app.fetch(request),
-    /** As the owner of the tables, past every policy. */
+    /** The pool of the tables' owner, to whom no policy applies. */
     owner,
 
-    /** Keyed tags as the service would look them up. */
+    /** Returns the tags of fingerprints, as the service looks them up. */
     async tagsOf(digests: Buffer[]): Promise<Buffer[]> {
       const keys = await deps.companyKeys.open(company_id)
       return digests.map(digest => tagOf(keys.lookup, 'sha256', digest))
     },
 
-    /** People of the company, each with a session. */
+    /** Creates people of the company, each with a session. */
     async addPeople(count: number): Promise<{ id: string; token: string }[]> {
       const created_at = new Date()
       const expires_at = new Date(created_at.getTime() + 3_600_000)
@@ -93,7 +93,7 @@ export async function openInsider(service: Service) {
       )
     },
 
-    /** The statements of one API call, from its first `begin` to its last `commit`. */
+    /** Returns the statements of one API call, from its first `begin` to its last `commit`. */
     async statementsOf(call: { path: string; token?: string; body: object }): Promise<Captured[]> {
       const captured: Captured[] = []
       const { query } = pg.Client.prototype

@@ -7,8 +7,8 @@ const path = '/en/verify'
 const callers = 32
 
 /**
- * A page from memory as a browser asks for it, against `node:http` that answers the very same headers
- * and brotli bytes without looking at the request. Connections stay open on both sides.
+ * A cached page, compared with `node:http` that answers the same headers and brotli bytes without looking
+ * at the request. Connections stay open on both sides.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()
@@ -63,7 +63,7 @@ function open(port: number): Promise<Connection[]> {
   return Promise.all(Array.from({ length: callers }, () => Connection.open(port)))
 }
 
-/** The page as the peer is to answer it. */
+/** The page that the peer answers. */
 async function compressedPage(port: number, request: string) {
   const connection = await Connection.open(port)
   const { status, head, body } = await connection.ask(request)
@@ -75,7 +75,7 @@ async function compressedPage(port: number, request: string) {
     line.slice(0, line.indexOf(':')),
     line.slice(line.indexOf(':') + 2)
   ])
-  // node:http writes these by itself
+  // node:http adds these by itself
   const own = ['date', 'connection', 'keep-alive']
   const kept = headers.filter(([name = '']) => !own.includes(name.toLowerCase()))
   return { headers: Object.fromEntries(kept) as Record<string, string>, body }

@@ -6,15 +6,15 @@ import { host, type Insider, openInsider } from './insider.ts'
 import { startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
-/** Just below what a call takes. */
+/** Just below the limit of a body. */
 const bytes = 255 * 1024
-/** Of one call, whoever makes it: nobody else is served meanwhile. */
+/** The longest time that a call may block all others. */
 const aimMs = 50
 
 /**
- * How long one call holds the event loop at worst: every endpoint of the contract that takes a body gets
- * the heaviest ones that its schema lets through to the parser, by the real app in this process. The least
- * of several runs counts, because the machine has other work too.
+ * The longest time that one call blocks the event loop. Every endpoint with a body gets the heaviest bodies
+ * that reach its parser, in the real app in this process. The shortest of several runs counts, because the
+ * machine has other work too.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   await using service = await startService()
@@ -61,8 +61,8 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
 }
 
 /**
- * The longest time for which nothing else could run while `call` did, in milliseconds: what this thread
- * took of its core, because other work of the machine holds it up as well.
+ * Returns the longest time in milliseconds for which `call` blocked this thread, in processor time,
+ * because other work of the machine delays it too.
  */
 async function heldBy(call: () => Response | Promise<Response>): Promise<number> {
   let longest = 0

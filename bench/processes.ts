@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { onServerCore } from './cores.ts'
 
-/** The product on the server's core, with limits that no load reaches, on an empty folder. */
+/** Starts the product on the server's core in an empty folder, with limits that no load reaches. */
 export async function startService(settings: Record<string, string> = {}) {
   const plenty = '1000000000'
   const service = await makeServiceProcess({
@@ -27,7 +27,7 @@ export async function startService(settings: Record<string, string> = {}) {
   await onServerCore(() => service.start())
   return {
     ...service,
-    /** Gracefully, because a profile is written at the end. */
+    /** Stops gracefully, because a profile is written at the end. */
     async [Symbol.asyncDispose]() {
       await service.stop()
       await service[Symbol.asyncDispose]()
@@ -42,17 +42,17 @@ export interface Peer extends AsyncDisposable {
   ask<Reply>(question: object): Promise<Reply>
 }
 
-/** One of `peers/` on the server's core, in a process that ends with this one, however that ends. */
+/** Starts one of `peers/` on the server's core, in a process that always ends with this one. */
 export function startPeer(kind: string, setup: object): Promise<Peer> {
   return onServerCore(() => startHelper(kind, setup))
 }
 
-/** As `startPeer`, but on the core of this process. */
+/** Starts a peer as `startPeer` does, but on the core of this process. */
 export async function startHelper(kind: string, setup: object): Promise<Peer> {
   const child = fork(join(import.meta.dirname, 'peers/main.ts'), [kind], {
     serialization: 'advanced'
   })
-  // Ctrl-C reaches it anyway; its end ends whatever waits for it
+  // Ctrl-C reaches it too; its end ends everything that waits for it
   const kill = () => child.kill('SIGKILL')
   process.once('SIGTERM', kill)
   const peer: Peer = {
@@ -89,7 +89,7 @@ async function ask<Reply>(child: ChildProcess, question: object): Promise<Reply>
   return result
 }
 
-/** Seconds of a core that a process and the service's database have used so far. */
+/** Returns the processor seconds of a process and of the service's database so far. */
 export function coreSecondsOf(pid: number | undefined, { dataDir }: Service): number {
   const [postmaster = ''] = readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8').split('\n')
   const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
@@ -99,12 +99,12 @@ export function coreSecondsOf(pid: number | undefined, { dataDir }: Service): nu
 
 function cpuOf(pid: number | undefined): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // the second field is a name that may hold anything but ends with the last bracket
+  // the second field is a name with any characters, which ends at the last bracket
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
-/** What a process holds in memory, in MB. */
+/** Returns the memory of a process in MB. */
 export function memoryOf(pid: number | undefined): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1000

@@ -8,14 +8,14 @@ import type { Options, Row } from './table.ts'
 const callers = 16
 
 /**
- * One login is two calls: a challenge, and its signed response, which is answered with a session's token.
- * Each caller is a person of their own. The client signs with a ready P-256 key, on its own core: what a
- * browser spends on deriving that key from a password is no load of the server's.
+ * One login is two calls: a challenge, and its signed response, which returns a session's token. Each
+ * caller is a different person. The client signs with a ready P-256 key on its own core, because deriving
+ * the key from a password is the browser's work.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()
   const people: Client[] = []
-  // one after the other: a service that is late refuses strangers
+  // one after the other, because an overloaded service refuses strangers
   while (people.length < callers) people.push(await signUpAt(service.port, host))
   const connections = await Promise.all(people.map(() => Connection.open(service.port)))
 

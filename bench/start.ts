@@ -4,8 +4,8 @@ import { medians } from './load.ts'
 import type { Options, Row } from './table.ts'
 
 /**
- * From the command to the first `/readyz` 200, with the settings of a new installation: cold on an empty
- * folder, where the database is made and migrated; warm on what a first start left.
+ * The time from the command to the first `/readyz` 200 with the settings of a new installation. Cold: in an
+ * empty folder, where the database is created and migrated. Warm: a second start.
  */
 export async function measure(options: Options): Promise<Row[]> {
   const runs: { cold: number; warm: number }[] = []

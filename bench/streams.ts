@@ -5,15 +5,14 @@ import { interleave } from './load.ts'
 import { memoryOf, type Peer, startHelper, startPeer, startService } from './processes.ts'
 import { type Options, quantile, type Row } from './table.ts'
 
-/** As many browsers as one person may have open by default. */
+/** The default limit of streams per person. */
 const streamsPerPerson = 5
 
 /**
- * Everybody hears of a change of their own at the same moment: one commit writes a request and its event
- * for each person, and says the hints that as many separate deposits would. The time runs from the commit
- * to the arrival on each stream, so ours reads the events back from the database. The peer is
- * `node:http` that is posted the very same events and writes them to the streams of each person. Memory is
- * that of the two processes, with all streams open.
+ * One event for everybody at the same moment: one commit writes a request and its event for each person and
+ * sends the notifications of as many deposits. The time runs from the commit to the arrival on each stream,
+ * so ours includes reading the events from the database. The peer is `node:http`, which receives the same
+ * events by POST and writes them to the streams. Memory is that of both processes with all streams open.
  */
 export async function measure(options: Options): Promise<Row[]> {
   const rows: Row[] = []
@@ -70,7 +69,7 @@ async function measureWith(count: number, options: Options): Promise<Row[]> {
   ]
 }
 
-/** One event on each stream: `tell` answers the moment at which it was told. */
+/** Sends one event on each stream. `tell` returns the moment of sending. */
 async function burst(client: Peer, count: number, tell: () => Promise<number>) {
   const heard = client.ask<number[]>({ events: count })
   const told = await tell()

@@ -1,8 +1,8 @@
-/** One line of the report. Browser, disk and loopback differ from machine to machine: `peer` is measured beside `ours`. */
+/** One row of the report. Machines differ, so `peer` is measured in the same run as `ours`. */
 export interface Row {
   what: string
   ours: number
-  /** The same work by the barest thing that could do it, measured in the same run. */
+  /** The same work by a minimal program, measured in the same run. */
   peer?: number
   /** `/s`, `ms`, `MB`, `kB` or `s`. */
   unit: string
@@ -10,7 +10,7 @@ export interface Row {
   note?: string
 }
 
-/** `ratio` with `peer`: at least so many times the peer, or at most so many with `ratioAtMost`. */
+/** The target of a row. `ratio`: at least this many times the peer; `ratioAtMost`: at most. */
 export interface Aim {
   ratio?: number
   ratioAtMost?: number
@@ -19,13 +19,13 @@ export interface Aim {
 }
 
 export interface Options {
-  /** How often ours and the peer take turns; the medians are reported. */
+  /** How often ours and the peer take turns. The report shows medians. */
   runs: number
-  /** Less of everything, to see whether it works. */
+  /** Runs a small load, only to see whether it works. */
   quick: boolean
-  /** Tells what is being done. */
+  /** Reports progress. */
   say(text: string): void
-  /** Aborted by Ctrl-C: whoever started something stops it. */
+  /** Aborted by Ctrl-C. Every part then stops what it has started. */
   signal: AbortSignal
 }
 
@@ -33,7 +33,7 @@ export function median(values: number[]): number {
   return quantile(values, 0.5)
 }
 
-/** The smallest value that at least this share of all values does not exceed; the mean of two for a half. */
+/** Returns a quantile of the values; the median of an even number is the mean of the middle two. */
 export function quantile(values: number[], share: number): number {
   if (values.length === 0) return Number.NaN
   const sorted = values.toSorted((a, b) => a - b)
@@ -45,7 +45,7 @@ export function quantile(values: number[], share: number): number {
   return at(Math.ceil(sorted.length * share) - 1)
 }
 
-/** Whether every part of the aim is met; `undefined` where there is none. */
+/** Returns whether a row meets its target, or undefined where it has none. */
 export function isMet({ ours, peer, aim }: Row): boolean | undefined {
   if (!aim) return undefined
   const ratio = peer === undefined ? Number.NaN : ours / peer
@@ -58,7 +58,7 @@ export function isMet({ ours, peer, aim }: Row): boolean | undefined {
   return parts.every(Boolean)
 }
 
-/** The report: a table, then the notes of its rows. */
+/** Returns the report: a table, then the notes of its rows. */
 export function render(rows: Row[]): string {
   const head = ['what', 'ours', 'peer', 'ratio', 'aim', 'verdict']
   const lines = rows.map(row => [
@@ -75,7 +75,7 @@ export function render(rows: Row[]): string {
   const draw = (line: string[]) =>
     line
       .map((cell, column) =>
-        // words to the left, figures to the right
+        // text is left-aligned, figures are right-aligned
         column === 0 || column === 5
           ? cell.padEnd(widths[column] ?? 0)
           : cell.padStart(widths[column] ?? 0)
@@ -106,7 +106,7 @@ function verdictOf(row: Row): string {
   return met ? 'met' : 'MISSED'
 }
 
-/** Three digits that count: `12,300 /s`, `1.27 ms`. */
+/** Formats a value with three significant digits: `12,300 /s`, `1.27 ms`. */
 function figure(value: number, unit: string): string {
   if (!Number.isFinite(value)) return '?'
   const text = value.toLocaleString('en', { maximumSignificantDigits: 3 })

@@ -6,15 +6,15 @@ import { coreSecondsOf, startPeer, startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
 const callers = 16
-/** A single file, and a folder as large as a stranger may ask for at once. */
+/** A single file, and the largest batch of a signed-out person. */
 const batchSizes = [1, 20]
 const knownPerSize = 10_000
 
 /**
- * `POST /verify` of a stranger among so many deposits, half of the fingerprints known, against the one
- * statement it comes down to: prepared on bare `pg`, as the same role under the same policies, with
- * ready tags and without a transaction, as many connections as callers. Deposits are filled in by SQL,
- * the known ones under the tags that the service's own key gives them.
+ * `POST /verify` without a session among many deposits, with half of the fingerprints known. The peer runs
+ * the one statement of the call, prepared on bare `pg`, with the same role and policies, with ready tags,
+ * without a transaction, and on one connection per caller. SQL fills in the deposits, the known ones with
+ * the tags of the service's key.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()
@@ -85,7 +85,7 @@ function itemsOf(digests: Buffer[]) {
   return digests.map(digest => ({ sha256: digest.toString('hex') }))
 }
 
-/** What is measured must find what it should. */
+/** Checks that a measured call finds what it should. */
 async function requireKnown(
   connection: Connection | undefined,
   requests: string[],
@@ -105,7 +105,7 @@ async function requireKnown(
   }
 }
 
-/** Deposits `from` to `to` as far as a look-up reads them; answers fingerprints of some, evenly among them. */
+/** Inserts deposits with the columns that a look-up reads. Returns evenly chosen fingerprints of them. */
 async function fill(
   { owner, company_id, tagsOf }: Insider,
   from: number,
@@ -117,7 +117,7 @@ async function fill(
   const step = Math.floor((to - from) / known.length)
   const client = await owner.connect()
   try {
-    // what a look-up does not read is left out, so nothing may check that it is there
+    // columns that a look-up does not read are omitted, so constraints must be off
     await client.query('set session_replication_role = replica')
     await client.query('create temp table fill (seq bigint, id text, tag bytea, hash bytea)')
     const chunk = 100_000

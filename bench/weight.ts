@@ -8,7 +8,7 @@ import { type Build, readBuild } from '../src/server/site/astro-build.ts'
 import { createSite } from '../src/server/site/site.ts'
 import type { Row } from './table.ts'
 
-/** kB of brotli that the scripts of a page may weigh which run at once, by path below the locale. */
+/** Budgets of the scripts that a page runs at once, in kB of brotli, by path below the locale. */
 export const pageBudgets: Record<string, number> = {
   '': 20,
   '/docs': 20,
@@ -42,21 +42,21 @@ export interface PageWeight {
   scripts: number
   html: number
   css: number
-  /** Whether it loads React. */
+  /** Whether the page loads React. */
   hasIslands: boolean
 }
 
 export interface Scale {
   weigh(path: string): Promise<PageWeight>
   workers(): Record<string, number>
-  /** Latin text in both families; fonts are compressed already. */
+  /** Fonts for Latin text in both families, which are already compressed. */
   fonts(): number
   /** Page paths below the locale. */
   pages: string[]
   close(): void
 }
 
-/** Weighs the pages of `dist` as a browser would load them. */
+/** Weighs the pages of `dist` as a browser loads them. */
 export async function openScale(folder = 'dist'): Promise<Scale> {
   const build = await readBuild(folder)
   const server = await serveBuild(build)
@@ -102,7 +102,7 @@ export async function openScale(folder = 'dist'): Promise<Scale> {
   }
 }
 
-/** What each page and worker weighs beside what it may. */
+/** Compares the weight of each page and worker with its budget. */
 export async function measure(): Promise<Row[]> {
   const scale = await openScale()
   const rows: Row[] = []
@@ -122,7 +122,7 @@ export async function measure(): Promise<Row[]> {
   return rows
 }
 
-/** Everything that scripts and islands of the page import before they run; each file counts once. */
+/** Returns all files that scripts and islands of a page import before they run. */
 function scriptsOf(build: Build, html: string): string[] {
   const roots = [...html.matchAll(/(?:src|component-url|renderer-url)="(\/[^"?]+\.js)/g)]
   const found = new Set<string>()
@@ -135,7 +135,7 @@ function scriptsOf(build: Build, html: string): string[] {
   return [...found]
 }
 
-/** Static imports only: `import(…)` runs later, when the page rests or somebody does what needs it. */
+/** Returns the static imports of a file. `import(…)` runs later. */
 function importsOf(build: Build, path: string): string[] {
   const text = bodyOf(build, path).toString()
   const found = text.matchAll(/(?:\bfrom|\bimport)\s*["'](\.{1,2}\/[^"']+\.js)["']/g)
@@ -153,7 +153,7 @@ function kilobytes(bytes: Uint8Array): number {
   return brotliCompressSync(bytes, { params }).length / 1000
 }
 
-/** The pages of a build for a company that nobody has signed in to; there is no API behind them. */
+/** Serves the pages of a build for a company, without an API. */
 export async function serveBuild(build: Build): Promise<Server> {
   const config: DomainConfig = {
     id: '01978a5e-0000-7000-8000-000000000002',

@@ -40,7 +40,7 @@ class Misuse extends Error {}
 
 const commands: Record<string, Command> = {
   init: {
-    summary: 'create an installation on a host of your own, without the demonstration',
+    summary: 'create an installation on your own host, without the demonstration',
     options: {
       domain: { value: '<host>', means: 'page host; the API answers on api.<host>' },
       name: { value: '<name>', means: 'company name' }
@@ -48,7 +48,7 @@ const commands: Record<string, Command> = {
     run: init
   },
   'setup-code': {
-    summary: 'print a link that makes the first operator',
+    summary: 'print a link to create the first operator',
     run: () => inDeps(setupCode)
   },
   waiting: {

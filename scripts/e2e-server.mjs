@@ -10,7 +10,7 @@ await stopDatabase()
 rmSync(folder, { recursive: true, force: true })
 await import('../src/server/main.ts')
 
-/** One that outlived a killed run would delete the new one's socket when it notices its loss. */
+/** Stops the database of a killed run, which would otherwise delete the new one's socket. */
 async function stopDatabase() {
   const pid = livePostgres()
   if (!pid) return

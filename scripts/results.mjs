@@ -1,4 +1,4 @@
-// Runs a tool that tests and answers what came of it, from the report it leaves in .cache/tests.
+// Runs a test tool and returns its results from the report that it writes to .cache/tests.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { stripVTControlCharacters } from 'node:util'

@@ -1,5 +1,5 @@
-// Makes a clone ready for `npm start` or `npm test`, and does nothing when it already
-// is. The first run happens on whatever Node came with npm, so: plain ESM and `node:` built-ins only.
+// Prepares a clone for `npm start` or `npm test`; does nothing where it is prepared. The first run uses any
+// Node that came with npm, so this file has only plain ESM and `node:` built-ins.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
@@ -35,7 +35,7 @@ function setUp() {
   }
 }
 
-/** Looks without the lock first: what another setup is still changing carries no valid stamp. */
+/** Checks without the lock first. Another setup that is still working has not written its stamp. */
 function ensure(isDone, act) {
   if (isDone()) return
   const release = lock()
@@ -69,7 +69,7 @@ function installStamp() {
     .digest('hex')
 }
 
-/** By name, because the PATH gives the pinned Node even while this file still runs on another. */
+/** Also checks `node` on the PATH, which is the pinned one even while this file runs on another. */
 function requireNode24() {
   if (Number.parseInt(process.versions.node, 10) >= 24) return
   const { stdout } = spawnSync('node', ['-v'], { env, encoding: 'utf8' })
@@ -85,7 +85,7 @@ function isBuilt() {
 
 function build() {
   say('Building the pages; this takes about half a minute')
-  // Taken first: a source that changes during the build then causes another one.
+  // read before the build, so that a source that changes meanwhile causes another one
   const stamp = buildStamp()
   fs.rmSync(buildStampPath, { force: true })
   if (!npm(['run', 'build'], 'on failure')) stop('the build failed; see the reason above')
@@ -112,7 +112,7 @@ function buildStamp() {
   return hash.digest('hex')
 }
 
-/** Every file of the tree in a stable order. The server runs from its sources, so it is left out. */
+/** Returns every file of a tree in a stable order, without the server, which runs from its sources. */
 function filesIn(path) {
   const found = fs.statSync(join(root, path), { throwIfNoEntry: false })
   if (!found || path === 'src/server') return []
@@ -139,7 +139,7 @@ function provideChromium() {
   keepBrowser(chromiumPath, found)
 }
 
-/** The journeys in Firefox are left out where there is none; nobody has to install it by hand. */
+/** Finds or installs Firefox. Without it, its browser tests are skipped. */
 function provideFirefox() {
   const found = namedBrowser('FIREFOX_PATH') || findFirefox() || installFirefox()
   if (!found) {
@@ -177,7 +177,7 @@ function findBrowser(...names) {
   return names.map(findOnPath).find(path => path && runs(path))
 }
 
-/** Exit 0 shows that the shared libraries load, which a file check would not. */
+/** Returns whether a browser starts, which includes its shared libraries. */
 function runs(path) {
   return spawnSync(path, ['--version'], { stdio: 'ignore', timeout: 60_000 }).status === 0
 }
@@ -194,7 +194,7 @@ function installFirefox() {
   return findFirefox()
 }
 
-/** Through the distribution, where that needs no password. */
+/** Installs packages of the distribution, where that needs no password. */
 function installPackages(name, packages, output) {
   if (!findOnPath('apt-get')) return
   const noPassword = ['-n', '--preserve-env=DEBIAN_FRONTEND,http_proxy,https_proxy,no_proxy']
@@ -295,7 +295,7 @@ function tryLock(owner) {
   if (modified === undefined) return false
   const [holder] = readNames(lockPath)
   if (holder === undefined) {
-    // Its owner died between making the folder and signing it.
+    // its owner died between creating the folder and its file
     if (Date.now() - modified > 5_000) removeEmptyLock()
   } else if (!isAlive(holder)) {
     try {
@@ -331,7 +331,7 @@ function isAlive(owner) {
   return now === undefined || now === started
 }
 
-/** Tells a process from a later one with the same number, which containers hand out again. */
+/** Returns when a process started. Tells it apart from a later one with the same id. */
 function startedAt(pid) {
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -1,5 +1,5 @@
-// Runs what asks a database on the oldest PostgreSQL that is taken, 15, and on the bundled one, and says
-// last what came of each.
+// Runs the database tests on the oldest supported PostgreSQL, 15, and on the bundled one, and prints the
+// results of both at the end.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { runVitest } from './results.mjs'

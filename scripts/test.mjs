@@ -1,4 +1,4 @@
-// Runs Vitest, then the browser tests on the build, and leaves the sum in .cache/tests/summary.
+// Runs Vitest, then the browser tests on the build, and writes the results to .cache/tests/summary.
 import { rmSync, writeFileSync } from 'node:fs'
 import { runPlaywright, runVitest, summaryOf } from './results.mjs'
 

@@ -13,11 +13,11 @@ import type { Remembered } from './depositors.ts'
 
 export interface Audit {
   figures: Record<string, number>
-  /** One sentence each; none when everything agrees. */
+  /** One sentence per fault. */
   faults: string[]
 }
 
-/** Statements about the database that hold at any quiet moment: each answers the rows that break it. */
+/** Invariants of the database while nothing runs. Each statement returns the rows that violate it. */
 const invariants: Record<string, string> = {
   'the demonstration is half made': `
     select id, demo from company where demo = 'seeding'`,
@@ -96,7 +96,7 @@ const invariants: Record<string, string> = {
       join request r on (r.company_id, r.id) = (d.company_id, d.request_id) where r.seq <> l.seq`
 }
 
-/** Holds the service to what depositors remember and to what its own tables and files promise. */
+/** Compares the service with what the depositors remember, and its tables and files with each other. */
 export async function audit(service: ServiceProcess, remembered: Remembered[]): Promise<Audit> {
   const pool = new pg.Pool(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
   try {
@@ -126,7 +126,7 @@ export async function audit(service: ServiceProcess, remembered: Remembered[]): 
   }
 }
 
-/** The jobs of the last start may still be at work: on uploads, and on a demonstration cut short. */
+/** Waits for the jobs of the last start to finish uploads and the demonstration. */
 async function waitForQuiet(pool: pg.Pool): Promise<void> {
   for (const until = Date.now() + 90_000; Date.now() < until; await sleep(50)) {
     const { rows } = await pool.query(
@@ -166,7 +166,7 @@ async function compareWithMemory(pool: pg.Pool, remembered: Remembered[]): Promi
   return faults
 }
 
-/** Where there is a demonstration, it is whole and each of its documents recorded at its own time. */
+/** Checks that a demonstration is complete and each of its documents has its own time. */
 async function compareDemo(pool: pg.Pool): Promise<string[]> {
   const { rows: demos } = await pool.query('select from company where demo is not null')
   if (demos.length === 0) return []
@@ -243,7 +243,7 @@ async function compareLeaves(pool: pg.Pool): Promise<string[]> {
   return wrong.length > 0 ? [`${wrong.length} leaves do not have the hash beside them`] : []
 }
 
-/** Reads every acknowledged document's stored file again; answers those whose bytes are not theirs. */
+/** Reads the stored file of every acknowledged document. Returns the documents with wrong bytes. */
 export async function rehash(service: ServiceProcess, remembered: Remembered[]): Promise<string[]> {
   const pool = new pg.Pool(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
   try {

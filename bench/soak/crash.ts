@@ -8,7 +8,7 @@ import { startDepositors } from './depositors.ts'
 export interface CrashReport {
   seed: number
   kills: number
-  /** Kills that took the database down as well. */
+  /** Kills that included the database. */
   database_kills: number
   acknowledged: number
   abandoned: number
@@ -16,9 +16,9 @@ export interface CrashReport {
   first_start_ms: number
   restart_ms: { least: number; median: number; most: number }
   figures: Record<string, number>
-  /** Failures the depositors met and sat out. */
+  /** Failures after which depositors tried again. */
   codes: Record<string, number>
-  /** Errors the service logged, with how often. */
+  /** Errors in the service's log with their counts. */
   logged: Record<string, number>
   exit: number | string | null
   faults: string[]
@@ -33,7 +33,7 @@ const depositorCount = 16
 export async function crash(options: {
   seed: number
   kills: number
-  /** A slower restart is a fault; absent where other work makes times meaningless. */
+  /** A slower restart is a fault. Absent where other work makes times meaningless. */
   maxRestartMs?: number
   onKill?: (text: string) => void
 }): Promise<CrashReport> {

@@ -5,7 +5,7 @@ import { fromProblem } from '../../src/contract/problems.ts'
 import { type Answer, type Client, signUpAt } from '../../tests/helpers/client.ts'
 import type { Random } from '../../tests/helpers/random.ts'
 
-/** A document as its depositor remembers it, which is what the service is held to. */
+/** A document as its depositor remembers it. The service must agree. */
 export interface Remembered {
   host: string
   request: string
@@ -14,8 +14,8 @@ export interface Remembered {
   sha256: string
   size: number
   /**
-   * `acknowledged`: the last PATCH was answered 204, so the service owes the deposit; `failed`: it was
-   * refused for good, so there is none.
+   * `acknowledged`: the last PATCH answered 204, so the service guarantees the deposit. `failed`: it was
+   * refused permanently, so there is none.
    */
   end: 'acknowledged' | 'abandoned' | 'cancelled' | 'failed'
 }
@@ -23,16 +23,16 @@ export interface Remembered {
 export interface Crowd {
   clients: Client[]
   remembered: Remembered[]
-  /** Codes of answers that were no success, with how often they came. */
+  /** Error codes with their counts. */
   codes: Record<string, number>
-  /** Lets everybody finish the document in hand. */
+  /** Stops after everybody has finished their current document. */
   finish(): Promise<void>
 }
 
-/** Documents that several people deposit, so that they share one stored file. */
+/** Documents that several people deposit. They share one stored file. */
 const commonDocuments = 5
 
-/** People who deposit one document after the other, and go on where they were after every failure. */
+/** Starts people who deposit one document after another and resume after every failure. */
 export async function startDepositors(options: {
   port: number
   hosts: string[]
@@ -45,7 +45,7 @@ export async function startDepositors(options: {
   const common = Array.from({ length: commonDocuments }, () => random.bytes(sizeOf(random)))
   let finishing = false
 
-  /** Tries until it is answered; the person comes back after every failure that is not their own. */
+  /** Tries until the call is answered. Repeats it after every failure of the service. */
   async function insist<T>(client: Client | undefined, work: () => Promise<T>): Promise<T> {
     const until = Date.now() + patienceSeconds * 1000
     for (;;) {
@@ -103,7 +103,7 @@ export async function startDepositors(options: {
   }
 }
 
-/** Failures that a person sits out. */
+/** Failures after which a person tries again. */
 const passing = [
   'offline',
   'unavailable',
