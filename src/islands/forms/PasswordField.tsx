@@ -48,3 +48,19 @@ export function PasswordField({ children, ...field }: PasswordFieldProps) {
     </Field>
   )
 }
+
+/** Tells password managers whose password a form is about. */
+export function HiddenUsername({ email }: { email: string }) {
+  return (
+    <input
+      className="sr-only"
+      type="email"
+      name="account"
+      autoComplete="username"
+      value={email}
+      readOnly
+      tabIndex={-1}
+      aria-hidden="true"
+    />
+  )
+}

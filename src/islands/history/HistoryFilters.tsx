@@ -74,30 +74,20 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
             onChoose={category => set({ category })}
           />
         )}
-        <Labelled label={t('history.filters.from')}>
-          {id => (
-            <input
-              id={id}
-              type="date"
-              className="input w-full"
-              max="2999-12-31"
-              value={from ?? ''}
-              onChange={event => set({ from: event.target.value })}
-            />
-          )}
-        </Labelled>
-        <Labelled label={t('history.filters.to')}>
-          {id => (
-            <input
-              id={id}
-              type="date"
-              className="input w-full"
-              max="2999-12-31"
-              value={to ?? ''}
-              onChange={event => set({ to: event.target.value })}
-            />
-          )}
-        </Labelled>
+        {(['from', 'to'] as const).map(name => (
+          <Labelled key={name} label={t(`history.filters.${name}`)}>
+            {id => (
+              <input
+                id={id}
+                type="date"
+                className="input w-full"
+                max="2999-12-31"
+                value={address[name] ?? ''}
+                onChange={event => set({ [name]: event.target.value })}
+              />
+            )}
+          </Labelled>
+        ))}
         {(count > 0 || address.q) && (
           <button
             type="button"

@@ -1,12 +1,10 @@
-import { useState } from 'react'
-import type { AppError } from '../../contract/errors.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { activateAccount } from '../../stores/accounts/mail-links.ts'
 import { continueAfterSignIn } from '../forms/account-form.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
-import { closedLinkState, linkStateFromError, useMailLink } from './use-mail-link.ts'
+import { useClosedLink, useMailLink } from './use-mail-link.ts'
 
 interface ActivateAccountProps {
   company: string
@@ -18,14 +16,9 @@ export const ActivateAccount = withWords(function ActivateAccount({
 }: ActivateAccountProps) {
   const { locale, t } = useWords()
   const link = useMailLink('activate')
-  const [heeded, setOutcome] = useState<'used' | 'over'>()
-  const handleFailure = (error: AppError) => {
-    setOutcome(linkStateFromError(error))
-    return linkStateFromError(error) !== undefined
-  }
+  const { closed: outcome, handleFailure } = useClosedLink(link)
 
   if (link === 'loading') return <div className="sheet" data-state="loading" />
-  const outcome = heeded ?? closedLinkState(link)
   if (link === 'none' || outcome) {
     return (
       <LinkOutcome text={t(outcome ? `links.activate.${outcome}` : 'links.noLink')}>

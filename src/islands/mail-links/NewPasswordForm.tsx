@@ -5,6 +5,7 @@ import { useReadiness, usernameRule } from '../forms/account-form.ts'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
+import { HiddenUsername } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { useWords } from '../kit/use-words.ts'
 
@@ -57,17 +58,7 @@ export function NewPasswordForm(props: NewPasswordFormProps) {
   return (
     <form {...form.props} onSubmit={go} className="flex flex-col gap-4">
       <SignInObstacle obstacle={obstacle} />
-      {/* tells password managers whose password this is */}
-      <input
-        className="sr-only"
-        type="email"
-        name="account"
-        autoComplete="username"
-        value={email}
-        readOnly
-        tabIndex={-1}
-        aria-hidden="true"
-      />
+      <HiddenUsername email={email} />
       {asksForName && <UsernameField form={form} initial={props.username} />}
       <NewPasswordFields
         form={form}

@@ -15,7 +15,7 @@ import { useForm } from '../forms/use-form.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
-import { closedLinkState, linkStateFromError, useMailLink } from './use-mail-link.ts'
+import { useClosedLink, useMailLink } from './use-mail-link.ts'
 
 interface ResetPasswordProps {
   company: string
@@ -25,13 +25,8 @@ interface ResetPasswordProps {
 export const ResetPassword = withWords(function ResetPassword({ company }: ResetPasswordProps) {
   const { t } = useWords()
   const link = useMailLink('reset')
-  const [heeded, setOutcome] = useState<'used' | 'over'>()
-  const handleFailure = (error: AppError) => {
-    setOutcome(linkStateFromError(error))
-    return linkStateFromError(error) !== undefined
-  }
+  const { closed: outcome, handleFailure } = useClosedLink(link)
   if (link === 'loading') return <div className="sheet" data-state="loading" />
-  const outcome = heeded ?? closedLinkState(link)
   if (link === 'none' || outcome) {
     const note = t(outcome ? `links.reset.${outcome}` : 'links.reset.ask')
     return <Ask {...{ note }} email={link === 'none' ? undefined : link.email} />
@@ -41,7 +36,7 @@ export const ResetPassword = withWords(function ResetPassword({ company }: Reset
 
 interface AskProps {
   note: string
-  /** Why the link no longer works. */
+  /** The email of a link that no longer works. */
   email: string | undefined
 }
 

@@ -49,8 +49,20 @@ export function linkStateFromError(error: AppError): 'used' | 'over' | undefined
 }
 
 /** Returns why an opened link no longer works, or `undefined` if it does. */
-export function closedLinkState(link: OpenedLink | 'none'): 'used' | 'over' | undefined {
-  return link === 'none' || link.state === 'open' ? undefined : link.state
+export function closedLinkState(
+  link: OpenedLink | 'none' | 'loading'
+): 'used' | 'over' | undefined {
+  return typeof link === 'string' || link.state === 'open' ? undefined : link.state
+}
+
+/** Returns why a link no longer works, if so; `handleFailure` returns whether an error says that. */
+export function useClosedLink(link: OpenedLink | 'none' | 'loading') {
+  const [refused, setRefused] = useState<'used' | 'over'>()
+  const handleFailure = (error: AppError) => {
+    setRefused(linkStateFromError(error))
+    return linkStateFromError(error) !== undefined
+  }
+  return { closed: refused ?? closedLinkState(link), handleFailure }
 }
 
 /** Asks what the link opens. If that fails it counts as open: using it says what is wrong. */

@@ -10,6 +10,7 @@ import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
+import { AccountSection } from './AccountSection.tsx'
 
 interface EmailFormProps {
   user: UserInfo
@@ -44,13 +45,7 @@ export function ChangeEmail({ user }: EmailFormProps) {
   const failure = state instanceof Error ? state : undefined
   const sent = typeof state === 'object' && 'sentTo' in state ? state : undefined
   return (
-    <section className="sheet flex flex-col gap-4" aria-labelledby="change-email">
-      <div>
-        <h2 id="change-email" className="section-title">
-          {t('me.email.title')}
-        </h2>
-        <p className="meta">{t('me.email.present')}</p>
-      </div>
+    <AccountSection id="change-email" title={t('me.email.title')} note={t('me.email.present')}>
       <form {...form.props} onSubmit={send} className="flex flex-col gap-4">
         <Field
           label={t('me.email.next')}
@@ -72,6 +67,6 @@ export function ChangeEmail({ user }: EmailFormProps) {
           {sent ? t(`me.email.sent.${sent.delivery}`, { email: sent.sentTo }) : ''}
         </p>
       </form>
-    </section>
+    </AccountSection>
   )
 }

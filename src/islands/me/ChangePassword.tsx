@@ -9,9 +9,10 @@ import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { NewPasswordField } from '../forms/NewPasswordField.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
-import { PasswordField } from '../forms/PasswordField.tsx'
+import { HiddenUsername, PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { useWords } from '../kit/use-words.ts'
+import { AccountSection } from './AccountSection.tsx'
 
 interface PasswordFormProps {
   user: UserInfo
@@ -50,25 +51,13 @@ export function ChangePassword({ user }: PasswordFormProps) {
   const isWorking = state === 'working'
   const failure = typeof state === 'object' ? state : undefined
   return (
-    <section className="sheet flex flex-col gap-4" aria-labelledby="change-password">
-      <div>
-        <h2 id="change-password" className="section-title">
-          {t('me.password.title')}
-        </h2>
-        <p className="meta">{t('me.password.effect')}</p>
-      </div>
+    <AccountSection
+      id="change-password"
+      title={t('me.password.title')}
+      note={t('me.password.effect')}
+    >
       <form {...form.props} onSubmit={send} className="flex flex-col gap-4">
-        {/* tells password managers whose password this is */}
-        <input
-          className="sr-only"
-          type="email"
-          name="account"
-          autoComplete="username"
-          value={email}
-          readOnly
-          tabIndex={-1}
-          aria-hidden="true"
-        />
+        <HiddenUsername email={email} />
         <PasswordField
           label={t('me.password.present')}
           name="password"
@@ -94,7 +83,7 @@ export function ChangePassword({ user }: PasswordFormProps) {
           {isWorking ? t('account.securing') : state === 'done' ? t('me.password.done') : ''}
         </p>
       </form>
-    </section>
+    </AccountSection>
   )
 }
 

@@ -9,6 +9,7 @@ import { LazyAccountError } from '../forms/LazyAccountError.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { useWords } from '../kit/use-words.ts'
+import { AccountSection } from './AccountSection.tsx'
 
 interface DeleteAccountProps {
   user: UserInfo
@@ -24,13 +25,7 @@ export function DeleteAccount({ user }: DeleteAccountProps) {
     requestAnimationFrame(() => first.current?.focus())
   }
   return (
-    <section className="sheet flex flex-col gap-4" aria-labelledby="delete-account">
-      <div>
-        <h2 id="delete-account" className="section-title">
-          {t('me.delete.title')}
-        </h2>
-        <p className="meta">{t('me.delete.effect')}</p>
-      </div>
+    <AccountSection id="delete-account" title={t('me.delete.title')} note={t('me.delete.effect')}>
       {isOpen ? (
         <Question user={user} stay={stay} />
       ) : (
@@ -43,7 +38,7 @@ export function DeleteAccount({ user }: DeleteAccountProps) {
           {t('me.delete.open')}
         </button>
       )}
-    </section>
+    </AccountSection>
   )
 }
 

@@ -3,6 +3,7 @@ import { type AppError, asAppError } from '../../contract/errors.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { loadCode } from '../kit/load-code.ts'
 import { useWords } from '../kit/use-words.ts'
+import { AccountSection } from './AccountSection.tsx'
 
 type State =
   | { status: 'idle' | 'saved' }
@@ -38,13 +39,7 @@ export function ExportOwnData() {
   }
 
   return (
-    <section className="sheet flex flex-col gap-4" aria-labelledby="own-data">
-      <div>
-        <h2 id="own-data" className="section-title">
-          {t('me.data.title')}
-        </h2>
-        <p className="meta">{t('me.data.content')}</p>
-      </div>
+    <AccountSection id="own-data" title={t('me.data.title')} note={t('me.data.content')}>
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <button
           ref={button}
@@ -77,6 +72,6 @@ export function ExportOwnData() {
           </button>
         </ErrorNote>
       )}
-    </section>
+    </AccountSection>
   )
 }

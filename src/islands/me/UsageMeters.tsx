@@ -2,6 +2,7 @@ import type { Usage } from '../../contract/users.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
 import { useWords } from '../kit/use-words.ts'
+import { AccountSection } from './AccountSection.tsx'
 
 interface UsageMetersProps {
   usage: Usage
@@ -12,13 +13,7 @@ export function UsageMeters({ usage }: UsageMetersProps) {
   const { locale, t } = useWords()
   const { own, requests_used, requests_limit, storage_used, storage_limit } = usage
   return (
-    <section className="sheet flex flex-col gap-4" aria-labelledby="usage">
-      <div>
-        <h2 id="usage" className="section-title">
-          {t('me.usage.title')}
-        </h2>
-        <p className="meta">{t('me.usage.request')}</p>
-      </div>
+    <AccountSection id="usage" title={t('me.usage.title')} note={t('me.usage.request')}>
       {own && (
         <section className="flex flex-col gap-3" aria-labelledby="own-usage">
           <h3 id="own-usage" className="font-semibold">
@@ -49,7 +44,7 @@ export function UsageMeters({ usage }: UsageMetersProps) {
           share={shareOf(storage_used, storage_limit)}
         />
       </section>
-    </section>
+    </AccountSection>
   )
 }
 
