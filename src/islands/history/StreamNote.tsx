@@ -12,10 +12,9 @@ export function StreamNote({ now }: { now: number | undefined }) {
   const isCut = stream === 'offline' || stream === 'unreachable'
   const asOf = useLastTime(!isCut, now)
   const isOnline = useOnline()
-  const text =
-    stream === 'offline' || stream === 'unreachable'
-      ? t('history.unreachable', { time: formatClock(new Date(asOf ?? Date.now()), locale) })
-      : t(`history.${stream}`)
+  const text = isCut
+    ? t('history.unreachable', { time: formatClock(new Date(asOf ?? Date.now()), locale) })
+    : t(`history.${stream}`)
   return (
     <p
       role="status"
