@@ -4,7 +4,7 @@ import { createPresentCompanies, type PresentCompanies } from '../../core/presen
 import { type DatabaseLocation, requestLogin, unreachable } from './connection-config.ts'
 import { Shares } from './shares.ts'
 
-/** The request pool, opaque: queries run through `inCompany` and `inPlatform` and no other way. */
+/** The database. Queries run only through `inCompany` and `inPlatform`. */
 export interface Db {
   /** Which companies are at work, as far as it is noted here: they share the connections. */
   readonly present: PresentCompanies
@@ -13,15 +13,15 @@ export interface Db {
 }
 
 export type OpenOptions = DatabaseLocation & {
-  /** Told when a connection is lost, which is not a failure of any call. */
+  /** Called when an idle or running connection is lost. */
   onError?: (error: Error) => void
 }
 
-/** All of them serve one company that is alone. */
+/** Connections for everybody. A company that is alone may use all of them. */
 const poolSize = 16
-/** For companies that hold no connection yet, however busy the others are. */
+/** Further connections, only for companies that hold none. */
 const reserve = 4
-/** Searches, exports and other long reads hold no more than these, of all companies together. */
+/** The most connections for searches, exports and other long reads of all companies. */
 const heavySize = 4
 /** What the cores serve at a time; more would only take turns on them. */
 const besideOthers = {
@@ -41,7 +41,7 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
   const pool = new pg.Pool({
     ...requestLogin(options),
     max: poolSize + reserve,
-    // a statement may be sent before the one ahead of it is answered
+    // statements are sent without waiting for earlier answers: see pipelined-transaction.ts
     pipeline: true,
     connectionTimeoutMillis: acquireMillis,
     statement_timeout: statementMillis,
@@ -49,8 +49,8 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
     idle_in_transaction_session_timeout: idleInTransactionMillis,
     types: { getTypeParser }
   })
-  // An error event that nobody listens to ends the process: the pool's is for idle connections, the
-  // client's for those in use.
+  // An error event without a listener ends the process. The pool emits those of idle connections, the
+  // client those of connections in use.
   pool.on('error', onError)
   pool.on('connect', client => client.on('error', onError))
   let closing: Promise<void> | undefined
@@ -74,12 +74,12 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
   return db
 }
 
-/** For this folder only. */
+/** Returns the pool. For this folder only. */
 export function poolOf(db: Db): pg.Pool {
   return openedAs(db).pool
 }
 
-/** Likewise: who may use the pool's connections, and when. */
+/** Returns the shares of the pool. For this folder only. */
 export function sharesOf(db: Db): Shares {
   return openedAs(db).shares
 }

@@ -6,17 +6,17 @@ export type Sharer = string
 /** The platform has a share as a company has. */
 export const platform: Sharer = 'platform'
 
-/** What a transaction is to the others that wait. */
+/** How a transaction waits for a connection. */
 export interface Wish {
-  /** A search, an export or another long read: these hold few connections in all. */
+  /** Marks a search, an export or another long read. These hold few connections in total. */
   isHeavy?: boolean
-  /** Who waits for the answer; with them the wish goes. */
+  /** The waiting client. When it disconnects, the wait ends. */
   caller?: Leaver | undefined
-  /** How long it may wait, where the usual time would break off what is half done. */
+  /** How long to wait, where the usual time would abort something half done. */
   waitMs?: number | undefined
 }
 
-/** A caller that may go before it is answered: an HTTP response. */
+/** A client that may disconnect before it is answered: an HTTP response. */
 export interface Leaver {
   readonly destroyed: boolean
   once(event: 'close', listener: () => void): unknown
@@ -24,21 +24,21 @@ export interface Leaver {
 }
 
 interface Options {
-  /** Connections that everybody may take. */
+  /** Connections for everybody. */
   size: number
-  /** Further ones, for those who hold none. */
+  /** Further connections for sharers that hold none. */
   reserve: number
-  /** Connections that heavy wishes hold at most, of all sharers together. */
+  /** The most connections for long reads of all sharers. */
   heavy: number
   /** What one company holds at most, by kind of wish, while other companies are at work too. */
   besideOthers: { usual: number; heavy: number }
   /** Which companies are at work. */
   present: Pick<PresentCompanies, 'hasOthers'>
-  /** How long somebody waits. */
+  /** How long a transaction waits. */
   waitMs: number
 }
 
-/** A place among the connections, held until it is given back. */
+/** The right to use one connection until it is given back. */
 export interface Share {
   /** Whether other companies are at work too; whoever reads much then reads it in smaller pieces. */
   readonly isBesideOthers: boolean
@@ -50,9 +50,9 @@ interface Waiting {
   serve(): void
 }
 
-/** What a sharer holds and waits for; it is kept only while there is either. */
+/** What a sharer holds and waits for. Removed when it is idle. */
 interface Account {
-  /** When it came or was served last. */
+  /** When it was served last, or came. */
   turn: number
   held: number
   heldHeavy: number
@@ -80,12 +80,15 @@ export class Shares {
     this.#options = options
   }
 
-  /** How many wait. */
+  /** The number of waiting transactions. */
   get waiting(): number {
     return this.#waiting
   }
 
-  /** A share at once where one is free, and otherwise a promise that throws when the wait is over or its caller has gone. */
+  /**
+   * Returns a share at once where one is free, else a promise of one. It rejects when the wait takes too
+   * long or the caller disconnects.
+   */
   take(sharer: Sharer, wish: Wish = {}): Share | Promise<Share> {
     const { isHeavy = false } = wish
     const account = this.#accountOf(sharer)
@@ -185,7 +188,7 @@ export class Shares {
     })
   }
 
-  /** Serves one of those who wait; `false` where none can be served. */
+  /** Serves one waiting transaction. Returns false where none can be served. */
   #serveNext(): boolean {
     const usual = this.#next(false, account => account.held)
     const heavy = this.#next(true, account => account.heldHeavy)
@@ -198,7 +201,7 @@ export class Shares {
     return true
   }
 
-  /** The first in line of the sharer that holds fewest. */
+  /** Returns the first waiting transaction of the sharer that holds the fewest connections. */
   #next(isHeavy: boolean, holds: (account: Account) => number): Waiting | undefined {
     let best: Account | undefined
     for (const [sharer, account] of this.#accounts) {
@@ -235,10 +238,10 @@ class Place implements Share {
   }
 }
 
-/** As PostgreSQL has it, for whoever sorts failures by their code. */
+/** PostgreSQL's code too_many_connections, so that callers treat both failures alike. */
 const tooManyConnections = '53300'
 
-/** Nobody is left who waits for this transaction. */
+/** Thrown where the caller has disconnected while it waited. */
 export class CallerGone extends Error {
   readonly code = tooManyConnections
 
@@ -247,7 +250,7 @@ export class CallerGone extends Error {
   }
 }
 
-/** All connections were in use for so long that another try later makes more sense. */
+/** Thrown where no connection became free in time. */
 class WaitedTooLong extends Error {
   readonly code = tooManyConnections
 
@@ -260,7 +263,7 @@ function queueOf(account: Account, isHeavy: boolean): Waiting[] {
   return isHeavy ? account.heavy : account.usual
 }
 
-/** Those first whose company holds fewest connections, and then those served longest ago. */
+/** Orders by the fewest connections held, then by the longest time since the last service. */
 function byNeed({ place: { account: a } }: Waiting, { place: { account: b } }: Waiting): number {
   return a.held - b.held || a.turn - b.turn
 }
