@@ -20,7 +20,8 @@ import { keepFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { VerifyAddress } from '../kit/VerifyAddress.tsx'
-import { DepositRow, errorText } from './DepositRow.tsx'
+import { DepositRow } from './DepositRow.tsx'
+import { errorText } from './deposit-labels.ts'
 
 interface DepositListProps {
   deposits: readonly QueuedDeposit[]

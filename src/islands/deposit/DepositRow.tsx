@@ -1,18 +1,9 @@
 import { useStore } from '@nanostores/react'
 import { memo } from 'react'
-import type { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import type { SealState } from '../../core/pages/seal-drawing.ts'
-import {
-  formatByteLimit,
-  formatBytes,
-  formatDateTime,
-  formatPercent,
-  formatSpeed,
-  timeLeft
-} from '../../core/text/format.ts'
+import { formatBytes } from '../../core/text/format.ts'
 import { shownName } from '../../core/text/visible-text.ts'
-import { type Locale, localizedPath, type T } from '../../i18n/index.ts'
+import { localizedPath } from '../../i18n/index.ts'
 import { type DepositState, isInterruptible } from '../../stores/deposits/deposit-states.ts'
 import type { QueuedDeposit } from '../../stores/deposits/deposits.ts'
 import {
@@ -31,6 +22,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { ProgressBar } from '../kit/ProgressBar.tsx'
 import { useWords } from '../kit/use-words.ts'
+import { depositLabel, depositSeal, errorText } from './deposit-labels.ts'
 
 interface DepositRowProps {
   deposit: QueuedDeposit
@@ -40,7 +32,7 @@ interface DepositRowProps {
 export const DepositRow = memo(({ deposit }: DepositRowProps) => {
   const { locale, t } = useWords()
   const state = useStore(deposit.$state, { ssr: 'initial' })
-  const words = wordsOf(state, t, locale, shownName(deposit.name))
+  const words = depositLabel(state, t, locale, shownName(deposit.name))
   const { size } = deposit
   const name = shownName(deposit.name)
   const isDone = state.status === 'done'
@@ -50,7 +42,7 @@ export const DepositRow = memo(({ deposit }: DepositRowProps) => {
 
   return (
     <li className="flex gap-3 py-2 max-sm:flex-wrap" data-status={state.status} tabIndex={-1}>
-      <AnimatedSeal state={sealOf(state)} label={label} className="size-8" small />
+      <AnimatedSeal state={depositSeal(state)} label={label} className="size-8" small />
       <div className="grid min-w-0 flex-1 content-start gap-1">
         <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
           <p className="wrap-anywhere min-w-0 font-medium">{name}</p>
@@ -207,95 +199,4 @@ function PictureWords({ deposit, state }: DepositRowProps & { state: DepositStat
         : t('deposit.picture', copy)}
     </p>
   )
-}
-
-function sealOf(state: DepositState): SealState {
-  switch (state.status) {
-    case 'waiting':
-    case 'failed':
-    case 'cancelled':
-      return { kind: 'idle' }
-    case 'hashing':
-      return { kind: 'hashing', progress: state.ratio }
-    case 'preparing':
-    case 'choosing':
-    case 'reserving':
-      return { kind: 'even' }
-    case 'uploading':
-    case 'paused':
-    case 'missing':
-      return { kind: 'uploading', progress: state.ratio }
-    case 'recording':
-      return { kind: 'sealing' }
-    case 'done':
-    case 'duplicate': {
-      const leafHash = state.request.leaf_hash
-      return leafHash ? { kind: 'sealed', leafHash } : { kind: 'sealing' }
-    }
-  }
-}
-
-function wordsOf(state: DepositState, t: T, locale: Locale, name: string): string {
-  switch (state.status) {
-    case 'hashing':
-      return t('deposit.state.hashing', { percent: formatPercent(state.ratio, locale) })
-    case 'uploading':
-      return uploadingWords(state, t, locale)
-    case 'paused': {
-      if (state.by === 'session') return t('deposit.state.signedOut')
-      if (state.by === 'limit') return t('deposit.state.limited')
-      if (state.ratio === 0) return t('deposit.state.paused')
-      return t('deposit.state.pausedAt', { percent: formatPercent(state.ratio, locale) })
-    }
-    case 'missing': {
-      if (state.ratio === 0) return t('deposit.state.missing', { name })
-      const percent = formatPercent(state.ratio, locale)
-      return t('deposit.state.missingAt', { name, percent })
-    }
-    case 'duplicate': {
-      const date = formatDateTime(new Date(state.request.created), locale)
-      return t('deposit.state.duplicate', { date })
-    }
-    case 'done':
-      return t(
-        `deposit.state.${state.request.store === 'fingerprint' ? 'doneFingerprint' : 'done'}`
-      )
-    case 'failed':
-      return errorText(state.error, t, locale) ?? t(`errors.${state.error.code}`)
-    default:
-      return t(`deposit.state.${state.status}`)
-  }
-}
-
-function uploadingWords(
-  state: Extract<DepositState, { status: 'uploading' }>,
-  t: T,
-  locale: Locale
-): string {
-  const percent = formatPercent(state.ratio, locale)
-  if (state.cut) return t('deposit.state.cut', { percent })
-  if (state.bytesPerSecond === undefined) return t('deposit.state.uploading', { percent })
-  const speed = formatSpeed(state.bytesPerSecond, locale)
-  if (state.secondsLeft === undefined) return t('deposit.state.uploadingSpeed', { percent, speed })
-  const { unit, value } = timeLeft(state.secondsLeft)
-  const left = t(`deposit.left.${unit}`, { count: value })
-  return t('deposit.state.uploadingLeft', { percent, speed, left })
-}
-
-/** Errors whose figures or field need more than the sentence of their code. */
-export function errorText(error: AppError, t: T, locale: Locale): string | undefined {
-  const { figures, fields } = error
-  if (error.code === 'storage_limit_reached' && figures) {
-    const used = formatBytes(figures.used, locale)
-    return t('errors.storage_limit_reached', {
-      used,
-      limit: formatByteLimit(figures.limit, locale)
-    })
-  }
-  const rule = fields?.['name']
-  if (rule) {
-    const why = t(`fields.${rule.rule}`, { limit: rule.limit ?? '' })
-    return t('deposit.nameRefused', { why })
-  }
-  return undefined
 }

@@ -1,0 +1,105 @@
+import type { AppError } from '../../contract/errors.ts'
+import type { SealState } from '../../core/pages/seal-drawing.ts'
+import {
+  formatByteLimit,
+  formatBytes,
+  formatDateTime,
+  formatPercent,
+  formatSpeed,
+  timeLeft
+} from '../../core/text/format.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import type { DepositState } from '../../stores/deposits/deposit-states.ts'
+
+/** Returns what the seal of a deposit shows. */
+export function depositSeal(state: DepositState): SealState {
+  switch (state.status) {
+    case 'waiting':
+    case 'failed':
+    case 'cancelled':
+      return { kind: 'idle' }
+    case 'hashing':
+      return { kind: 'hashing', progress: state.ratio }
+    case 'preparing':
+    case 'choosing':
+    case 'reserving':
+      return { kind: 'even' }
+    case 'uploading':
+    case 'paused':
+    case 'missing':
+      return { kind: 'uploading', progress: state.ratio }
+    case 'recording':
+      return { kind: 'sealing' }
+    case 'done':
+    case 'duplicate': {
+      const leafHash = state.request.leaf_hash
+      return leafHash ? { kind: 'sealed', leafHash } : { kind: 'sealing' }
+    }
+  }
+}
+
+/** Returns the state of a deposit in words. */
+export function depositLabel(state: DepositState, t: T, locale: Locale, name: string): string {
+  switch (state.status) {
+    case 'hashing':
+      return t('deposit.state.hashing', { percent: formatPercent(state.ratio, locale) })
+    case 'uploading':
+      return uploadingWords(state, t, locale)
+    case 'paused': {
+      if (state.by === 'session') return t('deposit.state.signedOut')
+      if (state.by === 'limit') return t('deposit.state.limited')
+      if (state.ratio === 0) return t('deposit.state.paused')
+      return t('deposit.state.pausedAt', { percent: formatPercent(state.ratio, locale) })
+    }
+    case 'missing': {
+      if (state.ratio === 0) return t('deposit.state.missing', { name })
+      const percent = formatPercent(state.ratio, locale)
+      return t('deposit.state.missingAt', { name, percent })
+    }
+    case 'duplicate': {
+      const date = formatDateTime(new Date(state.request.created), locale)
+      return t('deposit.state.duplicate', { date })
+    }
+    case 'done':
+      return t(
+        `deposit.state.${state.request.store === 'fingerprint' ? 'doneFingerprint' : 'done'}`
+      )
+    case 'failed':
+      return errorText(state.error, t, locale) ?? t(`errors.${state.error.code}`)
+    default:
+      return t(`deposit.state.${state.status}`)
+  }
+}
+
+function uploadingWords(
+  state: Extract<DepositState, { status: 'uploading' }>,
+  t: T,
+  locale: Locale
+): string {
+  const percent = formatPercent(state.ratio, locale)
+  if (state.cut) return t('deposit.state.cut', { percent })
+  if (state.bytesPerSecond === undefined) return t('deposit.state.uploading', { percent })
+  const speed = formatSpeed(state.bytesPerSecond, locale)
+  if (state.secondsLeft === undefined) return t('deposit.state.uploadingSpeed', { percent, speed })
+  const { unit, value } = timeLeft(state.secondsLeft)
+  const left = t(`deposit.left.${unit}`, { count: value })
+  return t('deposit.state.uploadingLeft', { percent, speed, left })
+}
+
+/** Returns a sentence for errors whose figures or field need more than the sentence of their code. */
+export function errorText(error: AppError, t: T, locale: Locale): string | undefined {
+  const { figures, fields } = error
+  if (error.code === 'storage_limit_reached' && figures) {
+    const used = formatBytes(figures.used, locale)
+    return t('errors.storage_limit_reached', {
+      used,
+      limit: formatByteLimit(figures.limit, locale)
+    })
+  }
+  const rule = fields?.['name']
+  if (rule) {
+    const why = t(`fields.${rule.rule}`, { limit: rule.limit ?? '' })
+    return t('deposit.nameRefused', { why })
+  }
+  return undefined
+}
