@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import pg from 'pg'
 import { createPresentCompanies, type PresentCompanies } from '../../core/present-companies.ts'
 import { type DatabaseLocation, requestLogin, unreachable } from './connection-config.ts'
-import { Shares } from './shares.ts'
+import { Shares } from './connection-shares.ts'
 
 /** The database. Queries run only through `inCompany` and `inPlatform`. */
 export interface Db {

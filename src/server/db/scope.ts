@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Transaction } from 'kysely'
+import { platform, type Share, type Sharer, type Wish } from './connection-shares.ts'
 import { type Db, poolOf, sharesOf } from './open.ts'
 import {
   errorState,
@@ -10,9 +11,8 @@ import {
 import type { Prepared } from './prepared-statements.ts'
 import { executorProps } from './query-executor.ts'
 import type { Database } from './schema.ts'
-import { platform, type Share, type Sharer, type Wish } from './shares.ts'
 
-export type { Leaver, Wish } from './shares.ts'
+export type { Leaver, Wish } from './connection-shares.ts'
 
 declare const brand: unique symbol
 /** The id of a tenant. A request has exactly one, which its host name decides. */

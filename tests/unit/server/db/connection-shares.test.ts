@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import { expect, test, vi } from 'vitest'
-import { type Share, Shares, type Wish } from '../../../../src/server/db/shares.ts'
+import { type Share, Shares, type Wish } from '../../../../src/server/db/connection-shares.ts'
 
 const present = { hasOthers: () => false }
 const options = {
