@@ -140,8 +140,12 @@ export const attacks: Record<string, Attack> = {
   'a signature spelt otherwise': ({ token }) => token.slice(0, -1) + after(token.slice(-1)),
   'a header spelt otherwise': ({ token }) => `${token.split('.')[0]}=.${rest(token)}`,
   'a signature with padding': ({ token }) => `${token}==`,
-  'standard base64': ({ token }) =>
-    token.slice(0, -86) + Buffer.from(token.slice(-86), 'base64url').toString('base64'),
+  'standard base64': async loot => {
+    let token = loot.token
+    // about one signature in fifteen is spelled alike in both alphabets
+    while (!/[-_]/.test(token.slice(-86))) token = await byServer(loot, {})
+    return token.slice(0, -86) + Buffer.from(token.slice(-86), 'base64url').toString('base64')
+  },
   'two parts': ({ token }) => token.split('.').slice(0, 2).join('.'),
   'four parts': ({ token }) => `${token}.AAAA`,
   'five parts': ({ token }) => `${token}.AAAA.AAAA`,

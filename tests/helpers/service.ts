@@ -23,7 +23,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
   const databaseDir = join(dataDir, 'pg')
   const logFile = join(folder, 'service.log')
   const port = await freePort()
-  const managementPort = await freePort()
+  const managementPort = await freePort(port)
   let running: { child: ChildProcess; ended: Promise<number | string | null> } | undefined
 
   /** Answers the milliseconds from the start of the process to its first `/readyz` 200. */
@@ -138,9 +138,10 @@ function build(): void {
  * Below the range the system gives to outgoing connections: a client that keeps trying a port of that
  * range while nobody listens there may connect to itself.
  */
-export async function freePort(): Promise<number> {
+export async function freePort(taken?: number): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)
+    if (port === taken) continue
     const server = createServer()
     const free = await new Promise<boolean>(resolve => {
       server.once('error', () => resolve(false))
