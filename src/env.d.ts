@@ -10,9 +10,9 @@ declare global {
       /** `http://localhost:4321` and `http://api.localhost:4321`. */
       origin: string
       apiOrigin: string
-      /** Id of the running build: an open page of another one offers to reload. */
+      /** Id of the running build. An open page of another build offers to reload. */
       buildId: string
-      /** Fingerprints a minute that one network may ask about, signed out. */
+      /** Number of fingerprints per minute that one network may verify without signing in. */
       checksPerMinute: number
       /** Hands the finished page to the cache of `server/site/site.ts`. */
       keepPage: (page: { status: number; headers: Record<string, string>; body: string }) => void

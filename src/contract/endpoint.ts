@@ -22,7 +22,7 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   errors: readonly ErrorCode[]
   /** Whether an `Idempotency-Key` is honoured or required. */
   idempotency?: 'honoured' | 'required'
-  /** Of the JSON body; 256 kB when absent. */
+  /** Largest size of the JSON body; 256 kB when absent. */
   maxBytes?: number
   /** A list in pages. The header `Link` names the next page. */
   paged?: boolean

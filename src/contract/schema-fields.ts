@@ -48,7 +48,9 @@ export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): F
   ]
 }
 
-/** `['number', 'null']` → `'number'`; `isNullable` tells the rest. */
+/**
+ * Returns the type without `null`, which `isNullable` reports: `['number', 'null']` → `'number'`
+ */
 function typeOf({ type }: JsonSchema): string | undefined {
   return [type].flat().find(each => each !== 'null')
 }

@@ -1,6 +1,6 @@
 import type { WordKey } from './keys.ts'
 
-/** What the interface speaks. The first is the catch-all. */
+/** The languages of the interface. The first is the default. */
 export const locales = ['en', 'fr'] as const
 export type Locale = (typeof locales)[number]
 export const defaultLocale: Locale = 'en'
@@ -29,7 +29,7 @@ export function isLocale(text: unknown): text is Locale {
   return locales.some(locale => locale === text)
 }
 
-/** `fr`, `/verify` → `/fr/verify`; a locale that is there already is replaced. */
+/** Adds the locale to a path, or replaces the one it has: `fr`, `/verify` → `/fr/verify` */
 export function localizedPath(locale: Locale, path: string): string {
   const [, first = '', ...rest] = path.split('/')
   const kept = isLocale(first) ? rest : [first, ...rest]
@@ -37,8 +37,9 @@ export function localizedPath(locale: Locale, path: string): string {
 }
 
 /**
- * The words of an island or shell module. Same syntax as i18next: `{{name}}`, and `count` chooses
- * between `key_one` and `key_other`; numbers are written the way the locale writes them.
+ * Returns the function that translates the words of an island or shell module. The syntax is that
+ * of i18next: `{{name}}` is replaced, and `count` chooses between `key_one` and `key_other`.
+ * Numbers are formatted for the locale.
  */
 export function translator(locale: Locale, words: Words): T<string> {
   const plurals = new Intl.PluralRules(languageTag(locale))

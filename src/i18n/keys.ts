@@ -17,7 +17,7 @@ import type setup from './en/setup.json'
 import type shell from './en/shell.json'
 import type verify from './en/verify.json'
 
-/** The English sentences of pages; a test holds the other languages to the same keys. */
+/** The English sentences of pages. A test checks that the other languages have the same keys. */
 interface Catalogue {
   account: typeof account
   common: typeof common
@@ -41,7 +41,10 @@ interface Catalogue {
 
 export type Namespace = keyof Catalogue
 
-/** Namespaces whose keys come from the API or the contract as plain text; tests hold a sentence for each. */
+/**
+ * Namespaces whose keys are plain text of the API or the contract. Tests check that each key has a
+ * sentence.
+ */
 type OpenNamespace = 'docs' | 'errors' | 'fields'
 
 /** The keys of one namespace: `'signIn.submit'` of `account`. */

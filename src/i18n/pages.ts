@@ -4,14 +4,15 @@ import { type Locale, type T, translator, type Words } from './index.ts'
 import type { KeyIn, Namespace } from './keys.ts'
 
 /**
- * Words of one namespace for the page that is being rendered. i18next only holds the catalogues: its
- * own `t` and language are one for the whole process, and concurrent requests would swap them.
+ * Returns the function that translates the words of one namespace for the page that is being
+ * rendered. i18next only holds the catalogues: its own `t` and language exist once per process, and
+ * concurrent requests would change them for each other.
  */
 export function wordsFor<Name extends Namespace>(locale: Locale, namespace: Name): T<KeyIn<Name>> {
   return translator(locale, bundle(locale, namespace))
 }
 
-/** The namespaces an island needs, as its `words` property. */
+/** Returns the words of the namespaces that an island needs, for its property `words`. */
 export function wordsOf(locale: Locale, ...namespaces: Namespace[]): Record<string, Words> {
   return Object.fromEntries(namespaces.map(name => [name, bundle(locale, name)]))
 }

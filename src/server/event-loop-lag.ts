@@ -11,7 +11,9 @@ export interface EventLoopLag extends Disposable {
   ms(): number
 }
 
-/** Watches how late a timer comes: the process is asked for more than it can do. */
+/**
+ * Watches how late a timer fires. A late timer means that the process has more work than it can do.
+ */
 export function watchEventLoopLag(now: () => number = () => performance.now()): EventLoopLag {
   const read = createLagMeter()
   let last = now()

@@ -6,7 +6,10 @@ import { startOfflineBanner } from './offline-banner.ts'
 import { startSmoothScroll } from './smooth-scroll.ts'
 import { startUserMenu } from './user-menu.ts'
 
-/** What a page does not need at once: bar and drawer work without it, as far as the browser's own go. */
+/**
+ * Starts what a page does not need at once. Until then bar and drawer work with what the browser
+ * itself provides.
+ */
 export function startDeferred(): void {
   watchForBuilds()
   startDrawerSwipe()

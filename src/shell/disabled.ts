@@ -6,8 +6,8 @@ import { $blocked, $user, refreshUser } from '../stores/users.ts'
 import { onClick, onThisPageAndNext, pageLocale } from './kit/page.ts'
 
 /**
- * Fills the page of a disabled account with what its address says, and with what the API says as soon
- * as that is known: an address can be written by anybody.
+ * Fills the page of a disabled account: first from the page's address, which anybody can forge,
+ * then from the answer of the API.
  */
 export function startDisabledPage(): void {
   onThisPageAndNext(() => {

@@ -2,11 +2,14 @@ import { onThisPageAndNext } from './kit/page.ts'
 
 /** Below this width the drawer covers the page and is opened by a swipe. */
 const overlay = matchMedia('(max-width: 959.98px)')
-/** A finger that sets down this close to the edge may mean the drawer. */
+/** A touch that begins this close to the edge can open the drawer. */
 const edgePx = 25
 const pullPx = 40
 
-/** What the browser's popover leaves open: the finger at the edge, and focus that moves on. */
+/**
+ * Adds what the browser's popover lacks: it opens by a swipe from the edge and closes when the
+ * focus leaves it.
+ */
 export function startDrawerSwipe(): void {
   onThisPageAndNext(closeWhenLeft)
   startSwipe()
@@ -51,7 +54,9 @@ function open(): void {
   drawerOf()?.showPopover(source ? { source } : {})
 }
 
-/** A page that is zoomed in is panned sideways by the finger that would otherwise pull the drawer. */
+/**
+ * Notes whether the page is zoomed in: a swipe then moves the page and must not open the drawer.
+ */
 function markZoom(): void {
   const isZoomed = (visualViewport?.scale ?? 1) > 1.01
   document.documentElement.toggleAttribute('data-zoomed', isZoomed)

@@ -2,7 +2,10 @@ import type { UserInfo } from '../contract/users.ts'
 import { formatByteLimit, formatBytes } from '../core/text/format.ts'
 import { pageLocale, pageWords } from './kit/page.ts'
 
-/** In the drawer: what is used of requests and storage, a meter where there is a limit, and what is left. */
+/**
+ * Shows in the drawer how many requests and how much storage are used and left, with a bar where
+ * there is a limit.
+ */
 export function drawUsage(user: UserInfo): void {
   const { usage, usage_remaining } = user
   const { requests, storage } = usage_remaining
@@ -45,7 +48,7 @@ export function drawUsage(user: UserInfo): void {
 
 interface Meter {
   left: string
-  /** Absent from an older API, as is the limit; `null` is no limit. */
+  /** Undefined where an older API answers, like the limit. A limit of `null` means unlimited. */
   used: number | undefined
   limit: number | null | undefined
   words: (used: number, limit: number | null) => string

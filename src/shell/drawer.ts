@@ -4,7 +4,10 @@ import { onClick, onPage } from './kit/page.ts'
 const permanent = matchMedia('(min-width: 1280px)')
 const key = 'vidimus:drawer'
 
-/** Below 1280 px the browser's own popover does most of it: Escape, outside clicks, the way back of focus. */
+/**
+ * Starts the drawer. Below 1280 px the browser's own popover handles Escape, outside clicks and the
+ * return of the focus.
+ */
 export function startDrawer(): void {
   onClick('#menu', (_button, event) => {
     if (!permanent.matches) return

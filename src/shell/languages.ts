@@ -3,7 +3,10 @@ import { dropDrafts } from '../stores/form-drafts.ts'
 import { buildOf, onClick, onPage, pageWords } from './kit/page.ts'
 import { toast } from './kit/toasts.ts'
 
-/** Without this module the links still lead to the other language's home page. */
+/**
+ * Starts the language links, which change the language of the present page. Without this module
+ * they lead to the home page in the other language.
+ */
 export function startLanguages(): void {
   onPage(() => dropDrafts(localizedPath(defaultLocale, location.pathname)))
   onClick('a[data-locale]', (link, event) => {

@@ -2,7 +2,7 @@ import { onClick, onPage } from './kit/page.ts'
 
 const names = ['email', 'username', 'redirect']
 
-/** Links to sign-in and sign-up updateLinks on what an invitation put into the address. */
+/** Adds the query parameters of an invitation to the links to sign-in and sign-up. */
 export function keepLinkParams(): void {
   onPage(updateLinks)
   addEventListener('hashchange', updateLinks)

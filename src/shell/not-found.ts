@@ -1,6 +1,9 @@
 import { onPage } from './kit/page.ts'
 
-/** Fills the address into the heading of the not-found page, which is one for the whole host. */
+/**
+ * Writes the address into the heading of the not-found page, because the server sends the same page
+ * for every address.
+ */
 export function fillNotFound(): void {
   onPage(() => {
     const heading = document.querySelector<HTMLElement>('[data-not-found]')

@@ -8,7 +8,7 @@ import { toast } from './kit/toasts.ts'
 
 type Redirect = Exclude<ReturnType<typeof checkGuard>, 'stay'>
 
-/** Leads a visitor away from a page that is not for them. Loaded when that happens. */
+/** Redirects a visitor from a page that they may not see. Loaded only when needed. */
 export async function redirectVisitor(
   answer: Redirect,
   reason: 'ended' | undefined

@@ -8,7 +8,10 @@ import { isUploading, uploadsEnd } from './uploads/running-uploads.ts'
 let user: UserInfo | undefined
 let drawUsage: (user: UserInfo) => void = () => {}
 
-/** Keeps the session, shows who is signed in, and leads away from pages that are not for them. */
+/**
+ * Keeps the session, shows who is signed in, and redirects visitors from pages that they may not
+ * see.
+ */
 export function startSessions(): void {
   // Where a file is lost, the next page tries again. Chromium remembers a lost file, so that a reload
   // has to help, and `reloadOnLostFiles` reloads each path once.
@@ -54,7 +57,10 @@ function applySession(): void {
   document.dispatchEvent(new Event('vidimus:changed'))
 }
 
-/** Redirects early; what protects people's data is the API. */
+/**
+ * Redirects a visitor whom the page's guard refuses. The API protects the data; this only saves a
+ * detour.
+ */
 async function guard(reason?: 'ended'): Promise<void> {
   const answer = answerOfPage()
   if (answer === 'stay') return

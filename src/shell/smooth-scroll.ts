@@ -2,7 +2,7 @@ import { onClick } from './kit/page.ts'
 
 const scrollMs = 300
 
-/** Places on the same page are scrolled to, so that one sees where one goes. */
+/** Scrolls smoothly to a target on the same page, so that people see where it is. */
 export function startSmoothScroll(): void {
   onClick('a[href^="#"]:not(.skip-link)', (link, event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return

@@ -35,7 +35,7 @@ export function startShell(): void {
   onPage(() => whenIdle(() => loadDeferred().catch(() => {})))
 }
 
-/** Shows what the page before has achieved. */
+/** Shows the message that the previous page left. */
 function startNews(): void {
   document.addEventListener('vidimus:news', event => {
     if (!(event instanceof CustomEvent) || typeof event.detail !== 'string') return

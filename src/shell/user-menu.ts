@@ -2,14 +2,14 @@ import { onThisPageAndNext } from './kit/page.ts'
 
 const openMs = 300
 const closeMs = 250
-/** Letters that follow within this time are one word. */
+/** Letters typed within this time of each other form one word. */
 const typeAheadMs = 1000
 
 interface Menu {
   button: HTMLElement
   panel: HTMLElement
   typeAhead: ReturnType<typeof createTypeAhead>
-  /** Opened by the pointer resting on it, so it closes when the pointer leaves. */
+  /** The pointer opened the menu by resting on it, so it closes when the pointer leaves. */
   isHovered: boolean
   stopTimer: () => void
 }
@@ -55,7 +55,7 @@ function leave({ panel, isHovered }: Menu): void {
   if (isHovered && isOpen(panel) && !panel.contains(document.activeElement)) panel.hidePopover()
 }
 
-/** A click opens at once, and keeps open what the pointer has opened. */
+/** Opens the menu at a click, or keeps it open if the pointer has opened it. */
 function pin(menu: Menu, event: MouseEvent): void {
   const { panel } = menu
   menu.stopTimer()

@@ -35,7 +35,7 @@ export interface Environment {
   now(): number
   /** From 0 to 1. */
   random(): number
-  /** Calls `run` once after `ms` milliseconds. Returns what cancels it. */
+  /** Calls `run` once after `ms` milliseconds. Returns the function that cancels it. */
   after(ms: number, run: () => void): () => void
   place(): Place
   /** Language tag of the page. */
@@ -53,14 +53,20 @@ export interface Environment {
   store(key: string, value: string | undefined): void
   /** Opens a channel to the other tabs of this origin. `onMessage` runs for what they send. */
   openChannel(name: string, onMessage: (message: unknown) => void): Channel
-  /** Requests a lock that one tab has at a time. Returns what releases it or ends the request. */
+  /**
+   * Requests a lock that one tab has at a time. Returns the function that releases it or ends the
+   * request.
+   */
   holdLock(name: string, asked: LockRequest): () => void
   isVisible(): boolean
-  /** Calls `run` when the page is left, for good or for the browser's cache. Returns what ends it. */
+  /**
+   * Calls `run` when the page is left, for good or for the browser's cache. Returns the function
+   * that stops this.
+   */
   onHide(run: () => void): () => void
-  /** Calls `run` when the page or the network comes back. Returns what ends it. */
+  /** Calls `run` when the page or the network comes back. Returns the function that stops this. */
   onWake(run: () => void): () => void
-  /** Calls `run` when the device loses its network. Returns what ends it. */
+  /** Calls `run` when the device loses its network. Returns the function that stops this. */
   onOffline(run: () => void): () => void
   openKeys(email: string, password: string): Promise<Keys>
   /** Returns how hard the password is to guess for somebody who knows these words. */

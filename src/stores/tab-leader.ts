@@ -14,7 +14,7 @@ interface TabGroupOptions {
     Environment,
     'now' | 'after' | 'openChannel' | 'holdLock' | 'isVisible' | 'onWake' | 'onHide'
   >
-  /** Runs when this tab becomes the leader. Returns what stops its work. */
+  /** Runs when this tab becomes the leader. Returns the function that stops its work. */
   lead: () => () => void
   /** Runs when another tab is the leader. */
   follow: () => void

@@ -100,7 +100,10 @@ async function settleLocale(user: UserInfo): Promise<void> {
   else if (user.locale !== pageLocale()) switchLanguage(user.locale, start)
 }
 
-/** The sign-in screen opens another page anyway, in the language of the cookie. */
+/**
+ * Switches the page to a language. After a sign-in another page opens anyway, in the language of
+ * the cookie.
+ */
 function switchLanguage(locale: Locale, start: SessionStart): void {
   const address = rememberLanguage(locale)
   if (start === 'restored') environment().replacePage(address)

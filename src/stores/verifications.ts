@@ -194,7 +194,10 @@ interface Question {
   sha256: string
 }
 
-/** Returns undefined if there is no fingerprint to ask about. The check then has the reason. */
+/**
+ * Returns the check with its fingerprint, computed where it is not known. Returns undefined if that
+ * fails; the check then has the error.
+ */
 async function fingerprint({ id, sha256 }: Check): Promise<Question | undefined> {
   if (sha256) return { id, sha256 }
   const file = files.get(id)
@@ -257,7 +260,10 @@ function pauseAfter(error: AppError, failures: number): number | undefined {
   return Math.max(ms ?? steadyRetryMs, (retryAfter ?? 0) * 1000)
 }
 
-/** Waits. A stop, signing in and, after `offline`, the return of the network end it early. */
+/**
+ * Waits for `ms`. The wait ends early when the checks are stopped, when the person signs in and,
+ * after `offline`, when the network returns.
+ */
 function pause(error: AppError, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { after, now, onWake } = environment()
@@ -305,7 +311,7 @@ function settle(id: number, answer: Answer): void {
   change(id, { state: { step: 'done', answer } })
 }
 
-/** A check that was stopped meanwhile stays stopped. */
+/** Records the error of a check, unless the check was stopped meanwhile. */
 function fail(id: number, error: AppError): void {
   if (stateOf(id)?.step !== 'stopped') change(id, { state: { step: 'failed', error } })
 }

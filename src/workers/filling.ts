@@ -1,10 +1,13 @@
-/** A buffer and how much of it holds the file: nothing at its end. */
+/** A buffer and the number of its bytes that come from the file: 0 at the end of the file. */
 export interface Filled {
   buffer: ArrayBuffer
   length: number
 }
 
-/** Answers buffers filled with what follows in the file, the same ones where the browser can do that. */
+/**
+ * Returns a function that fills a buffer with the next bytes of the file. Where the browser can
+ * read into a given buffer, it returns the same buffer, otherwise a new one.
+ */
 export function openFilling(file: Blob): (buffer: ArrayBuffer) => Promise<Filled> {
   try {
     const reader = file.stream().getReader({ mode: 'byob' })

@@ -10,7 +10,7 @@ interface Hasher {
   digest(): string
 }
 
-/** The bytes of a file in order; a piece is the caller's until the next one is asked for. */
+/** The bytes of a file in order. Each piece is valid until the next one is requested. */
 export type Pieces = AsyncIterable<Uint8Array>
 
 interface FingerprintOptions {
@@ -19,7 +19,7 @@ interface FingerprintOptions {
   read?: (file: Blob) => Pieces
 }
 
-/** SHA-256 of a file in hex, by one streaming path for every size. */
+/** Returns the SHA-256 of a file in hex. Files of every size are read as a stream. */
 export async function fingerprint(
   file: Blob,
   { onProgress, startHasher = createHasher, read = readHere }: FingerprintOptions = {}
@@ -35,7 +35,10 @@ export async function fingerprint(
   return hasher.digest()
 }
 
-/** The next piece is read while the current one is hashed, so memory stays at two pieces. */
+/**
+ * Yields the pieces of a file. Reads the next piece while the current one is hashed, so that at
+ * most two are in memory.
+ */
 export async function* readHere(file: Blob): AsyncGenerator<Uint8Array> {
   let reading = readPiece(file, 0)
   let done = 0
@@ -49,7 +52,10 @@ export async function* readHere(file: Blob): AsyncGenerator<Uint8Array> {
   await reading
 }
 
-/** WASM where the policy lets it run, else the same algorithm in JavaScript (about five times slower). */
+/**
+ * Returns a hasher: WASM where the content security policy allows it, else the same algorithm in
+ * JavaScript, which is about five times slower.
+ */
 export async function createHasher(): Promise<Hasher> {
   try {
     const hasher = await createSHA256()

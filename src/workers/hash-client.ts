@@ -1,11 +1,11 @@
 import { type AskOptions, createPool } from './pool.ts'
 
-/** Two files at once: one disk and a phone's cores gain nothing from more. */
+/** More than two files at once gain nothing: they share one disk and a phone's few cores. */
 const maxWorkers = 2
 
 /**
- * Hex SHA-256 of a file, computed in a worker; further files wait for one of two workers. Rejects
- * with `file_unreadable`, or with `Error('terminated')` once `signal` has killed the worker.
+ * Returns the SHA-256 of a file in hex, computed in one of two workers. Further files wait. Rejects
+ * with `file_unreadable`, or with `Error('terminated')` when `signal` is aborted.
  */
 export const hashFile: (file: Blob, options?: AskOptions) => Promise<string> = createPool(
   maxWorkers,

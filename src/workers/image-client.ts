@@ -3,7 +3,7 @@ import { reduceAboveBytes } from '../contract/limits.ts'
 import type { ReducedPicture } from './image.ts'
 import { type AskOptions, createPool } from './pool.ts'
 
-/** Names the way of reducing; another scaler or encoder setting takes another number. */
+/** Names how a picture was reduced. Another scaler or encoder setting gets another number. */
 const tool = 'vidimus/1 canvas'
 
 export interface Reduction {
@@ -12,20 +12,20 @@ export interface Reduction {
 }
 
 /**
- * Whether a reduced copy is tried: of every picture that is large enough, except drawings, which have no
- * pixels. What the browser cannot decode, and animations, go unchanged.
+ * Returns whether to try a reduced copy: for every large enough picture except drawings, which have
+ * no pixels. Animations and pictures that the browser cannot decode stay unchanged.
  */
 export function isReducible({ size, type }: Pick<Blob, 'size' | 'type'>): boolean {
   return size > reduceAboveBytes && type.startsWith('image/') && !type.startsWith('image/svg')
 }
 
-/** One picture at a time: a decoded one takes four bytes per pixel. */
+/** Reduces one picture at a time, because a decoded one takes four bytes per pixel. */
 const askWorker = createPool<Blob, ReducedPicture | undefined>(
   1,
   () => new Worker(new URL('./image.ts', import.meta.url), { type: 'module' })
 )
 
-/** The reduced JPEG and how it was made; nothing for files that go unchanged. */
+/** Returns the reduced JPEG and how it was made, or undefined for a file that stays unchanged. */
 export async function reducePicture(
   file: Blob,
   options: AskOptions = {}

@@ -15,7 +15,10 @@ addEventListener('message', (event: MessageEvent<Blob>) => {
   void run(event.data).then(answer => postMessage(answer))
 })
 
-/** No result where the browser cannot decode the picture: it then goes as it is. */
+/**
+ * Returns the reduced picture, or no result where the browser cannot decode the picture. The file
+ * is then deposited unchanged.
+ */
 async function run(file: Blob): Promise<WorkerAnswer<ReducedPicture | undefined>> {
   try {
     return { kind: 'done', result: await reduce(file) }

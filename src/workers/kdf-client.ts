@@ -6,7 +6,7 @@ import type { PoolWorker } from './pool.ts'
 import type { Signer } from './signer.ts'
 
 export interface Keys extends Signer {
-  /** Ends the worker, and with it the key. */
+  /** Ends the worker, which forgets the keys. */
   close(): void
 }
 
@@ -14,9 +14,9 @@ type Question = Exclude<KdfRequest, { kind: 'open' }>
 type Unnumbered<Message> = Message extends unknown ? Omit<Message, 'id'> : never
 
 /**
- * The keys of an e-mail and password, derived in a worker that keeps them and answers strings only.
- * Throws `invalid_input` where one of them has no canonical form. The worker ends by itself after a
- * minute; calls then reject with `cancelled`.
+ * Derives the keys of an e-mail and a password in a worker that never returns them, only signed
+ * texts. Throws `invalid_input` where e-mail or password has no canonical form. The worker ends
+ * after a minute; later calls reject with `cancelled`.
  */
 export function openKeys(
   email: string,

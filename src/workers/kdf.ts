@@ -5,10 +5,13 @@ import { ChallengeError, type ChallengePurpose } from '../core/keys/challenge.ts
 import { type Argon2id, deriveKey } from '../core/keys/kdf.ts'
 import { createSigner, importSigningKey, type PublicKeyRequest, type Signer } from './signer.ts'
 
-/** A key is kept for the calls of one form, sign-up followed by sign-in, and no longer. */
+/** A key is kept for the calls of one form, such as a sign-up and the sign-in after it. */
 const keepMilliseconds = 60_000
 
-/** From the page of this very build: what it asks to sign is checked where it is signed. */
+/**
+ * A message from the page. It needs no schema, because page and worker are of the same build; the
+ * signer checks what it signs.
+ */
 export type KdfRequest =
   // e-mail and password in canonical form
   | { kind: 'open'; email: string; password: string }
@@ -67,7 +70,10 @@ function closeLater(): void {
   }, keepMilliseconds)
 }
 
-/** Where a policy blocks WebAssembly the same function runs as JavaScript, five times slower. */
+/**
+ * Runs in WebAssembly, or as JavaScript at a fifth of the speed where a content security policy
+ * blocks WebAssembly.
+ */
 const argon2id: Argon2id = async input => {
   const { password, salt, memoryKib, passes, lanes, bytes } = input
   try {

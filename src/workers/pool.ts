@@ -1,6 +1,6 @@
 import { AppError } from '../contract/errors.ts'
 
-/** What a worker of a pool says: any number of `progress`, then one of the others. */
+/** A message from a worker of a pool: any number of `progress`, then `done` or `failed`. */
 export type WorkerAnswer<Result> =
   | { kind: 'progress'; bytesDone: number }
   | { kind: 'done'; result: Result }
@@ -11,12 +11,13 @@ export interface AskOptions {
   signal?: AbortSignal | undefined
 }
 
-/** What the pool needs of a `Worker`. */
+/** The part of `Worker` that the pool uses. */
 export type PoolWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'>
 
 /**
- * Sends messages to at most `max` workers, each serving one at a time; the others wait in order.
- * `signal` kills the worker and rejects with `Error('terminated')`.
+ * Returns a function that sends a message to a worker and resolves with its answer. At most `max`
+ * workers run, each with one message at a time; further messages wait in order. Aborting `signal`
+ * kills the worker and rejects with `Error('terminated')`.
  */
 export function createPool<Message, Result>(
   max: number,
@@ -60,7 +61,10 @@ export function createPool<Message, Result>(
     })
   }
 
-  /** Hands the place to whoever waits longest, so that a newcomer cannot take it in between. */
+  /**
+   * Passes the place directly to the message that has waited longest, so that a new one cannot take
+   * it first.
+   */
   function leave(): void {
     const next = waiting.shift()
     if (next) next()
@@ -103,7 +107,7 @@ function serve<Message, Result>(
   })
 }
 
-/** For whoever looks into it later; whoever waits is told by the rejection. */
+/** Logs an error for later analysis. The caller gets it as a rejection. */
 function logged(error: AppError): AppError {
   // biome-ignore lint/suspicious/noConsole: the browser's log is where the specification wants it
   console.error(error)

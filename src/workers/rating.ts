@@ -5,10 +5,10 @@ import { newPasswordFault, type Strength } from '../core/input/password.ts'
 const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
 const listed = new Set(dictionary['passwords-common'].map(String))
 
-/** Letters and digits that a password needs beside its person's own words. */
+/** Number of letters and digits that a password needs besides its owner's own words. */
 const minOthers = 6
 
-/** Counts the guesses that a password takes of somebody who tries `words` first. */
+/** Returns how hard a password is to guess for somebody who tries `words` first. */
 export function rate(password: string, words: string[]): Strength {
   const normalised = password.normalize('NFKC')
   // a listed password is known by heart, however long it is
@@ -20,7 +20,10 @@ export function rate(password: string, words: string[]): Strength {
   return score > 2 && isOwn(normalised.toLowerCase(), words) ? 2 : score
 }
 
-/** Whether hardly anything is left without the words: `'gracehopper12'` without `'grace'`, `'hopper'` */
+/**
+ * Returns whether hardly anything is left of a password without the words: `'gracehopper12'`
+ * without `'grace'` and `'hopper'`
+ */
 function isOwn(password: string, words: string[]): boolean {
   const longestFirst = words.toSorted((a, b) => b.length - a.length)
   const rest = longestFirst.reduce((left, word) => left.replaceAll(word, ' '), password)

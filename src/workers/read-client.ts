@@ -2,18 +2,21 @@ import { readHere } from './fingerprint.ts'
 import type { PoolWorker } from './pool.ts'
 import type { ReadReply, ReadRequest } from './read.ts'
 
-/** A smaller file is read before another worker has answered. */
+/** A smaller file is read in this worker, which takes less time than the answer of another one. */
 const aloneBytes = 8 * 1024 * 1024
 const pieceBytes = 1024 * 1024
-/** One is hashed, one is on its way each way, one is filled. */
+/** Number of buffers: one is hashed, one is filled, and one is on its way in each direction. */
 const pieces = 4
-/** The end of a worker is not always reported; reading a piece takes milliseconds. */
+/**
+ * After this silence a worker counts as dead, because browsers do not always report its end.
+ * Reading a piece takes milliseconds.
+ */
 const silenceMs = 30_000
 
 /**
- * Reads large files in a worker of its own, which fills the same few buffers over and over: whoever
- * hashes them does nothing else. Where that worker cannot start, files are read here; where it dies, the
- * rest of its file is read here and the next file gets another one.
+ * Returns a function that reads large files in a second worker, so that this one only hashes. The
+ * second worker fills the same few buffers again and again. If it cannot start, files are read
+ * here. If it dies, the rest of its file is read here and the next file gets a new worker.
  */
 export function createReader(start: () => PoolWorker = startWorker): (file: Blob) => Pieces {
   let started: Promise<PoolWorker> | undefined
@@ -87,7 +90,7 @@ async function* readWith(worker: PoolWorker, file: Blob): Pieces {
 
 class WorkerDied extends Error {}
 
-/** The worker, once it has spoken. */
+/** Starts a worker and resolves with it after its first message. */
 function ready(start: () => PoolWorker): Promise<PoolWorker> {
   return new Promise((resolve, reject) => {
     const worker = start()

@@ -1,10 +1,10 @@
 import { type Filled, openFilling } from './filling.ts'
 
-/** First a file, then buffers for what it holds. */
+/** Sent once with a file, and then with each buffer to fill from it. */
 export type ReadRequest = { file: Blob } | { buffer: ArrayBuffer }
 
 export type ReadReply =
-  /** The worker could be loaded. */
+  /** The worker has been loaded. */
   { kind: 'ready' } | ({ kind: 'filled' } & Filled) | { kind: 'failed'; detail: string }
 
 let fill: ReturnType<typeof openFilling> | undefined

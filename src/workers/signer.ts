@@ -18,25 +18,37 @@ export interface SigningKey {
 }
 
 export interface PublicKeyRequest {
-  /** Of purpose signup, or rekey for a change of password or e-mail. */
+  /** A challenge of purpose `signup`, or `rekey` for a change of password or e-mail. */
   challenge: string
   /** `location.hostname` */
   aud: string
   purpose: PublicKeyPurpose
-  /** Of a mailed link, where one is used. */
+  /** The token of the mailed link, where the request comes from one. */
   token?: string | undefined
-  /** Whose challenge it is, in canonical form, where a new e-mail is being proven. */
+  /**
+   * The present e-mail in canonical form, where a new e-mail is being proven. The challenge is for
+   * the present one.
+   */
   present?: string | undefined
 }
 
-/** What a person's e-mail and password can do: sign challenges and one's own public key, nothing else. */
+/**
+ * Signs with the key of an e-mail and a password, but only challenges and the key's own
+ * `public_key_jwt`.
+ */
 export interface Signer {
-  /** The `challenge_response`. Refuses with `challenge_invalid` what `checkChallenge` refuses. */
+  /**
+   * Returns the `challenge_response`. Throws `challenge_invalid` for a challenge that
+   * `checkChallenge` refuses.
+   */
   respond(challenge: string, purpose: ChallengePurpose, host: string): Promise<string>
   publicKeyJwt(request: PublicKeyRequest): Promise<string>
 }
 
-/** `derive` is asked once per derivation id, and only after a challenge has passed every check. */
+/**
+ * Creates a signer. Calls `derive` once for each key derivation, and only for a challenge that has
+ * passed every check.
+ */
 export function createSigner(email: string, derive: (kdf: KdfId) => Promise<SigningKey>): Signer {
   const held = new Map<KdfId, Promise<SigningKey>>()
 
@@ -65,7 +77,7 @@ export function createSigner(email: string, derive: (kdf: KdfId) => Promise<Sign
   }
 }
 
-/** Moves a derived key into WebCrypto, from where it cannot be read back, and overwrites the scalar. */
+/** Moves a derived key into WebCrypto, where it cannot be read back, and overwrites the scalar. */
 export async function importSigningKey({ d, x, y }: DerivedKey): Promise<SigningKey> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
   const jwk = { ...publicJwk({ x, y }), d: toBase64Url(d) }

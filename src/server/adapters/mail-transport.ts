@@ -12,7 +12,9 @@ interface MailOptions {
   log: Log
 }
 
-/** Opens the way of mails: the operator's mail server, or a folder for developers. */
+/**
+ * Creates the sender of mails: through the operator's mail server, or into a folder for developers.
+ */
 export async function openMails({ smtp, outbox, log }: MailOptions): Promise<Mails> {
   if (smtp) return viaServer(smtp)
   await mkdir(outbox, { recursive: true, mode: 0o700 })

@@ -16,7 +16,7 @@ export interface Variables {
   route: string | undefined
   /** By how many milliseconds the event loop is late; 0 for a call within the process. */
   lagMs: () => number
-  /** The call as one of those under way; `undefined` within the process. */
+  /** Counts this call among those under way; `undefined` within the process. */
   inFlight: InFlightCall | undefined
   person: Person | undefined
   /** Status of success, where it differs from the endpoint's. */
@@ -29,7 +29,7 @@ interface Bindings {
   /** The peer of the connection, which may be a proxy. */
   peer?: string | undefined
   host?: string | undefined
-  /** Ends with its `close`. */
+  /** The client of this call. It emits `close` when it disconnects. */
   caller?: Leaver
   /** Takes an event stream and writes it to the connection after the head. */
   takeStream?: (stream: EventStream) => void

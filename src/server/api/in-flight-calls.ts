@@ -5,7 +5,7 @@ import { countedNetworks } from '../domain/ip-addresses.ts'
 /** Limits of concurrent calls. Streams and uploads have limits of their own. */
 export interface InFlightLimits {
   perPerson: number
-  /** Of people who are not signed in, from one network. */
+  /** Calls of people who are not signed in, from one network. */
   perAddress: number
   perCompany: number
 }
@@ -24,12 +24,12 @@ export interface InFlightCall {
 
 export interface InFlightCalls {
   /**
-   * Counts a call of a company; throws `unavailable` where too many are under way. Strangers take no
-   * more than half of that, so that they never keep its people out.
+   * Counts a call of a company. Throws `unavailable` where too many are under way. Calls of people
+   * who are not signed in may take half of the limit, so that signed-in people still get through.
    */
   begin(call: {
     company: CompanyId
-    /** Of a caller without a token. */
+    /** Address of a caller without a token. */
     address: string | undefined
     caller: Leaver | undefined
   }): InFlightCall

@@ -18,9 +18,9 @@ import { refusedField } from './refused-fields.ts'
 
 const usualBodyBytes = 256 * 1024
 const maxDepth = 32
-/** For a body. A thousand items with a few fields each have some thousands. */
+/** The most values in a body. A thousand items with a few fields each have some thousands. */
 const maxValues = 10_000
-/** For the event loop. */
+/** Calls without a token are refused while the event loop is later than this. */
 const maxLagMs = 200
 
 /**

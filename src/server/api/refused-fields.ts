@@ -46,7 +46,7 @@ const formats: Record<string, string> = {
 
 const units: Record<string, string> = { string: ' characters', array: ' items' }
 
-/** The default message of zod/mini. */
+/** The default message of zod/mini, which describes nothing. */
 const unsaid = 'Invalid input'
 
 function wanted(issue: IssueLike): string {

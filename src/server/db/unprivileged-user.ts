@@ -21,7 +21,10 @@ const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
  */
 const own = { kind: 'user', uid: 65_525, gid: 65_525 } as const
 
-/** Returns how to run the server on `dir`. The owner of `dir` decides, so every start chooses the same. */
+/**
+ * Returns as which user to run the server on `dir`. The present owner of `dir` decides, so that
+ * every start chooses the same user.
+ */
 export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs> {
   if (process.getuid?.() !== 0) return { kind: 'self' }
   const owner = await ownerOf(dir)
@@ -40,7 +43,9 @@ export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs>
   )
 }
 
-/** Returns who creates the database of `as`. `initdb` needs a user with a name. */
+/**
+ * Returns the user that runs `initdb` for a server of user `as`. `initdb` needs a user with a name.
+ */
 export function initdbUser(as: RunAs): RunAs {
   return as.kind === 'user' && as.uid === own.uid ? nobody : as
 }

@@ -4,7 +4,10 @@ import type { Tx } from '../db/scope.ts'
 
 type LeasedTable = 'upload' | 'mail' | 'company'
 
-/** The right of one process to work on a row until a time, which it moves ahead while it works. */
+/**
+ * The right of one process to work on a row until a time. The process moves this time ahead while
+ * it works.
+ */
 export interface Lease<Table extends LeasedTable> {
   table: Table
   /** Column of the time. Nobody holds a row where it is absent or past. */
@@ -15,9 +18,9 @@ export interface Lease<Table extends LeasedTable> {
 
 interface Change {
   id: string
-  /** What else must hold of the row. */
+  /** A further condition on the row. */
   where?: RawBuilder<SqlBool> | undefined
-  /** Other columns, which change along. */
+  /** Further columns to write in the same statement. */
   set?: Record<string, unknown> | undefined
 }
 

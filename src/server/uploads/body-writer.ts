@@ -14,13 +14,13 @@ interface WriteOptions {
   stopped?: AbortSignal
   /** Called with each chunk as it arrives. */
   onBytes?: (bytes: Buffer) => void
-  /** Called with the offset behind each written chunk. */
+  /** Called after each written chunk with the offset of its end. */
   onWritten?: (offset: number) => void
 }
 
 /**
  * Writes the body of a request into a file, which is closed when this returns. Returns the offset
- * behind the last byte. Throws when the body breaks off or is too long, or the call has to end.
+ * of the end. Throws when the body breaks off or is too long, or when the call has to end.
  */
 export async function writeBody(request: IncomingMessage, options: WriteOptions): Promise<number> {
   const { path, size, stopped, onBytes, onWritten } = options

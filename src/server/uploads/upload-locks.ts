@@ -30,9 +30,12 @@ interface AcquireOptions {
 export interface UploadLocks {
   /** Waits for the lock of an upload, first in, first out. Throws `upload_busy` when too many wait. */
   acquire(key: string, options: AcquireOptions): Promise<UploadLock>
-  /** Ends the holder if its client is silent. Returns whether a holder continues. */
+  /**
+   * Ends the call that holds the lock if its client is silent. Returns whether a call continues to
+   * hold it.
+   */
   requestRelease(key: string): boolean
-  /** Ends the holder with an error. */
+  /** Ends the call that holds the lock with this error. */
   stop(key: string, reason: AppError): void
 }
 

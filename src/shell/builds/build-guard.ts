@@ -3,8 +3,9 @@ import { buildOf, pageWords } from '../kit/page.ts'
 import { isUploading, uploadsEnd } from '../uploads/running-uploads.ts'
 
 /**
- * A page of another build or with another theme must be loaded in full: the files of the open one may
- * be gone, and its policy does not know the other theme. While uploads run, the person is asked.
+ * Loads a page of another build or with another theme in full: the files of the open build may be
+ * gone, and the open page's policy does not allow the other theme. While uploads run, the person is
+ * asked first.
  */
 export function guardAgainstOtherBuilds(): void {
   document.addEventListener('astro:before-preparation', event => {
@@ -23,7 +24,7 @@ function isForeign(event: TransitionBeforePreparationEvent): boolean {
   return theirs !== undefined && theirs !== buildOf(document)
 }
 
-/** Returns whether the page may be left; running uploads make it ask. */
+/** Returns whether the page may be left. Asks the person while uploads run. */
 export async function confirmLeave(): Promise<boolean> {
   if (!isUploading()) return true
   const { confirmInDialog } = await import('../kit/confirm-dialog.ts')

@@ -4,8 +4,8 @@ import { isUploading } from '../uploads/running-uploads.ts'
 const pauseMs = 10_000
 
 /**
- * A file of the build that cannot be loaded, or a page that something else has rearranged, is cured by
- * a reload: at most one in ten seconds on a path, and never over running uploads.
+ * Reloads the page when a file of the build cannot be loaded, or when something else has changed
+ * its elements. Reloads a path at most once in ten seconds, and never while uploads run.
  */
 export function reloadOnLostFiles(): void {
   addEventListener('vite:preloadError', reloadOnce)
@@ -58,8 +58,8 @@ function isLostFile(message: string): boolean {
 }
 
 /**
- * Translation tools of browsers move nodes that React believes its own. Safari names the method in the
- * stack only.
+ * Returns whether an error comes from a change to the page that React did not make, as translation
+ * tools of browsers do. Safari names the method only in the stack.
  */
 export function isForeignChange(error: unknown): boolean {
   if (!(error instanceof DOMException) || error.name !== 'NotFoundError') return false
@@ -67,8 +67,8 @@ export function isForeignChange(error: unknown): boolean {
 }
 
 /**
- * Preloads do not count: where the file is needed, its import fails as well, and Firefox tells an error
- * of every preload whose file it has already.
+ * Returns whether an element's file is needed and missing. Preloads do not count: the later import
+ * fails as well, and Firefox reports errors for preloads of files that it already has.
  */
 function isLostElement(element: Element): boolean {
   if (element.matches('[rel=modulepreload]')) return false

@@ -3,12 +3,12 @@ import { dropTargets, nameOf, type Target } from './drop-targets.ts'
 import type { DroppedItem } from './dropped-files.ts'
 
 let overlay: typeof import('./drop-overlay.ts') | undefined
-/** Of the files that are dragged over the window now. */
+/** The present drag of files over the window. */
 let drag: { target: HTMLElement | undefined } | undefined
 
 /**
- * Files may be dropped and pasted on every page. This part keeps the browser from opening them and takes
- * them while the event lasts; what shows the targets and reads the files is loaded later.
+ * Takes files that are dropped or pasted on any page and keeps the browser from opening them. The
+ * code that shows the targets and reads the files is loaded later.
  */
 export function startDropAnywhere(): void {
   addEventListener('dragenter', offer)
@@ -87,7 +87,9 @@ function carriesFiles(event: DragEvent): boolean {
   return event.dataTransfer?.types.includes('Files') === true
 }
 
-/** The zone or the target of the overlay that the pointer is over; Firefox names the text in it. */
+/**
+ * Returns the zone or overlay target under the pointer. Firefox reports the text node inside it.
+ */
 function targetOf({ target }: Event): HTMLElement | undefined {
   const element =
     target instanceof Element ? target : target instanceof Node ? target.parentElement : null

@@ -13,8 +13,9 @@ const gap = 16
 const smallestSide = 96
 
 /**
- * Shows where files can be dropped and what happens then; called again when the page has scrolled. A
- * visible zone of the page takes drops itself, so the overlay shows its targets beside the zone.
+ * Shows where files can be dropped and what happens to them. Called again when the page has
+ * scrolled. A visible zone of the page takes drops itself, so the overlay shows its targets beside
+ * it.
  */
 export function show(over: HTMLElement | undefined): void {
   place()
@@ -96,7 +97,7 @@ function visibleBox(zone: HTMLElement): Box | undefined {
   return isSeen && right > left && bottom > top ? { left, top, right, bottom } : undefined
 }
 
-/** The largest strip of the window that keeps clear of all zones; `undefined` where none is usable. */
+/** Returns the largest strip of the window outside all zones, or undefined where none is usable. */
 function roomBeside(
   taken: readonly Box[],
   { width, height }: { width: number; height: number }

@@ -9,7 +9,7 @@ interface Dropped {
   unreadable: string[]
   /** How many system files of folders were left out. */
   leftOut: number
-  /** What files of folders are called within them. */
+  /** Names of files in folders, with their path inside the folder. */
   names: Map<File, string>
   /** Handles that open the files again after a reload, where the browser has them. */
   handles: Map<File, FileSystemFileHandle>
@@ -56,7 +56,10 @@ async function filesOf(items: readonly DroppedItem[]): Promise<Dropped> {
   return dropped
 }
 
-/** A folder that cannot be read is named; the others of the same drop still go. */
+/**
+ * Collects the files of an entry and of the folders in it. Notes the name of a folder that cannot
+ * be read and continues with the others.
+ */
 async function walk(entry: FileSystemEntry, dropped: Dropped): Promise<void> {
   try {
     if (isFile(entry)) {

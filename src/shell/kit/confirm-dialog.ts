@@ -2,9 +2,9 @@ export interface ConfirmOptions {
   text: string
   go: string
   stay: string
-  /** When there is nothing left to ask. */
+  /** Resolves when the question no longer needs an answer. */
   until: Promise<void>
-  /** Something waits for the answer: neither Escape nor a click beside it closes the dialog. */
+  /** Neither Escape nor a click beside the dialog closes it. */
   persistent?: boolean
 }
 
@@ -57,7 +57,10 @@ export function confirmInDialog({
   })
 }
 
-/** Says that it will not go away: a short growth, or an outline for who wants no motion. */
+/**
+ * Shows that the dialog stays open: it grows for a moment, or gets an outline for people who prefer
+ * no motion.
+ */
 function shake(dialog: HTMLDialogElement): void {
   const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
   dialog.animate(

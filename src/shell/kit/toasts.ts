@@ -52,7 +52,7 @@ function coversFocus(region: HTMLElement): boolean {
   return !isBeside && !isApart
 }
 
-/** Waits while the person reads: the pointer is on it, or the focus. */
+/** Removes a message after a while, but not while the pointer or the focus is on it. */
 function expire(box: HTMLElement): void {
   let timer = setTimeout(() => box.remove(), shownMs)
   const hold = () => clearTimeout(timer)

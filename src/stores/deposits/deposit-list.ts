@@ -93,7 +93,9 @@ export function restoreEntry(upload: RememberedUpload): DepositEntry {
   })
 }
 
-/** Returns what has to be remembered of an entry. Nothing is before its fingerprints are known. */
+/**
+ * Returns what has to be remembered of an entry, or undefined while its fingerprints are unknown.
+ */
 export function toRememberedUpload(
   entry: DepositEntry
 ): Omit<RememberedUpload, 'person' | 'owner'> | undefined {

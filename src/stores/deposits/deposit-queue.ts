@@ -28,7 +28,10 @@ export interface DepositParts extends DeliveryParts {
   handleOf: (file: File) => FileSystemFileHandle | undefined
   /** Opens a file again. With `ask` the browser may ask the person, who has just pressed a button. */
   openHandle: (handle: FileSystemFileHandle, ask: boolean) => Promise<File | undefined>
-  /** Waits until no other tab sends this file. Returns what lets others go on; aborting does too. */
+  /**
+   * Waits until no other tab sends this file, and then locks it. Returns the function that unlocks
+   * it; aborting unlocks it, too.
+   */
   lockFile: (original: string, signal: AbortSignal) => Promise<() => void>
 }
 
@@ -47,11 +50,14 @@ export function createDepositQueue(parts: DepositParts) {
   const toAdd: { file: File; category: DepositCategory }[] = []
   const toPrepare = new Set<DepositEntry>()
   const toSend = new Set<DepositEntry>()
-  /** By fingerprint, the entry that has to end before another one of the same file is sent. */
+  /**
+   * For each fingerprint, the entry that is being sent. Another entry of the same file waits for
+   * its end.
+   */
   const sentFiles = new Map<string, DepositEntry>()
   /** Fingerprints of the files that have been recorded. */
   const recordedFiles = new Set<string>()
-  /** By category, the limit that was reached and the size from which on files break it. */
+  /** The limit that was reached in each category, and the smallest file size that exceeds it. */
   const limits = new Map<string, { error: AppError; fromBytes: number }>()
   let isAdding = false
   let preparing = 0
@@ -199,7 +205,10 @@ export function createDepositQueue(parts: DepositParts) {
     return limit && bytes >= limit.fromBytes ? limit.error : undefined
   }
 
-  /** Without requests left nothing more is sent; without room, smaller files still are. */
+  /**
+   * Pauses an entry that a limit refuses. Where no requests are left, pauses all entries of its
+   * category that have no reservation.
+   */
   function pauseAtLimit(entry: DepositEntry, error: AppError): void {
     const { id } = entry.category
     const isFull = error.code === 'request_limit_reached'
@@ -431,7 +440,7 @@ function takeFirst(
   return undefined
 }
 
-/** Prepares the picture itself in place of its reduced copy. */
+/** Prepares the original picture in place of its reduced copy. */
 function keepOriginal(entry: DepositEntry): void {
   const { file, prepared } = entry
   entry.choice = 'original'

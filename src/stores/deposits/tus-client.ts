@@ -143,7 +143,7 @@ function createRequest(http: typeof httpUpload, method: string, uri: string): Ht
   }
 }
 
-/** Does what the library's own reader does for blobs, which it offers in browsers only. */
+/** Reads a blob for the upload library, whose own reader for blobs exists only in browsers. */
 function sourceOf(input: Blob) {
   return {
     size: input.size,

@@ -38,8 +38,8 @@ const pollMs = 30_000
 const maxEventCharacters = 1_000_000
 
 /**
- * Follows an event stream, reconnecting when it is lost. Returns what ends it. `EventSource` would not do:
- * it cannot send a bearer token.
+ * Follows an event stream and reconnects when it is lost. Returns the function that closes it.
+ * `EventSource` cannot be used, because it cannot send a bearer token.
  */
 export function openEventStream(options: EventStreamOptions): () => void {
   const { environment, onState, onError, onReload } = options

@@ -26,7 +26,7 @@ interface RequestStreamOptions extends Omit<EventStreamOptions, 'url' | 'onMessa
   onRequest: (request: ProcessedRequest) => void
 }
 
-/** Follows the person's requests. Returns what ends it. */
+/** Follows the person's requests. Returns the function that stops this. */
 export function openRequestStream({ origin, onRequest, ...rest }: RequestStreamOptions) {
   return openEventStream({
     ...rest,

@@ -61,7 +61,9 @@ let joined: number | undefined
 
 onSignOut(reset)
 
-/** Calls `run` for each request that is new or has changed. Returns what ends it. */
+/**
+ * Calls `run` for each request that is new or has changed. Returns the function that stops this.
+ */
 export function onRequest(run: (request: ProcessedRequest) => void): () => void {
   listeners.add(run)
   return () => listeners.delete(run)

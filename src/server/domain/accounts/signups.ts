@@ -91,8 +91,8 @@ interface Confirmation {
   person: Person | undefined
   token: string
   /**
-   * Password and name chosen in the browser that opened the link; absent in the browser of the
-   * sign-up.
+   * Password and name that the person chose in the browser that opened the link. Undefined where
+   * the link was opened in the browser of the sign-up.
    */
   chosen: { public_key_jwt: string; username: string } | undefined
 }

@@ -76,7 +76,7 @@ function fresh<Key, Value>(
   interface Entry {
     at: number
     value: Promise<Value>
-    /** The same, being read again. */
+    /** The newer result, while it is being read. */
     next?: Entry
   }
   const known = new Map<Key, Entry>()

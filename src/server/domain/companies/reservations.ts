@@ -113,7 +113,7 @@ async function take(tx: Tx, input: ReserveInput, into: 'reserved' | 'used'): Pro
   throw refusal ?? new AppError('forbidden', 'No group of the caller allows this')
 }
 
-/** Goes by `raw`, which keeps the order of statements that are sent together. */
+/** Runs through `raw`, which keeps the order of statements that are sent together. */
 const savepoint = { name: 'savepoint_take', text: 'savepoint take', values: [] }
 
 /** Charges one group for everything, or returns the error; the caller then rolls back. */

@@ -92,9 +92,9 @@ export async function findDemo(deps: Pick<Deps, 'db'>): Promise<Demo | undefined
 }
 
 /**
- * Adds what the demonstration lacks, by the same verbs as everybody's documents. It does nothing where a
- * request exists and has ended, so it can run again after a crash. Of several processes one does it.
- * Returns whether the demonstration is complete.
+ * Adds the missing documents of the demonstration, with the same operations as for everybody's
+ * documents. Does nothing where a request exists and has ended, so it can run again after a crash.
+ * If several processes call it, one does the work. Returns whether the demonstration is complete.
  */
 export async function fillDemo(deps: Deps, stopping: () => boolean): Promise<boolean> {
   const demo = await findDemo(deps)

@@ -14,7 +14,10 @@ interface Proof {
   email: string
   purpose: PublicKeyPurpose
   public_key_jwt: string
-  /** base64url SHA-256 of the mail token that it must name; without one it must name none. */
+  /**
+   * base64url SHA-256 of the mail token that the proof has to name. Undefined where it must name
+   * none.
+   */
   th?: string | undefined
 }
 

@@ -146,8 +146,8 @@ async function prove(
 }
 
 /**
- * Returns the key of a header that has exactly our form: a token brings no key, address of a key or
- * extension.
+ * Returns the key of a token's header. Accepts exactly our form: no key, key address or extension
+ * in the header.
  */
 function verifyingKey(keys: Pick<Keys, 'verifyingKey'>, header: unknown): CryptoKey {
   const ours = Header.safeParse(header)
@@ -164,8 +164,8 @@ function issuerOf(tenant: Tenant): string {
 const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
 
 /**
- * Returns whether a token is in the one form in which it was issued. Both r, s and r, n−s verify,
- * and base64url spells most bytes in several ways, so others could be made from it.
+ * Returns whether a token has the exact form in which it was issued. Otherwise valid variants could
+ * be made from it: r, n−s verifies as r, s does, and base64url writes most bytes in several ways.
  */
 function hasOneSpelling(token: string): boolean {
   const parts = token.split('.')
