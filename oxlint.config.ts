@@ -192,7 +192,7 @@ export const doors: Record<string, string[]> = {
     'categories.ts',
     'companies.ts',
     'domains.ts',
-    'reservations.ts',
+    'quotas.ts',
     'usage.ts'
   ],
   'src/server/domain/demo': ['demo.ts'],

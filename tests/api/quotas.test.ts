@@ -7,7 +7,7 @@ import {
   releaseReservation,
   reserve,
   settleReservation
-} from '../../src/server/domain/companies/reservations.ts'
+} from '../../src/server/domain/companies/quotas.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { patience, times } from '../helpers/counts.ts'

@@ -1,5 +1,5 @@
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { releaseReservation } from '../companies/reservations.ts'
+import { releaseReservation } from '../companies/quotas.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { closeUpload, findUpload, reservationOf, setReleased } from './uploads.ts'
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { ErrorCode } from '../../../contract/errors.ts'
 import { inCompany } from '../../db/scope.ts'
-import { settleReservation } from '../companies/reservations.ts'
+import { settleReservation } from '../companies/quotas.ts'
 import type { CompanyId, Deps, Digest } from '../deps.ts'
 import { tagOf } from '../evidence/company-keys.ts'
 import { publish } from '../history/requests.ts'

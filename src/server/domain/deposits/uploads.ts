@@ -2,7 +2,7 @@ import { AppError, type ErrorCode } from '../../../contract/errors.ts'
 import type { RequestState } from '../../../contract/requests.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { releaseReservation, reserveAgain } from '../companies/reservations.ts'
+import { releaseReservation, reserveAgain } from '../companies/quotas.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Draft, publish } from '../history/requests.ts'
 
