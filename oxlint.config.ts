@@ -183,9 +183,9 @@ export const doors: Record<string, string[]> = {
     'exports.ts',
     'members.ts',
     'new-users.ts',
+    'password-changes.ts',
     'password-resets.ts',
     'signups.ts',
-    'user-keys.ts',
     'users.ts'
   ],
   'src/server/domain/companies': [

@@ -2,7 +2,7 @@ import { AppError } from '../../contract/errors.ts'
 import { changeKey, createUser, getUser, updateUser } from '../../contract/users.ts'
 import { canonicalEmail } from '../../core/input/email.ts'
 import * as members from '../domain/accounts/members.ts'
-import * as userKeys from '../domain/accounts/user-keys.ts'
+import * as passwordChanges from '../domain/accounts/password-changes.ts'
 import * as users from '../domain/accounts/users.ts'
 import type { Person } from '../domain/sessions/sessions.ts'
 import { allowed, idempotencyKey } from './admission.ts'
@@ -53,7 +53,11 @@ export function mountUsers(app: Api): void {
   )
 
   on(app, changeKey, (proofs, c) =>
-    userKeys.changeKey(c.get('deps'), { tenant: c.get('tenant'), person: person(c), ...proofs })
+    passwordChanges.changeKey(c.get('deps'), {
+      tenant: c.get('tenant'),
+      person: person(c),
+      ...proofs
+    })
   )
 }
 

@@ -1,48 +1,19 @@
 import { AppError } from '../../../contract/errors.ts'
 import { splitResponse } from '../../../core/keys/challenge.ts'
-import { inCompany, type Tx } from '../../db/scope.ts'
+import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { readChallenge, spendChallenge } from '../key-proofs/challenges.ts'
-import { replaceKey, sealKey, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { type SealedKey, verifyWithSealedKey } from '../key-proofs/public-keys.ts'
-import { queueMail } from '../mail/mail-queue.ts'
 import { revokeMailTokens } from '../mail/mail-tokens.ts'
 import { consume, refund } from '../rate-limits.ts'
-import { endSessions, type Person } from '../sessions/sessions.ts'
+import type { Person } from '../sessions/sessions.ts'
 
-interface Answer {
+/** The caller and their proof of the present password. */
+export interface PasswordProof {
   tenant: Tenant
   person: Person
   /** Response to a challenge of purpose `rekey`, signed by the present key. */
   challenge_response: string
-}
-
-/** Replaces the person's key after a change of password and ends their other sessions. */
-export async function changeKey(
-  deps: Pick<
-    Deps,
-    'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals' | 'counters'
-  >,
-  input: Answer & { public_key_jwt: string }
-): Promise<void> {
-  const { tenant, person, public_key_jwt } = input
-  const { company_id, id: user_id, session_id } = person
-  await inCompany(deps.db, company_id, async tx => {
-    const { email, locale, challenge } = await requirePassword(tx, deps, input)
-    const proof = verifyKeyProof({ tenant, email, purpose: 'rekey', public_key_jwt })
-    // both keys must sign the same challenge
-    if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
-    const now = deps.clock()
-    await replaceKey(
-      tx,
-      { company_id, user_id, now },
-      sealKey(deps, { company_id, user_id }, proof)
-    )
-    await revokeMailedLinks(tx, company_id, user_id)
-    await endSessions(tx, deps, { company_id, user_id, except: session_id })
-    await queueMail(tx, deps, { tenant, kind: 'password_changed', email, locale })
-  })
-  deps.log.info({ audit: 'rekey', company: company_id, user: user_id }, 'password changed')
 }
 
 /**
@@ -52,7 +23,7 @@ export async function changeKey(
 export async function requirePassword(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'settings' | 'log' | 'counters'>,
-  { tenant, person, challenge_response }: Answer
+  { tenant, person, challenge_response }: PasswordProof
 ): Promise<{ email: string; locale: string; challenge: string }> {
   const { company_id, id: user_id } = person
   const counted = [company_id, user_id] as const
