@@ -22,6 +22,16 @@ test.each(pages)('every link of %s leads to a file', page => {
   }
 })
 
+test('every file that the architecture names without a link exists', () => {
+  const text = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
+  const paths = [...text.matchAll(/`([\w-]+\/[\w/.-]+\.tsx?)`/g)].map(([, path = '']) => path)
+  expect(paths.length).toBeGreaterThan(10)
+  for (const path of paths) {
+    const places = ['src', 'src/server'].map(folder => join(root, folder, path))
+    expect(places.some(existsSync), path).toBe(true)
+  }
+})
+
 test('every recipe can be found from CONTRIBUTING.md', () => {
   const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8')
   for (const recipe of readdirSync(join(root, 'docs/recipes'))) {
