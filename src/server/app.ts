@@ -28,7 +28,7 @@ import type { Tenants } from './domain/companies/domains.ts'
 import { createVerify } from './domain/deposits/verifications.ts'
 import type { Deps } from './domain/deps.ts'
 import { createEventStreams } from './domain/history/event-streams.ts'
-import { type LimitReading, withLimitReadings } from './domain/rate-limits.ts'
+import { collectLimitReadings, type LimitReading } from './domain/rate-limits.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
 
 const allowedHeaders =
@@ -82,7 +82,7 @@ export function createApp(
     if (c.req.method === 'OPTIONS') return preflight(cors)
     const inFlight = beginInFlightCall(c, inFlightCalls)
     c.set('inFlight', inFlight)
-    const { read } = await withLimitReadings(next).finally(() => inFlight?.end())
+    const { read } = await collectLimitReadings(next).finally(() => inFlight?.end())
     const limits = rateLimitHeaders(read)
     for (const [header, value] of Object.entries({ ...limits, ...cors, ...headers })) {
       if (!c.res.headers.has(header)) c.res.headers.set(header, value)

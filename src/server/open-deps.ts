@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openBlobs } from './adapters/blobs.ts'
 import { openKeys } from './adapters/keys.ts'
-import { openMails } from './adapters/mail-transport.ts'
+import { openMailSender } from './adapters/mail-transport.ts'
 import { createSignals } from './adapters/signals.ts'
 import type { Config } from './config.ts'
 import { type DatabaseLocation, sharesLogin } from './db/connection-config.ts'
@@ -62,7 +62,7 @@ export async function openDeps(
     tokens: createTokenReader(keys),
     counters: new Map(),
     blobs: openBlobs(documents),
-    mails: await openMails({ smtp: config.smtp, outbox: join(config.dataDir, 'outbox'), log }),
+    mails: await openMailSender({ smtp: config.smtp, outbox: join(config.dataDir, 'outbox'), log }),
     clock,
     random: length => new Uint8Array(randomBytes(length)),
     log,

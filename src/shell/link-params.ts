@@ -10,7 +10,7 @@ export function keepLinkParams(): void {
   onClick('a[data-with-email]', addEmail)
 }
 
-/** Adds the email of a form to the address of a link in it. */
+/** Adds the e-mail of a form to the address of a link in it. */
 function addEmail(link: HTMLElement): void {
   const field = link.closest('form')?.elements.namedItem('email')
   if (!(link instanceof HTMLAnchorElement && field instanceof HTMLInputElement)) return
@@ -23,7 +23,7 @@ function updateLinks(): void {
   }
 }
 
-/** `/en/sign-in` on a page with `?email=a%40b.fr&x=1#c` → `/en/sign-in?email=a%40b.fr#c` */
+/** `/en/sign-in` on a page with `?e-mail=a%40b.fr&x=1#c` → `/en/sign-in?email=a%40b.fr#c` */
 export function withLinkParams(href: string, place: Pick<Location, 'search' | 'hash'>): string {
   const url = new URL(href)
   const present = new URLSearchParams(place.search)

@@ -4,7 +4,7 @@ import type { Keys } from '../workers/kdf-client.ts'
 import type { AskOptions } from '../workers/pool.ts'
 
 /** The parts of `location` that stores read. */
-export interface Place {
+export interface PageLocation {
   protocol: string
   host: string
   hostname: string
@@ -37,7 +37,7 @@ export interface Environment {
   random(): number
   /** Calls `run` once after `ms` milliseconds. Returns the function that cancels it. */
   after(ms: number, run: () => void): () => void
-  place(): Place
+  place(): PageLocation
   /** Language tag of the page. */
   language(): string
   /** Loads `url` in place of this page. Nothing of this page stays in memory. */

@@ -1,5 +1,5 @@
 /** A buffer and the number of its bytes that come from the file: 0 at the end of the file. */
-export interface Filled {
+export interface FilledBuffer {
   buffer: ArrayBuffer
   length: number
 }
@@ -8,7 +8,7 @@ export interface Filled {
  * Returns a function that fills a buffer with the next bytes of the file. Where the browser can
  * read into a given buffer, it returns the same buffer, otherwise a new one.
  */
-export function openFilling(file: Blob): (buffer: ArrayBuffer) => Promise<Filled> {
+export function openBufferFiller(file: Blob): (buffer: ArrayBuffer) => Promise<FilledBuffer> {
   try {
     const reader = file.stream().getReader({ mode: 'byob' })
     return buffer => fillFrom(reader, buffer)
@@ -17,7 +17,10 @@ export function openFilling(file: Blob): (buffer: ArrayBuffer) => Promise<Filled
   }
 }
 
-async function fillFrom(reader: ReadableStreamBYOBReader, into: ArrayBuffer): Promise<Filled> {
+async function fillFrom(
+  reader: ReadableStreamBYOBReader,
+  into: ArrayBuffer
+): Promise<FilledBuffer> {
   let buffer = into
   let length = 0
   while (length < buffer.byteLength) {
@@ -29,7 +32,7 @@ async function fillFrom(reader: ReadableStreamBYOBReader, into: ArrayBuffer): Pr
   return { buffer, length }
 }
 
-function slicesOf(file: Blob): (buffer: ArrayBuffer) => Promise<Filled> {
+function slicesOf(file: Blob): (buffer: ArrayBuffer) => Promise<FilledBuffer> {
   let at = 0
   return async ({ byteLength }) => {
     const buffer = await file.slice(at, at + byteLength).arrayBuffer()

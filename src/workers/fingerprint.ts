@@ -22,7 +22,7 @@ interface FingerprintOptions {
 /** Returns the SHA-256 of a file in hex. Files of every size are read as a stream. */
 export async function fingerprint(
   file: Blob,
-  { onProgress, startHasher = createHasher, read = readHere }: FingerprintOptions = {}
+  { onProgress, startHasher = createHasher, read = readInPieces }: FingerprintOptions = {}
 ): Promise<string> {
   const hasher = await startHasher()
   let done = 0
@@ -39,7 +39,7 @@ export async function fingerprint(
  * Yields the pieces of a file. Reads the next piece while the current one is hashed, so that at
  * most two are in memory.
  */
-export async function* readHere(file: Blob): AsyncGenerator<Uint8Array> {
+export async function* readInPieces(file: Blob): AsyncGenerator<Uint8Array> {
   let reading = readPiece(file, 0)
   let done = 0
   while (done < file.size) {

@@ -9,7 +9,7 @@ const listed = new Set(dictionary['passwords-common'].map(String))
 const minOthers = 6
 
 /** Returns how hard a password is to guess for somebody who tries `words` first. */
-export function rate(password: string, words: string[]): Strength {
+export function ratePassword(password: string, words: string[]): Strength {
   const normalised = password.normalize('NFKC')
   // a listed password is known by heart, however long it is
   if (listed.has(normalised.toLowerCase())) return 0

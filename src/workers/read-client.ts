@@ -1,4 +1,4 @@
-import { readHere } from './fingerprint.ts'
+import { readInPieces } from './fingerprint.ts'
 import type { PoolWorker } from './pool.ts'
 import type { ReadReply, ReadRequest } from './read.ts'
 
@@ -22,10 +22,10 @@ export function createReader(start: () => PoolWorker = startWorker): (file: Blob
   let started: Promise<PoolWorker> | undefined
 
   async function* read(file: Blob): Pieces {
-    if (file.size < aloneBytes) return yield* readHere(file)
+    if (file.size < aloneBytes) return yield* readInPieces(file)
     started ??= ready(start)
     const worker = await started.catch(() => undefined)
-    if (!worker) return yield* readHere(file)
+    if (!worker) return yield* readInPieces(file)
     let isWhole = false
     let done = 0
     try {
@@ -43,7 +43,7 @@ export function createReader(start: () => PoolWorker = startWorker): (file: Blob
         started = undefined
       }
     }
-    if (!isWhole) yield* readHere(file.slice(done))
+    if (!isWhole) yield* readInPieces(file.slice(done))
   }
 
   return read

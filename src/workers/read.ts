@@ -1,17 +1,17 @@
-import { type Filled, openFilling } from './filling.ts'
+import { type FilledBuffer, openBufferFiller } from './filling.ts'
 
 /** Sent once with a file, and then with each buffer to fill from it. */
 export type ReadRequest = { file: Blob } | { buffer: ArrayBuffer }
 
 export type ReadReply =
   /** The worker has been loaded. */
-  { kind: 'ready' } | ({ kind: 'filled' } & Filled) | { kind: 'failed'; detail: string }
+  { kind: 'ready' } | ({ kind: 'filled' } & FilledBuffer) | { kind: 'failed'; detail: string }
 
-let fill: ReturnType<typeof openFilling> | undefined
+let fill: ReturnType<typeof openBufferFiller> | undefined
 let turn = Promise.resolve()
 
 addEventListener('message', ({ data }: MessageEvent<ReadRequest>) => {
-  if ('file' in data) fill = openFilling(data.file)
+  if ('file' in data) fill = openBufferFiller(data.file)
   else turn = turn.then(() => serve(data.buffer))
 })
 

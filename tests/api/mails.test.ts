@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { requestReset } from '../../src/contract/accounts.ts'
-import { openMails } from '../../src/server/adapters/mail-transport.ts'
+import { openMailSender } from '../../src/server/adapters/mail-transport.ts'
 import { inCompany } from '../../src/server/db/scope.ts'
 import type { Letter } from '../../src/server/domain/deps.ts'
 import { queueMail, sendNextMail } from '../../src/server/domain/mail/mail-queue.ts'
@@ -13,7 +13,7 @@ import { makePerson } from '../helpers/mailed.ts'
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const via = (url: string) =>
-  openMails({ smtp: { url, from: 'register@acme.example' }, outbox: '', log: quiet })
+  openMailSender({ smtp: { url, from: 'register@acme.example' }, outbox: '', log: quiet })
 
 const letter: Letter = {
   id: '0190aaaa-0000-7000-8000-000000000001',
@@ -293,7 +293,7 @@ test('writes mails to the outbox where there is no server, and their links to th
   try {
     const logged: object[] = []
     const log = { ...quiet, info: (facts: object) => logged.push(facts) }
-    const mails = await openMails({ smtp: undefined, outbox, log })
+    const mails = await openMailSender({ smtp: undefined, outbox, log })
     await mails.send(letter)
     const files = await readdir(outbox)
     expect(files).toHaveLength(1)

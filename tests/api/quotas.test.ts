@@ -5,7 +5,7 @@ import { inCompany } from '../../src/server/db/scope.ts'
 import {
   type Reservation,
   releaseReservation,
-  reserve,
+  reserveQuota,
   settleReservation
 } from '../../src/server/domain/companies/quotas.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
@@ -179,7 +179,7 @@ async function tryReserve(
   if (!person) throw new Error('no such person')
   try {
     return await inCompany(app.deps.db, company, tx =>
-      reserve(tx, { company_id: company, user_id: person.id, requests: 1, bytes, now })
+      reserveQuota(tx, { company_id: company, user_id: person.id, requests: 1, bytes, now })
     )
   } catch (error) {
     if (error instanceof AppError) return error

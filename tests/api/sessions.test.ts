@@ -484,7 +484,7 @@ test('refuses a call that brings its token in a cookie', async () => {
 })
 
 test('never reads a cookie', () => {
-  for (const file of ['api/on.ts', 'api/context.ts', 'app.ts', 'uploads/upload-routes.ts']) {
+  for (const file of ['api/mount.ts', 'api/context.ts', 'app.ts', 'uploads/upload-routes.ts']) {
     const source = readFileSync(new URL(`../../src/server/${file}`, import.meta.url), 'utf8')
     expect(source, file).not.toMatch(/getCookie|header\('cookie'|headers\.cookie/i)
   }

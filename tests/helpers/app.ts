@@ -18,7 +18,7 @@ import type { InFlightLimits } from '../../src/server/api/in-flight-calls.ts'
 import { createApp } from '../../src/server/app.ts'
 import { createCompany, type NewCompany } from '../../src/server/domain/companies/companies.ts'
 import { openTenants } from '../../src/server/domain/companies/domains.ts'
-import type { CompanyId, Deps, Letter, Mails, Settings } from '../../src/server/domain/deps.ts'
+import type { CompanyId, Deps, Letter, MailSender, Settings } from '../../src/server/domain/deps.ts'
 import { createCompanyKeyring } from '../../src/server/domain/evidence/company-keys.ts'
 import { localhostTheme } from '../../src/server/domain/installation/localhost-theme.ts'
 import { createTokenReader } from '../../src/server/domain/sessions/access-tokens.ts'
@@ -87,7 +87,7 @@ export async function makeApp(
     settings?: Partial<Settings>
     trustedProxies?: string[]
     /** Takes the mails; without it they are kept as `letters`. */
-    mails?: Mails
+    mails?: MailSender
     /** `false`: mails wait until the test sends them. */
     sendsMails?: false
     /** Stands in for the pages; without it every page host is refused. */

@@ -1,4 +1,4 @@
-import type { Environment, LockRequest, Place } from '../../src/stores/environment.ts'
+import type { Environment, LockRequest, PageLocation } from '../../src/stores/environment.ts'
 
 type Handler = (request: Request) => Response | Promise<Response>
 
@@ -194,7 +194,7 @@ export function makeToken(claims: Record<string, unknown>): string {
   return `${encode({ alg: 'ES256', typ: 'JWT' })}.${encode(claims)}.${'s'.repeat(86)}`
 }
 
-function placeOf(url: string): Place {
+function placeOf(url: string): PageLocation {
   const { protocol, host, hostname, pathname, search, hash } = new URL(url)
   return { protocol, host, hostname, pathname, search, hash }
 }

@@ -7,19 +7,19 @@ export interface Fault {
 }
 
 /** The other values of the form, by field. */
-export type Form = Readonly<Record<string, unknown>>
+export type FormValues = Readonly<Record<string, unknown>>
 
 /**
  * Returns what is wrong with a value, or undefined. All but `required` and `requiredIf` accept an empty
  * value, so that an optional field may stay empty.
  */
-export type Validator = (value: unknown, form?: Form) => Fault | undefined
+export type Validator = (value: unknown, form?: FormValues) => Fault | undefined
 
 /** Accepts a value that is not blank. */
 export const required: Validator = value => (isEmpty(value) ? { rule: 'required' } : undefined)
 
 /** Requires a value where `condition` holds for the other fields. */
-export function requiredIf(condition: (form: Form) => boolean): Validator {
+export function requiredIf(condition: (form: FormValues) => boolean): Validator {
   return (value, form = {}) =>
     condition(form) && isEmpty(value) ? { rule: 'required_if' } : undefined
 }
@@ -94,7 +94,7 @@ export function firstOf(...validators: Validator[]): Validator {
 /** Returns the faults of a form by field. */
 export function faultsOf(
   rules: Readonly<Record<string, Validator>>,
-  form: Form
+  form: FormValues
 ): Record<string, Fault> {
   const faults: Record<string, Fault> = {}
   for (const [field, rule] of Object.entries(rules)) {

@@ -18,7 +18,7 @@ import { useFileHandoff } from '../files/use-file-handoff.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { useLazyPart } from '../kit/LazyPart.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
-import type { TurnedAway } from './DepositQueue.tsx'
+import type { RejectedFiles } from './DepositQueue.tsx'
 import { FolderButton } from './FolderButton.tsx'
 
 type ReadyCategories = Extract<Categories, { status: 'ready' }>
@@ -29,7 +29,7 @@ export const Deposit = withWords(function Deposit() {
   const categories = useStore($categories, { ssr: 'initial' })
   const session = useStore($session, { ssr: 'initial' })
   const [held, setHeld] = useState<File[]>([])
-  const [turnedAway, setTurnedAway] = useState<TurnedAway>()
+  const [turnedAway, setTurnedAway] = useState<RejectedFiles>()
   const [leftOut, setLeftOut] = useState(0)
   const [phone, setPhone] = useState(false)
   const root = useRef<HTMLDivElement>(null)
@@ -60,7 +60,7 @@ export const Deposit = withWords(function Deposit() {
     setHeld(before => [...before, ...files])
     if (queue.error) void queue.retry()
   }
-  const onTaken = useCallback((left: TurnedAway) => {
+  const onTaken = useCallback((left: RejectedFiles) => {
     setTurnedAway(left)
     setHeld([])
   }, [])

@@ -30,7 +30,10 @@ interface DepositListProps {
 
 const shownAtOnce = 25
 
-/** The queue with its total. Deposits that need the person come first, then those that run; it stays until dismissed. */
+/**
+ * Shows the queue and its total: deposits that need the person first, then the running ones. The
+ * list stays until the person dismisses it.
+ */
 export function DepositList({ deposits, onAnother }: DepositListProps) {
   const { locale, t } = useWords()
   const summary = useStore($depositSummary, { ssr: 'initial' })

@@ -20,19 +20,21 @@ export interface DepositQueueProps {
   /** Chosen files that wait for the queue and for their category. */
   files: readonly File[]
   category: DepositCategory | undefined
-  /** Called when the files are in the queue, with the number of those that found no place. */
-  onTaken: (turnedAway: TurnedAway) => void
+  /**
+   * Called when the queue has taken the files, with the number of files for which it had no room.
+   */
+  onTaken: (rejected: RejectedFiles) => void
   onAnother: () => void
   /** Shown while nothing has been deposited. */
   children: ReactNode
 }
 
-export interface TurnedAway {
+export interface RejectedFiles {
   count: number
   limit: number
 }
 
-/** The queue of chosen files, and its list. */
+/** Puts chosen files into the queue and shows its list. */
 export function DepositQueue(props: DepositQueueProps) {
   const { files, category, onTaken, onAnother, children } = props
   const { t } = useWords()
@@ -69,7 +71,10 @@ export function DepositQueue(props: DepositQueueProps) {
   )
 }
 
-/** Speaks at each quarter and at the end, and shows the percentage where the window's title is seen. */
+/**
+ * Announces each quarter and the end to screen readers, and shows the percentage in the window's
+ * title.
+ */
 function Announcements() {
   const { locale, t } = useWords()
   const summary = useStore($depositSummary, { ssr: 'initial' })

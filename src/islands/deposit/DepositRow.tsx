@@ -184,7 +184,10 @@ function Save({ request, name }: SaveProps) {
   )
 }
 
-/** Asks which version of a picture is kept before anything is sent, and says it afterwards. */
+/**
+ * Asks which version of a picture to deposit before anything is sent, and afterwards says which one
+ * it was.
+ */
 function PictureWords({ deposit, state }: DepositRowProps & { state: DepositState }) {
   const { locale, t } = useWords()
   const { reduction } = deposit

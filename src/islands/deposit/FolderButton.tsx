@@ -6,7 +6,7 @@ interface FolderButtonProps {
   onFiles: (files: File[], leftOut: number) => void
 }
 
-/** Chooses a folder with all that lies in it, less the files of operating systems. */
+/** Lets the person choose a folder with everything in it, except files of operating systems. */
 export function FolderButton({ label, onFiles }: FolderButtonProps) {
   return (
     <label className="btn btn-sm justify-self-start has-focus-visible:outline-2 has-focus-visible:outline-offset-2 pointer-coarse:min-h-11">

@@ -2,13 +2,13 @@ import { type ReactNode, useEffect, useId, useRef } from 'react'
 import type { FileHandoff } from '../../stores/file-handoff.ts'
 
 interface DropZoneProps {
-  /** What happens to the files, also to those that are dropped on it. */
+  /** The page that takes the files, also those that are dropped here. */
   to: FileHandoff['to']
   label: string
   hint: string
   onFiles: (files: File[]) => void
   multiple?: boolean
-  /** Drawn above the label. */
+  /** Shown above the label. */
   children?: ReactNode
 }
 

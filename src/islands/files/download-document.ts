@@ -1,7 +1,7 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { createContentLink } from '../../stores/content-link.ts'
 
-/** Downloads the bytes on record; the browser writes them to the disk as they arrive. */
+/** Downloads the stored document. The browser writes it to the disk as it arrives. */
 export async function downloadDocument(request: ProcessedRequest): Promise<void> {
   if (!request.deposit_id) return
   const link = document.createElement('a')

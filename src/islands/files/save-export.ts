@@ -5,8 +5,8 @@ import { fetchExport } from '../../stores/history/request-export.ts'
 import type { RequestFilter } from '../../stores/history/request-filter.ts'
 
 /**
- * Hands the CSV of the history to the browser's own download, under a name and the day. The names of
- * checked files are put in here, because only this browser knows them.
+ * Downloads the history as CSV in a file with a name and the day. Adds the names of checked files,
+ * which only this browser knows.
  */
 export async function saveExport(filter: RequestFilter, name: string): Promise<void> {
   const content = await fetchExport(filter)

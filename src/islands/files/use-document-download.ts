@@ -3,7 +3,7 @@ import { AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { downloadDocument } from './download-document.ts'
 
-/** Saves the file on record; whatever goes wrong is told, and another try is open. */
+/** Returns a function that downloads the stored document, and the error if that has failed. */
 export function useDocumentDownload(request: ProcessedRequest) {
   const [state, setState] = useState<'idle' | 'saving' | AppError>('idle')
   const save = async () => {

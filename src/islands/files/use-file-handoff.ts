@@ -2,7 +2,10 @@ import { useStore } from '@nanostores/react'
 import { useEffect, useRef, useState } from 'react'
 import { $fileHandoff, type FileHandoff, takeHandoff } from '../../stores/file-handoff.ts'
 
-/** Takes files that were dropped or pasted for this page; answers what of them could not be read. */
+/**
+ * Passes files that were dropped or pasted for this page to `onFiles`. Returns the names of those
+ * that could not be read.
+ */
 export function useFileHandoff(
   to: FileHandoff['to'],
   onFiles: (files: File[], leftOut: number) => void

@@ -25,7 +25,10 @@ export function SignInObstacle({ obstacle }: {} & Pick<Readiness, 'obstacle'>) {
 }
 
 interface EmailFieldProps extends AccountFieldProps {
-  /** For password managers: whether it is the name of an existing account. */
+  /**
+   * The role of the e-mail for password managers: `username` where it is the name of an existing
+   * account.
+   */
   use: 'email' | 'username'
   /** The first value of the field. */
   initial?: string | undefined
@@ -45,13 +48,15 @@ export function EmailField({ form, use, initial }: EmailFieldProps) {
   )
 }
 
-interface CarryingLinkProps {
+interface InvitationLinkProps {
   path: string
   children: ReactNode
 }
 
-/** A link between sign-in and sign-up; the shell adds what an invitation put into the address. */
-export function CarryingLink({ path, children }: CarryingLinkProps) {
+/**
+ * A link between sign-in and sign-up. The shell adds the query parameters of an invitation to it.
+ */
+export function InvitationLink({ path, children }: InvitationLinkProps) {
   return (
     <a className="link link-secondary" data-carries href={path} suppressHydrationWarning>
       {children}
@@ -59,7 +64,10 @@ export function CarryingLink({ path, children }: CarryingLinkProps) {
   )
 }
 
-/** The form's button, and that a password is being made into a key, which takes a second. */
+/**
+ * The form's button. While it works, it says that the password is being turned into a key, which
+ * takes a second.
+ */
 export function SubmitButton(props: { label: string; isWorking: boolean } & Readiness) {
   const { label, isWorking, isReady, obstacle } = props
   const { t } = useWords()

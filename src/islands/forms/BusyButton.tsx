@@ -2,11 +2,11 @@ interface BusyButtonProps {
   label: string
   isWorking: boolean
   isOff?: boolean
-  /** Absent in a form, which it sends. */
+  /** Called on a click. Absent in a form, where the button submits. */
   onClick?: () => void
 }
 
-/** The one button of a sheet; it stays in place and keeps the focus while its work goes on. */
+/** The main button of a sheet. It keeps its place and the focus while its work runs. */
 export function BusyButton({ label, isWorking, isOff = false, onClick }: BusyButtonProps) {
   return (
     <button

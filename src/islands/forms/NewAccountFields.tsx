@@ -6,8 +6,8 @@ import { fieldSentence } from './account-form.ts'
 import { NewPasswordField } from './NewPasswordField.tsx'
 import { PasswordField } from './PasswordField.tsx'
 
-/** Says at the head of a long form that much of it needs another look. */
-export function ManyFaults({ form }: AccountFieldProps) {
+/** Says above a long form that more than three fields have errors. */
+export function ManyErrors({ form }: AccountFieldProps) {
   const { t } = useWords()
   const count = Object.keys(form.errors).length
   if (count <= 3) return null
@@ -37,7 +37,7 @@ export function UsernameField({
 }
 
 interface NewPasswordFieldsProps extends AccountFieldProps {
-  /** Returns who chooses it, as far as the other fields say. */
+  /** Returns the person who chooses the password, from the values of the other fields. */
   chooser: () => PasswordOwner
 }
 

@@ -8,7 +8,10 @@ interface NewPasswordFieldProps {
   label: string
   name: string
   error?: string | undefined
-  /** Read at each keystroke: the person, whose name and email make a password weak. */
+  /**
+   * Returns the person who chooses the password, whose own name and e-mail would make it weak.
+   * Called at each keystroke.
+   */
   chooser: () => PasswordOwner
 }
 

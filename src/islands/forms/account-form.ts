@@ -5,7 +5,7 @@ import { email, firstOf, required, type Validator } from '../../core/input/valid
 import type { T } from '../../i18n/index.ts'
 import { loadCode } from '../kit/load-code.ts'
 
-/** Whether the script runs, and what keeps this browser from signing in. */
+/** Returns whether the script runs, and what keeps this browser from signing in. */
 export function useReadiness(): { isReady: boolean; obstacle: 'insecure' | 'cookies' | undefined } {
   const [isReady, setReady] = useState(false)
   const [obstacle, setObstacle] = useState<'insecure' | 'cookies'>()
@@ -30,7 +30,7 @@ export const emailRule = firstOf(required, email)
 
 export const usernameRule: Validator = value => usernameFault(String(value ?? ''))
 
-/** Returns the sentence of a field's error: of `{ rule: 'min', limit: 12 }`. */
+/** Returns the sentence for the error of a field, such as `{ rule: 'min', limit: 12 }`. */
 export function fieldSentence(errors: FieldErrors, name: string, t: T): string | undefined {
   const error = errors[name]
   if (!error) return undefined

@@ -3,7 +3,10 @@ import { minStrength, newPasswordFault } from '../../core/input/password.ts'
 import { firstOf, required, sameAs, type Validator } from '../../core/input/validators.ts'
 import { type PasswordOwner, strengthOf } from '../../stores/accounts/password-strength.ts'
 
-/** What holds for a chosen password and its repetition; `label` is what its field is called. */
+/**
+ * Returns the rules of a new password and its repetition. `label` is the label of the password
+ * field.
+ */
 export function newPasswordRules(
   name: string,
   label: string,

@@ -55,7 +55,7 @@ export function EmptyHistory() {
 interface EmptyStateProps {
   /** Says what will be here. */
   title: string
-  /** Says why one would want it. */
+  /** Says why that is useful. */
   text: string
   /** One button, at most one link beside it. */
   children: ReactNode

@@ -21,7 +21,7 @@ import { UnfinishedUpload } from './UnfinishedUpload.tsx'
 
 interface HistoryDetailsProps {
   id: string
-  /** The request of the list, if it is there: a change in the list is shown here. */
+  /** The request as the list shows it, if it is there, so that its changes appear here too. */
   request: ProcessedRequest | undefined
   categories: ReadonlyMap<string, string>
   onClose: () => void
@@ -29,7 +29,10 @@ interface HistoryDetailsProps {
 
 type Loaded = { request: ProcessedRequest; deposit?: Deposit }
 
-/** All facts of one request and its actions: at the side of wide windows, over narrow ones. */
+/**
+ * Shows all facts and actions of one request: beside the list in wide windows, over it in narrow
+ * ones.
+ */
 export function HistoryDetails({ id, request: listed, categories, onClose }: HistoryDetailsProps) {
   const { locale, t } = useWords()
   const dialog = useRef<HTMLDialogElement>(null)

@@ -12,7 +12,7 @@ interface HistoryFiltersProps {
   onChange: (address: HistoryUrl) => void
 }
 
-/** How long after the last letter a search starts. */
+/** A search starts this long after the last letter. */
 const typingMs = 250
 
 /** Search, filters and export. In narrow windows a button opens the filters. */

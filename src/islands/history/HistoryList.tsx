@@ -19,18 +19,18 @@ interface HistoryListProps {
   isCovered: boolean
   hrefOf: (id: string) => string
   onOpen: (id: string) => void
-  /** The last rows are near. */
+  /** Called when the person has scrolled close to the last rows. */
   onEnd: () => void
 }
 
-/** Scrolled further than this, a person reads, and rows must not move. */
+/** Beyond this scroll position the person is reading, so rows must not move. */
 const scrolledPx = 64
-/** How many rows before the end older ones are loaded. */
+/** Older rows are loaded when fewer than this many are left below the window. */
 const nearEnd = 10
 
 /**
- * The rows by day; only those in the window are drawn. New rows wait behind a button while the person
- * has scrolled down, points at the list or is inside it; known rows change in place.
+ * Shows the rows by day and draws only those in the window. New rows wait behind a button while the
+ * person has scrolled down, points at the list or is inside it. Known rows change in place.
  */
 export function HistoryList(props: HistoryListProps) {
   const { requests, categories, now, onEnd, hrefOf } = props
@@ -139,7 +139,7 @@ function Gap({ height }: { height: number }) {
   return <svg aria-hidden="true" className="block w-px" height={height} />
 }
 
-/** Returns the rows to show while they must not move, and how many newer ones wait. */
+/** Returns the shown rows and the number of newer ones. While `isHeld`, newer rows wait. */
 function useHeld(requests: readonly ProcessedRequest[], isHeld: boolean) {
   const [shown, setShown] = useState(requests)
   const [source, setSource] = useState(requests)

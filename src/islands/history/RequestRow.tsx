@@ -13,7 +13,7 @@ export interface RowProps {
   /** The name of its category, if it is known. */
   category: string | undefined
   now: number
-  /** Tab reaches one row only; the arrow keys lead to the others. */
+  /** Whether Tab reaches this row. Only one row has it; the arrow keys lead to the others. */
   isStop: boolean
   isSaving: boolean
   /** The address of its details. */
@@ -23,8 +23,8 @@ export interface RowProps {
 }
 
 /**
- * One row of the history: seal, name, state, time and size. All rows have the same height, from which
- * the place of rows that are not drawn is computed.
+ * One row of the history: seal, name, state, time and size. All rows have the same height, so that
+ * the position of rows outside the window can be computed.
  */
 export const RequestRow = memo(
   ({ request, category, now, isStop, isSaving, href, onOpen, onSave }: RowProps) => {

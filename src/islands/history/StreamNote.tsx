@@ -5,7 +5,10 @@ import { formatClock } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 import { useOnline } from './use-online.ts'
 
-/** Says how the list is kept up to date; of a device without a network the page's banner says it. */
+/**
+ * Says how the list is kept up to date. Says nothing while the device has no network, because the
+ * page's banner says so.
+ */
 export function StreamNote({ now }: { now: number | undefined }) {
   const { locale, t } = useWords()
   const stream = useStore($streamState, { ssr: 'initial' })

@@ -2,8 +2,8 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import { withOrdinal } from '../../core/text/format.ts'
 import { type Locale, languageTag, type T } from '../../i18n/index.ts'
 
-/** A line of the history: the head of a day or a request. */
-export type Line = { day: string; request?: undefined } | { request: ProcessedRequest }
+/** A line of the history: either the heading of a day, or a request. */
+export type HistoryLine = { day: string; request?: undefined } | { request: ProcessedRequest }
 
 const known = new Map<string, string>()
 
@@ -23,7 +23,10 @@ export function dayOf(created: string): string {
   return day
 }
 
-/** `Today`, `Yesterday`, `Monday, November 16`, and with the year where it is not this one. */
+/**
+ * Returns the name of a day: `Today`, `Yesterday`, or `Monday, November 16`, with the year if it is
+ * not the present one.
+ */
 export function dayName(day: string, today: string, locale: Locale, t: T): string {
   if (day === today) return t('history.today')
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
@@ -40,9 +43,9 @@ export function dayName(day: string, today: string, locale: Locale, t: T): strin
   return withOrdinal(text.charAt(0).toUpperCase() + text.slice(1), locale)
 }
 
-/** Returns the requests, each day's after a line of its own. */
-export function linesOf(requests: readonly ProcessedRequest[]): Line[] {
-  const lines: Line[] = []
+/** Returns the requests, with a line for each day before its requests. */
+export function linesOf(requests: readonly ProcessedRequest[]): HistoryLine[] {
+  const lines: HistoryLine[] = []
   let day: string | undefined
   for (const request of requests) {
     const its = dayOf(request.created)
@@ -53,8 +56,8 @@ export function linesOf(requests: readonly ProcessedRequest[]): Line[] {
   return lines
 }
 
-/** Returns some lines by day; the first day may have begun before them. */
-export function daysOf(lines: readonly Line[]) {
+/** Groups lines by day. The first day may have begun before the first line. */
+export function daysOf(lines: readonly HistoryLine[]) {
   const days: { day: string; hasHead: boolean; rows: ProcessedRequest[] }[] = []
   for (const { request, ...head } of lines) {
     if ('day' in head) days.push({ day: head.day, hasHead: true, rows: [] })

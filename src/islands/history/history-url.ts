@@ -12,7 +12,10 @@ export const requestStates = [
   'failed'
 ] as const satisfies readonly RequestState[]
 
-/** What the page's address says about the list; days are in the reader's time zone, both included. */
+/**
+ * The filters and the open request in the page's address. Days are in the reader's time zone; both
+ * are included.
+ */
 export interface HistoryUrl {
   kind?: 'deposit' | 'verify'
   state?: RequestState
@@ -47,7 +50,7 @@ export function readHistoryUrl(search: string): HistoryUrl {
   })
 }
 
-/** The query of an address: `?kind=deposit`, or nothing. */
+/** Returns the query of an address: `?kind=deposit`, or an empty text. */
 export function writeHistoryUrl(address: HistoryUrl): string {
   const query = new URLSearchParams()
   for (const name of names) {
@@ -57,7 +60,7 @@ export function writeHistoryUrl(address: HistoryUrl): string {
   return query.size > 0 ? `?${query}` : ''
 }
 
-/** The days of the reader become moments, which are what the server knows. */
+/** Returns the filter for the server, with the reader's days as moments. */
 export function filterOf({ request: _, from, to, ...rest }: HistoryUrl): RequestFilter {
   const filter = withoutEmpty({
     ...rest,

@@ -4,7 +4,10 @@ import { shownName } from '../../core/text/visible-text.ts'
 import type { T } from '../../i18n/index.ts'
 import { $checkedNames } from '../../stores/checked-names.ts'
 
-/** Checks are called by the names that this browser remembers of them. */
+/**
+ * Returns the name of a request. For a check it is the name of the checked file, where this browser
+ * remembers it.
+ */
 export function requestName({ id, kind, name, items }: ProcessedRequest, t: T): string {
   const [first, ...others] = $checkedNames.get().get(id) ?? []
   if (kind === 'verify' && first !== undefined) {

@@ -1,16 +1,19 @@
 import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import type { Lines } from '../../core/pages/visible-lines.ts'
-import type { Line } from './history-days.ts'
+import type { HistoryLine } from './history-days.ts'
 
 interface RowArrowsOptions {
   root: RefObject<HTMLElement | null>
-  lines: readonly Line[]
+  lines: readonly HistoryLine[]
   measured: Lines
   start: number
   end: number
 }
 
-/** Lets Tab reach one row, and arrows, Home and End the others, drawn or not. */
+/**
+ * Lets Tab reach one row. Arrow keys, Home and End lead to the others, also to rows that are not
+ * drawn.
+ */
 export function useRowArrows({ root, lines, measured, start, end }: RowArrowsOptions) {
   const [active, setActive] = useState<string>()
   const wanted = useRef<string>(undefined)

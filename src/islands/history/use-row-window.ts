@@ -1,13 +1,15 @@
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { type Lines, measureLines, visibleLines } from '../../core/pages/visible-lines.ts'
-import type { Line } from './history-days.ts'
+import type { HistoryLine } from './history-days.ts'
 
-/** Drawn above and below the window, so that quick scrolling meets rows. */
+/**
+ * Height above and below the window that is drawn as well, so that quick scrolling shows no gap.
+ */
 const marginPx = 800
 
 /** Returns which lines of a list are drawn, from `start` up to `end`, and where each line is. */
-export function useRowWindow(root: RefObject<HTMLElement | null>, lines: readonly Line[]) {
+export function useRowWindow(root: RefObject<HTMLElement | null>, lines: readonly HistoryLine[]) {
   const heights = useHeights(root)
   const measured = useMemo(
     () => measureLines(lines.length, at => (lines[at]?.request ? heights.row : heights.day)),
@@ -19,7 +21,7 @@ export function useRowWindow(root: RefObject<HTMLElement | null>, lines: readonl
   return { measured, start, end }
 }
 
-/** Measures the head of a day and a row, at this width and with this text size. */
+/** Measures the heights of a day's heading and of a row, at the present width and text size. */
 function useHeights(root: RefObject<HTMLElement | null>): { day: number; row: number } {
   const [heights, setHeights] = useState({ day: 49, row: 73 })
   useLayoutEffect(() => {

@@ -3,7 +3,7 @@ import { type SealState, sealPath } from '../../core/pages/seal-drawing.ts'
 
 interface SealProps {
   state: SealState
-  /** What the drawing says, for readers who cannot see it; nothing where it only decorates. */
+  /** Text alternative of the drawing. Absent where it is only decorative. */
   label?: string
   /** Sizes as classes: `size-12`. */
   className?: string
@@ -13,7 +13,7 @@ interface SealProps {
 
 const easing = 'cubic-bezier(.2,0,0,1)'
 
-/** The seal of a deposit. It is animated when it becomes sealed while it is shown, and only then. */
+/** The seal of a deposit. It is animated only if it becomes sealed while it is visible. */
 export function AnimatedSeal({ state, label, className, small }: SealProps) {
   const root = useRef<SVGSVGElement>(null)
   const before = useRef(state.kind)
@@ -72,7 +72,10 @@ export function AnimatedSeal({ state, label, className, small }: SealProps) {
   )
 }
 
-/** Ticks grow clockwise, the mark is drawn, and the whole is pressed once; answers the last of it. */
+/**
+ * Animates the sealing: ticks grow clockwise, the check mark is drawn, and the whole is pressed
+ * once. Returns the last animation.
+ */
 function press(svg: SVGSVGElement): Animation {
   const grow = [{ strokeDashoffset: 1 }, { strokeDashoffset: 0 }]
   svg.querySelectorAll('[data-tick]').forEach((tick, index) => {

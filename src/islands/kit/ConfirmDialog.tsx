@@ -5,11 +5,11 @@ interface ConfirmDialogProps {
   yes: string
   no: string
   onYes: () => void
-  /** The dialog has closed; the browser has given the focus back. */
+  /** Called when the dialog has closed and the focus is back. */
   onClose: () => void
 }
 
-/** Asks as soon as it is drawn. Escape and a click beside the dialog mean no. */
+/** A dialog that opens at once and asks a question. Escape and a click beside it mean no. */
 export function ConfirmDialog({ question, yes, no, onYes, onClose }: ConfirmDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
 

@@ -3,7 +3,7 @@ import { useWords } from './use-words.ts'
 
 interface CopyButtonProps {
   text: string
-  /** Says what is copied, where that is not plain. */
+  /** Says what is copied, where that is not obvious. */
   label?: string
 }
 

@@ -10,7 +10,7 @@ interface FieldProps extends Events {
   name: string
   type?: 'text' | 'email' | 'password'
   hint?: string | undefined
-  /** Shown only while there is one. */
+  /** The error of the field, if it has one. */
   error?: string | undefined
   autoComplete?: string
   inputMode?: 'numeric' | 'decimal'

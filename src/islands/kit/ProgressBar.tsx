@@ -1,5 +1,5 @@
 interface ProgressProps {
-  /** For screen readers: what makes progress. */
+  /** Says to screen readers what is in progress. */
   label: string
   /** From 0 to 1; absent while it is not known. */
   ratio?: number | undefined

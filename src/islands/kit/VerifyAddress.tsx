@@ -2,7 +2,7 @@ import { localizedPath } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { useWords } from './use-words.ts'
 
-/** What to give to somebody who is to check a document on record. Words: `common`. */
+/** Shows the address to give to somebody who wants to check a document. Words: `common`. */
 export function VerifyAddress() {
   const { locale, t } = useWords()
   const address = location.origin + localizedPath(locale, '/verify')

@@ -1,8 +1,9 @@
 import type { MouseEvent } from 'react'
 
 /**
- * Acts on a click that may remove its own button: the focus then goes to what the row offers next, or
- * to the nearest part of the page that can hold it, instead of to the top of the document.
+ * Runs the action of a button that may disappear by it. The focus then goes to the next button of
+ * the row, or to the nearest part of the page that can hold it, instead of to the top of the
+ * document.
  */
 export function keepFocus({ currentTarget }: MouseEvent<HTMLElement>, act: () => void): void {
   const row = currentTarget.closest('li')

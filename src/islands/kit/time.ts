@@ -2,7 +2,9 @@ import { useEffect, useState } from 'react'
 import type { AppError } from '../../contract/errors.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
 
-/** The time, renewed every so often; nothing until the browser has taken over. */
+/**
+ * Returns the time and updates it every `everyMs`. Returns undefined until the page's script runs.
+ */
 export function useNow(everyMs: number): number | undefined {
   const [now, setNow] = useState<number>()
   useEffect(() => {
@@ -13,7 +15,10 @@ export function useNow(everyMs: number): number | undefined {
   return now
 }
 
-/** Returns how a wait is shown: first not at all, then as a skeleton, with words after a second. */
+/**
+ * Returns how a wait is shown: at first not at all, then as a skeleton, and with words after a
+ * second.
+ */
 export function useWaiting(isWaiting: boolean): 'silent' | 'skeleton' | 'text' | 'slow' {
   const [phase, setPhase] = useState<'silent' | 'skeleton' | 'text' | 'slow'>('silent')
   useEffect(() => {
@@ -49,7 +54,10 @@ function daysBetween(from: Date, to: Date): number {
   return Math.round((startOf(to) - startOf(from)) / 86_400_000)
 }
 
-/** Says when to come back, where the server did: the minute in which it will take another try for sure. */
+/**
+ * Returns the minute in which the server accepts another try, or undefined where it did not name a
+ * time.
+ */
 export function retryTime(
   error: AppError,
   locale: Locale,

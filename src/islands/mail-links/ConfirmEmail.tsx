@@ -11,7 +11,7 @@ import { useWords, withWords } from '../kit/use-words.ts'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { closedLinkState, linkStateFromError, useMailLink } from './use-mail-link.ts'
 
-/** Confirms the new email of somebody who is signed in here. */
+/** Confirms the new e-mail of somebody who is signed in here. */
 export const ConfirmEmail = withWords(function ConfirmEmail() {
   const { locale, t } = useWords()
   const link = useMailLink('email')

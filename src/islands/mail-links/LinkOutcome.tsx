@@ -2,11 +2,11 @@ import type { ReactNode } from 'react'
 
 interface LinkOutcomeProps {
   text: string
-  /** What to do now. */
+  /** What the person can do now. */
   children?: ReactNode
 }
 
-/** A sheet that says what became of a link, and where to go next. */
+/** A sheet that says whether a link worked and what to do next. */
 export function LinkOutcome({ text, children }: LinkOutcomeProps) {
   return (
     <section className="sheet flex flex-col items-start gap-4" data-state="ready">

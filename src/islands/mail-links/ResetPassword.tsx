@@ -36,7 +36,7 @@ export const ResetPassword = withWords(function ResetPassword({ company }: Reset
 
 interface AskProps {
   note: string
-  /** The email of a link that no longer works. */
+  /** The e-mail of a link that no longer works. */
   email: string | undefined
 }
 

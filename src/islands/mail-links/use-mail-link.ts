@@ -5,15 +5,16 @@ import { type MailLink, readLink, readMailLink } from '../../stores/accounts/mai
 import { keepDraft, takeDraft } from '../forms/page-drafts.ts'
 
 export interface OpenedLink extends MailLink {
-  /** Whether it still opens something. */
+  /** Whether the link still works. */
   state: 'open' | 'used' | 'over'
   /** The username of an invitation. */
   username?: string | undefined
 }
 
 /**
- * Returns the mailed link that led here: `'none'` without one, `'loading'` until the API has said what it
- * opens. It is removed from the address at once, which is copied into other links and into the history.
+ * Returns the mailed link in the page's address: `'none'` without one, `'loading'` until the API
+ * has checked it. Removes the link from the address at once, because addresses are copied into
+ * other links and the history.
  */
 export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loading' {
   const [link, setLink] = useState<OpenedLink | 'none' | 'loading'>('loading')
@@ -55,7 +56,10 @@ export function closedLinkState(
   return typeof link === 'string' || link.state === 'open' ? undefined : link.state
 }
 
-/** Returns why a link no longer works, if so; `handleFailure` returns whether an error says that. */
+/**
+ * Returns why a link no longer works, if so, and a function that takes the error of a call and
+ * returns whether it says that.
+ */
 export function useClosedLink(link: OpenedLink | 'none' | 'loading') {
   const [refused, setRefused] = useState<'used' | 'over'>()
   const handleFailure = (error: AppError) => {
@@ -65,7 +69,9 @@ export function useClosedLink(link: OpenedLink | 'none' | 'loading') {
   return { closed: refused ?? closedLinkState(link), handleFailure }
 }
 
-/** Asks what the link opens. If that fails it counts as open: using it says what is wrong. */
+/**
+ * Asks the API about the link. If that fails, the link counts as open, and its use shows the error.
+ */
 async function check(link: MailLink, purpose: LinkPurpose): Promise<OpenedLink> {
   try {
     return { ...link, state: 'open', ...(await readLink(link, purpose)) }

@@ -9,7 +9,7 @@ interface AccountFormsProps {
   user: UserInfo
 }
 
-/** Password, email, sessions, export and deletion of the account. */
+/** Password, e-mail, sessions, export and deletion of the account. */
 export function AccountForms({ user }: AccountFormsProps) {
   return (
     <>

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { findDemoAccount } from '../../stores/accounts/accounts.ts'
 import { useWords } from '../kit/use-words.ts'
 
-/** How to look around in the demonstration, where its account works. Words: `account`. */
+/** Says how to sign in to the demonstration, where its account may be used. Words: `account`. */
 export function DemoAccount() {
   const { t } = useWords()
   const [account, setAccount] = useState<{ email: string; password: string }>()

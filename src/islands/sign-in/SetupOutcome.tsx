@@ -22,7 +22,7 @@ export function SetupOver() {
 }
 
 interface SetupDoneProps {
-  /** Whether the demonstration could not be removed. */
+  /** Whether the demonstration is still there because removing it failed. */
   stays: boolean
   /** The address of the demonstration, if it was kept. */
   demo: string | undefined

@@ -3,7 +3,12 @@ import { type AppError, asAppError } from '../../contract/errors.ts'
 import { required } from '../../core/input/validators.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { signIn } from '../../stores/accounts/accounts.ts'
-import { CarryingLink, EmailField, SignInObstacle, SubmitButton } from '../forms/AccountFields.tsx'
+import {
+  EmailField,
+  InvitationLink,
+  SignInObstacle,
+  SubmitButton
+} from '../forms/AccountFields.tsx'
 import {
   continueAfterSignIn,
   emailRule,
@@ -90,9 +95,9 @@ export const SignIn = withWords(function SignIn({ isPublic, isDemo }: SignInProp
       {isPublic && (
         <p className="text-sm">
           {t('account.signIn.none')}{' '}
-          <CarryingLink path={localizedPath(locale, '/sign-up')}>
+          <InvitationLink path={localizedPath(locale, '/sign-up')}>
             {t('account.signIn.link')}
-          </CarryingLink>
+          </InvitationLink>
         </p>
       )}
     </form>

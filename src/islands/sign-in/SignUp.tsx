@@ -2,7 +2,12 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { type AppError, asAppError } from '../../contract/errors.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { signUp } from '../../stores/accounts/accounts.ts'
-import { CarryingLink, EmailField, SignInObstacle, SubmitButton } from '../forms/AccountFields.tsx'
+import {
+  EmailField,
+  InvitationLink,
+  SignInObstacle,
+  SubmitButton
+} from '../forms/AccountFields.tsx'
 import {
   continueAfterSignIn,
   emailRule,
@@ -11,7 +16,7 @@ import {
   usernameRule
 } from '../forms/account-form.ts'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
-import { ManyFaults, NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
+import { ManyErrors, NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
 import { useForm } from '../forms/use-form.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
@@ -68,7 +73,7 @@ function Form({ company }: { company: string }) {
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
       <SignInObstacle obstacle={obstacle} />
-      <ManyFaults form={form} />
+      <ManyErrors form={form} />
       <EmailField form={form} use="email" />
       <UsernameField form={form} />
       <NewPasswordFields
@@ -98,7 +103,7 @@ function Form({ company }: { company: string }) {
       />
       <p className="text-sm">
         {t('account.signUp.have')}{' '}
-        <CarryingLink path={signInPath}>{t('account.signUp.link')}</CarryingLink>
+        <InvitationLink path={signInPath}>{t('account.signUp.link')}</InvitationLink>
       </p>
     </form>
   )

@@ -11,7 +11,7 @@ import { Icon } from '../kit/Icon.tsx'
 import { keepFocus } from '../kit/keep-focus.ts'
 import { retryTime } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
-import { Sentence, VerdictFacts, VerdictSeal, Word } from './VerdictSheet.tsx'
+import { VerdictFacts, VerdictSeal, VerdictSentence, VerdictWord } from './VerdictSheet.tsx'
 
 interface CheckListProps {
   checks: readonly Check[]
@@ -19,7 +19,7 @@ interface CheckListProps {
 
 const shownAtOnce = 50
 
-/** Many checks, one line each; an answered one can be opened. */
+/** Shows several checks, one line each. A check with an answer can be opened. */
 export function CheckList({ checks }: CheckListProps) {
   const { t } = useWords()
   const [shown, setShown] = useState(shownAtOnce)
@@ -65,12 +65,12 @@ const CheckLine = memo(function CheckLine({ check }: { check: Check }) {
             <span className="min-w-0 grow basis-40 truncate font-medium" title={name}>
               {name}
             </span>
-            <Word telling={telling} />
+            <VerdictWord telling={telling} />
           </div>
         </summary>
         <div className="flex flex-col gap-4 pt-3 sm:ps-18">
           <p className="font-serif text-lg">
-            <Sentence telling={telling} company={answer.company} />
+            <VerdictSentence telling={telling} company={answer.company} />
           </p>
           {telling.adds.map(add => (
             <p key={add}>{t(`verify.adds.${add}`)}</p>
@@ -137,7 +137,9 @@ interface CheckFailureProps {
   children?: ReactNode
 }
 
-/** Says why there is no answer, in the words of this screen where it has some. */
+/**
+ * Says why a check has no answer. Uses this screen's own sentence for an error where there is one.
+ */
 export function CheckFailure({ error, isSignedIn, children }: CheckFailureProps) {
   const { locale, t } = useWords()
   const time = useMemo(() => retryTime(error, locale), [error, locale])
@@ -150,7 +152,7 @@ export function CheckFailure({ error, isSignedIn, children }: CheckFailureProps)
   )
 }
 
-/** A link to the sign-in page that comes back here, where the checks still are. */
+/** A link to the sign-in page, which leads back to this page with its checks. */
 export function SignInLink() {
   const { locale, t } = useWords()
   const redirect = buildRedirect({ path: localizedPath(locale, '/verify'), query: '', hash: '' })

@@ -13,7 +13,7 @@ interface ResultProps {
   isSignedIn: boolean
 }
 
-/** The answers to the files that were chosen together: one in full, several as a list. */
+/** Shows the answers of one batch: a single one in full, several as a list. */
 export function CheckResults({ checks, isSettled, ...props }: ListProps) {
   const [first, ...others] = checks
   if (first && others.length === 0) return <Single key={first.id} check={first} {...props} />

@@ -23,10 +23,10 @@ export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLH
       <div className="flex flex-col items-start gap-4 sm:flex-row sm:gap-6">
         <VerdictSeal telling={telling} className="size-24" />
         <div className="flex min-w-0 flex-col gap-2">
-          <Word telling={telling} />
+          <VerdictWord telling={telling} />
           {/* the margin keeps the word above it clear of the bar, however large the text is */}
           <h2 ref={ref} tabIndex={-1} className="verdict scroll-mt-12">
-            <Sentence telling={telling} company={answer.company} />
+            <VerdictSentence telling={telling} company={answer.company} />
           </h2>
           {telling.adds.map(add => (
             <p key={add}>{t(`verify.adds.${add}`)}</p>
@@ -107,7 +107,7 @@ export function VerdictSeal({
   )
 }
 
-export function Word({ telling }: { telling: VerdictDescription }) {
+export function VerdictWord({ telling }: { telling: VerdictDescription }) {
   const { t } = useWords()
   const isGood = telling.tone === 'success'
   return (
@@ -120,8 +120,17 @@ export function Word({ telling }: { telling: VerdictDescription }) {
   )
 }
 
-/** The verdict as a sentence. It has the time in the reader's zone and in UTC, because it is copied and printed alone. */
-export function Sentence({ telling, company }: { telling: VerdictDescription; company: string }) {
+/**
+ * The verdict as a sentence. Its time is in the reader's zone and in UTC, because people copy and
+ * print the sentence alone.
+ */
+export function VerdictSentence({
+  telling,
+  company
+}: {
+  telling: VerdictDescription
+  company: string
+}) {
   const { locale, t } = useWords()
   return (
     <Around text={t(`verify.sentence.${telling.key}`, { company, time: marker })}>
@@ -130,7 +139,7 @@ export function Sentence({ telling, company }: { telling: VerdictDescription; co
   )
 }
 
-/** Stands for an element in a sentence; occurs in no catalogue and no name. */
+/** A placeholder for an element in a sentence. It occurs in no translation and no name. */
 const marker = '\u{1}'
 
 function Around({ text, children }: { text: string; children: React.ReactNode }) {

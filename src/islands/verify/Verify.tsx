@@ -23,9 +23,9 @@ import { useLazyPart } from '../kit/LazyPart.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
 
 interface VerifyProps {
-  /** The company whose register is asked. */
+  /** The company whose register is searched. */
   company: string
-  /** Fingerprints a minute that one network may ask about, signed out. */
+  /** Number of fingerprints per minute that one network may verify without signing in. */
   perMinute: number
 }
 
@@ -108,7 +108,10 @@ export const Verify = withWords(function Verify({ company, perMinute }: VerifyPr
   )
 })
 
-/** Returns the drop zone, which answers replace; the function brings it back and focuses it. */
+/**
+ * Returns the ref of the drop zone and a function that shows the zone again in place of answers and
+ * focuses it.
+ */
 function useZone(isBlank: boolean) {
   const zone = useRef<HTMLDivElement>(null)
   const isWanted = useRef(false)
@@ -176,7 +179,7 @@ function Paste() {
   )
 }
 
-/** Lists the steps of a check, and how far it is. */
+/** Lists the steps of a check and shows its progress. */
 function Steps({ check, company }: { check: Check | undefined; company: string }) {
   const { locale, t } = useWords()
   const step = check?.state.step ?? 'waiting'

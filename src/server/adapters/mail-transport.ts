@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport, type SendMailOptions } from 'nodemailer'
-import type { Letter, Log, Mails } from '../domain/deps.ts'
+import type { Letter, Log, MailSender } from '../domain/deps.ts'
 import { mailHtml, mailText } from './mail-text.ts'
 
 interface MailOptions {
@@ -15,7 +15,7 @@ interface MailOptions {
 /**
  * Creates the sender of mails: through the operator's mail server, or into a folder for developers.
  */
-export async function openMails({ smtp, outbox, log }: MailOptions): Promise<Mails> {
+export async function openMailSender({ smtp, outbox, log }: MailOptions): Promise<MailSender> {
   if (smtp) return viaServer(smtp)
   await mkdir(outbox, { recursive: true, mode: 0o700 })
   return intoFolder(outbox, log)
@@ -27,7 +27,7 @@ const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTim
 /** Connections are reused while there are letters, because connecting costs more than sending. */
 const pool = { pool: true, maxConnections: 4, idleTimeout: 1000, maxRequeues: 0 } as const
 
-function viaServer({ url, from }: { url: string; from: string }): Mails {
+function viaServer({ url, from }: { url: string; from: string }): MailSender {
   const transport = createTransport({ url, ...pool, ...timeouts, ...closed, ...encryption(url) })
   return {
     async send(letter) {
@@ -64,7 +64,7 @@ function encryption(url: string): { requireTLS?: true } {
   return isHere || isSaid ? {} : { requireTLS: true }
 }
 
-function intoFolder(outbox: string, log: Log): Mails {
+function intoFolder(outbox: string, log: Log): MailSender {
   const transport = createTransport({ streamTransport: true, buffer: true, ...closed })
   return {
     async send(letter) {

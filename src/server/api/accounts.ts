@@ -19,15 +19,15 @@ import { mailDelivery } from '../domain/developer-machine.ts'
 import * as mailTokens from '../domain/mail/mail-tokens.ts'
 import { countTokenFailures } from '../domain/rate-limits.ts'
 import { type Api, type ApiContext, companyOf, isFromDeveloper, person } from './context.ts'
-import { on } from './on.ts'
-import { canonical } from './users.ts'
+import { mountEndpoint } from './mount.ts'
+import { canonicalEmailOf } from './users.ts'
 
 export function mountAccounts(app: Api): void {
-  on(app, readLink, (input, c) =>
+  mountEndpoint(app, readLink, (input, c) =>
     counted(c, () => mailTokens.readLink(c.get('deps'), { company_id: companyOf(c), ...input }))
   )
 
-  on(app, verifyEmail, ({ token, ...chosen }, c) =>
+  mountEndpoint(app, verifyEmail, ({ token, ...chosen }, c) =>
     counted(c, () =>
       signUps.verifySignUp(c.get('deps'), {
         tenant: c.get('tenant'),
@@ -38,35 +38,35 @@ export function mountAccounts(app: Api): void {
     )
   )
 
-  on(app, sendVerification, async (_input, c) => {
+  mountEndpoint(app, sendVerification, async (_input, c) => {
     await signUps.sendVerification(c.get('deps'), { ...here(c), person: person(c) })
     return promised(c)
   })
 
-  on(app, activateUser, (input, c) =>
+  mountEndpoint(app, activateUser, (input, c) =>
     counted(c, () => members.activateUser(c.get('deps'), { tenant: c.get('tenant'), ...input }))
   )
 
-  on(app, requestReset, async ({ email }, c) => {
-    await resets.requestReset(c.get('deps'), { ...here(c), email: canonical(email) })
+  mountEndpoint(app, requestReset, async ({ email }, c) => {
+    await resets.requestReset(c.get('deps'), { ...here(c), email: canonicalEmailOf(email) })
     return promised(c)
   })
 
-  on(app, resetKey, (input, c) =>
+  mountEndpoint(app, resetKey, (input, c) =>
     counted(c, () => resets.resetKey(c.get('deps'), { tenant: c.get('tenant'), ...input }))
   )
 
-  on(app, changeEmail, async ({ email, ...proofs }, c) => {
-    const asked = { ...here(c), person: person(c), email: canonical(email) }
+  mountEndpoint(app, changeEmail, async ({ email, ...proofs }, c) => {
+    const asked = { ...here(c), person: person(c), email: canonicalEmailOf(email) }
     await emailChanges.changeEmail(c.get('deps'), { ...asked, ...proofs })
     return promised(c)
   })
 
-  on(app, confirmEmail, ({ token }, c) =>
+  mountEndpoint(app, confirmEmail, ({ token }, c) =>
     counted(c, () => emailChanges.confirmEmail(c.get('deps'), { person: person(c), token }))
   )
 
-  on(app, deleteUser, ({ challenge_response }, c) =>
+  mountEndpoint(app, deleteUser, ({ challenge_response }, c) =>
     deletions.deleteUser(c.get('deps'), {
       tenant: c.get('tenant'),
       person: person(c),

@@ -35,7 +35,7 @@ export async function admitPerson(
 
 /** Throws `forbidden` where a person lacks an access. */
 export function requirePermission(person: Person, access: Endpoint['access']): void {
-  if (allowed(person, access)) return
+  if (hasAccess(person, access)) return
   throw new AppError('forbidden', `This call needs the permission ${access}`)
 }
 
@@ -48,13 +48,13 @@ export function refuseSuspended({ disabled }: Tenant, route: Admission): void {
 }
 
 /** Returns whether a person has an access. */
-export function allowed(person: Person, access: Endpoint['access']): boolean {
+export function hasAccess(person: Person, access: Endpoint['access']): boolean {
   if (access === 'public' || access === 'user') return true
   return person.permissions.includes(access) || person.permissions.includes('operator')
 }
 
 /** Returns the token: `'Bearer x.y.z'` → `'x.y.z'`. Another header counts as a bad token. */
-export function bearer(header: string | undefined): string | undefined {
+export function bearerToken(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
   const match = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(header)
   return match?.[1] ?? ''

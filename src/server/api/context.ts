@@ -41,7 +41,7 @@ export type ApiEnv = { Variables: Variables; Bindings: Bindings }
 export type Api = Hono<ApiEnv>
 export type ApiContext = Context<ApiEnv>
 
-/** Returns the signed-in person. `on()` has refused everybody else. */
+/** Returns the signed-in person. `mountEndpoint` has refused everybody else. */
 export function person(c: ApiContext): Person {
   const found = c.get('person')
   if (!found) throw new Error('a public endpoint asked for its person')

@@ -2,13 +2,13 @@ import { reportPolicy } from '../../contract/csp-reports.ts'
 import { readPolicyReports } from '../../core/http/csp-reports.ts'
 import { consume } from '../domain/rate-limits.ts'
 import { type Api, companyOf } from './context.ts'
-import { jsonOf, onStream } from './on.ts'
+import { jsonOf, mountStream } from './mount.ts'
 import { refusedField } from './refused-fields.ts'
 
 const types = ['application/reports+json', 'application/csp-report', 'application/json']
 
 export function mountReports(app: Api): void {
-  onStream(app, reportPolicy, async (_input, c) => {
+  mountStream(app, reportPolicy, async (_input, c) => {
     const company = companyOf(c)
     await consume(c.get('deps'), 'csp_report_address', [company, { address: c.get('address') }])
     const reports = readPolicyReports(await jsonOf(c, types))

@@ -13,11 +13,11 @@ import * as newDeposits from '../domain/deposits/new-deposits.ts'
 import { createDownloadLink } from '../domain/sessions/download-links.ts'
 import { idempotencyKey } from './admission.ts'
 import { type Api, type ApiContext, companyOf, person } from './context.ts'
-import { on, onStream } from './on.ts'
+import { mountEndpoint, mountStream } from './mount.ts'
 import { whileSignedIn } from './while-signed-in.ts'
 
 export function mountDeposits(app: Api): void {
-  on(app, createDeposit, async (input, c) => {
+  mountEndpoint(app, createDeposit, async (input, c) => {
     const caller = person(c)
     const { body, replayed } = await newDeposits.createDeposit(c.get('deps'), {
       company_id: companyOf(c),
@@ -31,15 +31,15 @@ export function mountDeposits(app: Api): void {
     return body
   })
 
-  on(app, getDeposit, ({ id }, c) =>
+  mountEndpoint(app, getDeposit, ({ id }, c) =>
     deposits.getDeposit(c.get('deps'), { company_id: companyOf(c), user_id: person(c).id, id })
   )
 
-  on(app, getOpenUpload, ({ id }, c) =>
+  mountEndpoint(app, getOpenUpload, ({ id }, c) =>
     deposits.getOpenUpload(c.get('deps'), { company_id: companyOf(c), user_id: person(c).id, id })
   )
 
-  on(app, createContentLink, async ({ id }, c) => {
+  mountEndpoint(app, createContentLink, async ({ id }, c) => {
     const caller = person(c)
     const content = { company_id: companyOf(c), user_id: caller.id, id }
     await deposits.getContent(c.get('deps'), content) // a link never leads to a refusal
@@ -48,7 +48,7 @@ export function mountDeposits(app: Api): void {
     return { url: `${path}?link=${link}`, expires: expires.toISOString() }
   })
 
-  onStream(app, getDepositContent, async ({ id }, c) => {
+  mountStream(app, getDepositContent, async ({ id }, c) => {
     const company_id = companyOf(c)
     const content = await deposits.getContent(c.get('deps'), {
       company_id,

@@ -3,7 +3,7 @@ import { openApi } from '../../contract/openapi.ts'
 import words from '../../i18n/en/docs.json' with { type: 'json' }
 import { translator } from '../../i18n/index.ts'
 import type { Api, ApiContext } from './context.ts'
-import { on, onStream } from './on.ts'
+import { mountEndpoint, mountStream } from './mount.ts'
 
 export function mountDocs(app: Api): void {
   const t = translator('en', words)
@@ -11,13 +11,13 @@ export function mountDocs(app: Api): void {
   // only two lines differ between hosts
   const document = openApi({ title: '', server: '', sentenceOf })
 
-  on(app, getOpenApi, async (_input, c) => {
+  mountEndpoint(app, getOpenApi, async (_input, c) => {
     const { name } = c.get('tenant').config
     const info = { ...Object(document['info']), title: `${name} API` }
     return { ...document, info, servers: [{ url: originOf(c, 'api.') }] }
   })
 
-  onStream(app, getDocs, async (_input, c) => c.redirect(`${originOf(c)}/docs`, 302))
+  mountStream(app, getDocs, async (_input, c) => c.redirect(`${originOf(c)}/docs`, 302))
 }
 
 /** `'api.'` → `'http://api.localhost:4321'` */

@@ -2,11 +2,11 @@ import { getDomainConfig, updateDomain } from '../../contract/domains.ts'
 import { AppError } from '../../contract/errors.ts'
 import * as domains from '../domain/companies/domains.ts'
 import { type Api, companyOf } from './context.ts'
-import { on } from './on.ts'
+import { mountEndpoint } from './mount.ts'
 import { refusedField } from './refused-fields.ts'
 
 export function mountDomains(app: Api): void {
-  on(app, updateDomain, async ({ id, ...changes }, c) => {
+  mountEndpoint(app, updateDomain, async ({ id, ...changes }, c) => {
     const config = await domains.updateDomain(c.get('deps'), {
       company_id: companyOf(c),
       id,
@@ -17,7 +17,7 @@ export function mountDomains(app: Api): void {
     return config
   })
 
-  on(app, getDomainConfig, async ({ domain }, c) => {
+  mountEndpoint(app, getDomainConfig, async ({ domain }, c) => {
     const tenant = c.get('tenant')
     if (domain !== tenant.host) {
       throw new AppError('unknown_domain', 'This host answers for its own domain only')

@@ -1,10 +1,10 @@
 import { getExport } from '../../contract/exports.ts'
 import * as exports from '../domain/accounts/exports.ts'
 import { type Api, person } from './context.ts'
-import { on } from './on.ts'
+import { mountEndpoint } from './mount.ts'
 
 export function mountExports(app: Api): void {
-  on(app, getExport, ({ cursor }, c) =>
+  mountEndpoint(app, getExport, ({ cursor }, c) =>
     exports.getExport(c.get('deps'), { tenant: c.get('tenant'), person: person(c), cursor })
   )
 }

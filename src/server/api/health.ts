@@ -1,7 +1,7 @@
 import { getHealth } from '../../contract/health.ts'
 import type { Api } from './context.ts'
-import { on } from './on.ts'
+import { mountEndpoint } from './mount.ts'
 
 export function mountService(app: Api): void {
-  on(app, getHealth, async () => ({ status: 'ok' as const }))
+  mountEndpoint(app, getHealth, async () => ({ status: 'ok' as const }))
 }

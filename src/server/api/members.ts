@@ -1,16 +1,18 @@
 import { disableUser, enableUser, resendInvitation } from '../../contract/members.ts'
 import * as members from '../domain/accounts/members.ts'
 import { type Api, person } from './context.ts'
-import { on } from './on.ts'
+import { mountEndpoint } from './mount.ts'
 
 export function mountMembers(app: Api): void {
-  on(app, resendInvitation, ({ id }, c) =>
+  mountEndpoint(app, resendInvitation, ({ id }, c) =>
     members.resendInvitation(c.get('deps'), { tenant: c.get('tenant'), person: person(c), id })
   )
 
-  on(app, disableUser, (input, c) =>
+  mountEndpoint(app, disableUser, (input, c) =>
     members.disableUser(c.get('deps'), { person: person(c), ...input })
   )
 
-  on(app, enableUser, ({ id }, c) => members.enableUser(c.get('deps'), { person: person(c), id }))
+  mountEndpoint(app, enableUser, ({ id }, c) =>
+    members.enableUser(c.get('deps'), { person: person(c), id })
+  )
 }

@@ -11,11 +11,11 @@ import * as requests from '../domain/history/requests.ts'
 import { isSignedIn } from '../domain/sessions/authentication.ts'
 import { requirePermission } from './admission.ts'
 import { type Api, companyOf, person } from './context.ts'
-import { linkNext, on, onStream } from './on.ts'
+import { linkNext, mountEndpoint, mountStream } from './mount.ts'
 import { refusedField } from './refused-fields.ts'
 
 export function mountRequests(app: Api, streams: EventStreams): void {
-  on(app, listRequests, async ({ scope, ...input }, c) => {
+  mountEndpoint(app, listRequests, async ({ scope, ...input }, c) => {
     const isWhole = scope === 'company'
     if (isWhole) requirePermission(person(c), 'admin')
     const { requests: page, next } = await requests.listRequests(c.get('deps'), {
@@ -29,7 +29,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   })
 
   // before /process/{id}, which would match them
-  onStream(app, exportRequests, async ({ locale, ...filter }, c) => {
+  mountStream(app, exportRequests, async ({ locale, ...filter }, c) => {
     const deps = c.get('deps')
     const { caller } = c.get('inFlight') ?? {}
     const owner = { company_id: companyOf(c), user_id: person(c).id, caller }
@@ -50,7 +50,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
     })
   })
 
-  onStream(app, streamRequests, async (_input, c) => {
+  mountStream(app, streamRequests, async (_input, c) => {
     const stream = await streams.open({
       person: person(c),
       after: sequenceOf(c.req.header('last-event-id'))
@@ -65,7 +65,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
     return new Response(null, { headers })
   })
 
-  on(app, getRequest, ({ id }, c) =>
+  mountEndpoint(app, getRequest, ({ id }, c) =>
     requests.getRequest(c.get('deps'), { company_id: companyOf(c), user_id: person(c).id, id })
   )
 }

@@ -5,15 +5,15 @@ import * as members from '../domain/accounts/members.ts'
 import * as passwordChanges from '../domain/accounts/password-changes.ts'
 import * as users from '../domain/accounts/users.ts'
 import type { Person } from '../domain/sessions/sessions.ts'
-import { allowed, idempotencyKey } from './admission.ts'
+import { hasAccess, idempotencyKey } from './admission.ts'
 import { type Api, type ApiContext, isFromDeveloper, person } from './context.ts'
-import { on } from './on.ts'
+import { mountEndpoint } from './mount.ts'
 
 export function mountUsers(app: Api): void {
-  on(app, createUser, async (input, c) => {
+  mountEndpoint(app, createUser, async (input, c) => {
     const asked = {
       tenant: c.get('tenant'),
-      email: canonical(input.email),
+      email: canonicalEmailOf(input.email),
       locale: input.locale,
       idempotencyKey: idempotencyKey(c.req.header('idempotency-key'))
     }
@@ -35,7 +35,7 @@ export function mountUsers(app: Api): void {
     return body
   })
 
-  on(app, getUser, (_input, c) =>
+  mountEndpoint(app, getUser, (_input, c) =>
     users.getUser(c.get('deps'), {
       tenant: c.get('tenant'),
       person: person(c),
@@ -43,7 +43,7 @@ export function mountUsers(app: Api): void {
     })
   )
 
-  on(app, updateUser, (changes, c) =>
+  mountEndpoint(app, updateUser, (changes, c) =>
     users.updateUser(c.get('deps'), {
       tenant: c.get('tenant'),
       person: person(c),
@@ -52,7 +52,7 @@ export function mountUsers(app: Api): void {
     })
   )
 
-  on(app, changeKey, (proofs, c) =>
+  mountEndpoint(app, changeKey, (proofs, c) =>
     passwordChanges.changeKey(c.get('deps'), {
       tenant: c.get('tenant'),
       person: person(c),
@@ -65,14 +65,14 @@ export function mountUsers(app: Api): void {
 function administrator(c: ApiContext): Person {
   const found = c.get('person')
   if (!found) throw new AppError('unauthenticated', 'Inviting somebody needs a bearer token')
-  if (!allowed(found, 'admin')) {
+  if (!hasAccess(found, 'admin')) {
     throw new AppError('forbidden', 'Inviting somebody needs the permission admin')
   }
   return found
 }
 
 /** Returns the canonical form, which every `Email` of the contract has. */
-export function canonical(email: string): string {
+export function canonicalEmailOf(email: string): string {
   const found = canonicalEmail(email)
   if (found === undefined) throw new AppError('invalid_input', 'The e-mail has no canonical form')
   return found

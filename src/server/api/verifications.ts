@@ -1,10 +1,10 @@
 import { verify } from '../../contract/verifications.ts'
 import type { Verify } from '../domain/deposits/verifications.ts'
 import type { Api } from './context.ts'
-import { on } from './on.ts'
+import { mountEndpoint } from './mount.ts'
 
 export function mountVerifications(app: Api, runVerify: Verify): void {
-  on(app, verify, ({ items }, c) =>
+  mountEndpoint(app, verify, ({ items }, c) =>
     runVerify({
       tenant: c.get('tenant'),
       person: c.get('person'),

@@ -65,7 +65,7 @@ function partsOf(url: string): { address: string; parameters: URLSearchParams } 
 }
 
 /** Returns the error of a failed login for the operator. Omits the URL, which contains a password. */
-export function unreachable(place: DatabaseLocation, cause: unknown): unknown {
+export function unreachableError(place: DatabaseLocation, cause: unknown): unknown {
   if (!('url' in place) || !(cause instanceof Error)) return cause
   const reason = cause.message.replace(/\.$/, '') || 'no answer'
   return new Error(`DATABASE_URL cannot be used: ${reason}.${adviceOn(cause)}`, { cause })

@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { appRole, type DatabaseLocation, ownerLogin, unreachable } from './connection-config.ts'
+import {
+  appRole,
+  type DatabaseLocation,
+  ownerLogin,
+  unreachableError
+} from './connection-config.ts'
 
 /** Creates a missing database on the embedded server, but not on the operator's. */
 export type MigrateOptions = DatabaseLocation & {
@@ -198,7 +203,7 @@ async function connect(place: DatabaseLocation) {
   // without a listener the loss of the server would end this process; the running query fails anyway
   client.on('error', () => undefined)
   await client.connect().catch(cause => {
-    throw unreachable(place, cause)
+    throw unreachableError(place, cause)
   })
   return { client, [Symbol.asyncDispose]: () => client.end() }
 }

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import pg from 'pg'
 import { createPresentCompanies, type PresentCompanies } from '../../core/present-companies.ts'
-import { type DatabaseLocation, requestLogin, unreachable } from './connection-config.ts'
+import { type DatabaseLocation, requestLogin, unreachableError } from './connection-config.ts'
 import { Shares } from './connection-shares.ts'
 
 /** The database. Queries run only through `inCompany` and `inPlatform`. */
@@ -69,7 +69,7 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
     await pool.query('select 1')
   } catch (error) {
     await close()
-    throw unreachable(options, error)
+    throw unreachableError(options, error)
   }
   return db
 }

@@ -15,7 +15,7 @@ export interface Deps {
   /** Counts calls for the rate limits. */
   counters: Map<string, RateLimiterMemory>
   blobs: Blobs
-  mails: Mails
+  mails: MailSender
   clock: () => Date
   /** Returns `length` random bytes. */
   random: (length: number) => Uint8Array<ArrayBuffer>
@@ -214,7 +214,7 @@ export interface Letter {
 }
 
 /** Sends letters to the mail server. */
-export interface Mails {
+export interface MailSender {
   /** Returns `refused` where this address never accepts mail. Throws where a retry makes sense. */
   send(letter: Letter): Promise<'sent' | 'refused'>
 }

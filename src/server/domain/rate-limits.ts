@@ -172,7 +172,7 @@ export async function countTokenFailures<T>(
 const readings = new AsyncLocalStorage<Map<string, LimitReading>>()
 
 /** Runs a call and returns its result and the limits that it was counted against. */
-export async function withLimitReadings<T>(
+export async function collectLimitReadings<T>(
   run: () => Promise<T>
 ): Promise<{ result: T; read: LimitReading[] }> {
   const read = new Map<string, LimitReading>()

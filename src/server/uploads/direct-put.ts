@@ -4,7 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { putDeposit } from '../../contract/deposits.ts'
 import { AppError, type ErrorCode, errorCodes } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
-import { admitPerson, bearer, idempotencyKey, parseInput, queryFields } from '../api/admission.ts'
+import {
+  admitPerson,
+  bearerToken,
+  idempotencyKey,
+  parseInput,
+  queryFields
+} from '../api/admission.ts'
 import {
   abandonDirectUpload,
   awaitRequest,
@@ -62,7 +68,7 @@ async function readFile(
   { headers, url = '' }: IncomingMessage,
   tenant: Tenant
 ): Promise<DirectFile> {
-  const person = await admitPerson(deps, tenant, putDeposit, bearer(headers.authorization))
+  const person = await admitPerson(deps, tenant, putDeposit, bearerToken(headers.authorization))
   const { searchParams } = new URL(url, 'http://localhost')
   const input = parseInput(putDeposit, queryFields(searchParams))
   if (headers['content-encoding'] !== undefined) {

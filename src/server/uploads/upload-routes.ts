@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { deleteUpload, headUpload, patchUpload, putDeposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
-import { admitPerson, bearer } from '../api/admission.ts'
+import { admitPerson, bearerToken } from '../api/admission.ts'
 import { refusedField } from '../api/refused-fields.ts'
 import { apiHeadersFor, corsHeaders, expectedError, problemResponse } from '../api/responses.ts'
 import {
@@ -19,7 +19,7 @@ import {
   receiveUpload,
   requireOpen,
   requireUploading,
-  reserveReleasedBytes,
+  restoreReservation,
   type Upload,
   uploadBusy
 } from '../domain/deposits/uploads.ts'
@@ -148,7 +148,7 @@ export function createUploads(deps: Deps): Uploads {
       if (offset + length > size) {
         throw new AppError('too_large', `The upload was announced with ${size} bytes`)
       }
-      if (current.released > 0) await reserveReleasedBytes(deps, current)
+      if (current.released > 0) await restoreReservation(deps, current)
       lock.awaitBytes(offset)
       reached = await writeBody(request, {
         path: deps.blobs.stagingFile(current),
@@ -205,7 +205,7 @@ export function createUploads(deps: Deps): Uploads {
       response.setHeader('allow', routes.map(({ method }) => method).join(', '))
       throw new AppError('method_not_allowed', 'POST /deposit creates uploads')
     }
-    const token = bearer(request.headers.authorization)
+    const token = bearerToken(request.headers.authorization)
     const person = await admitPerson(deps, tenant, route, token)
     const id = route.input.safeParse({ id: path.slice('/uploads/'.length) })
     if (!id.success) throw new AppError('not_found', 'No such upload')

@@ -1,4 +1,4 @@
-import { isOn } from '../kit/page.ts'
+import { isOnPage } from '../kit/page.ts'
 import { dropTargets, nameOf, type Target } from './drop-targets.ts'
 import type { DroppedItem } from './dropped-files.ts'
 
@@ -31,7 +31,7 @@ export function startDropAnywhere(): void {
     const { clipboardData } = event
     if (!clipboardData || clipboardData.files.length === 0 || event.defaultPrevented) return
     event.preventDefault()
-    void hand(isOn('deposit') ? 'deposit' : 'verify', clipboardData)
+    void hand(isOnPage('deposit') ? 'deposit' : 'verify', clipboardData)
   })
 }
 
@@ -52,12 +52,12 @@ function offer(event: DragEvent): void {
 
 async function show(): Promise<void> {
   overlay ??= await import('./drop-overlay.ts')
-  if (drag) overlay.show(drag.target)
+  if (drag) overlay.showOverlay(drag.target)
 }
 
 function end(): void {
   drag = undefined
-  overlay?.close()
+  overlay?.closeOverlay()
 }
 
 async function hand(to: Target, transfer: DataTransfer): Promise<void> {

@@ -1,4 +1,4 @@
-import { isOn, pageWords } from '../kit/page.ts'
+import { isOnPage, pageWords } from '../kit/page.ts'
 import { dropTargets, dropZones, nameOf, type Target } from './drop-targets.ts'
 
 interface Box {
@@ -17,12 +17,12 @@ const smallestSide = 96
  * scrolled. A visible zone of the page takes drops itself, so the overlay shows its targets beside
  * it.
  */
-export function show(over: HTMLElement | undefined): void {
+export function showOverlay(over: HTMLElement | undefined): void {
   place()
   mark(over)
 }
 
-export function close(): void {
+export function closeOverlay(): void {
   if (document.documentElement.dataset['dragging'] === undefined) return
   delete document.documentElement.dataset['dragging']
   mark(undefined)
@@ -66,7 +66,7 @@ function open(): HTMLElement {
   box.id = 'drop-overlay'
   // for a pointer that holds files; others have the fields of the pages
   box.setAttribute('aria-hidden', 'true')
-  const targets: Target[] = mayDeposit() && !isOn('verify') ? ['deposit', 'verify'] : ['verify']
+  const targets: Target[] = mayDeposit() && !isOnPage('verify') ? ['deposit', 'verify'] : ['verify']
   for (const name of targets) {
     const target = document.createElement('div')
     target.dataset['target'] = name

@@ -1,6 +1,6 @@
 import { isSystemFile, nameInFolder } from '../../core/files/folder-files.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { isOn, pageLocale } from '../kit/page.ts'
+import { isOnPage, pageLocale } from '../kit/page.ts'
 import type { Target } from './drop-targets.ts'
 
 interface Dropped {
@@ -32,7 +32,7 @@ export async function handOffItems(to: Target, items: readonly DroppedItem[]): P
   for (const [file, name] of names) handoff.keepName(file, name)
   if (files.length + unreadable.length + leftOut === 0) return
   handoff.handOffFiles({ to, files, unreadable, leftOut })
-  if (isOn(to)) return
+  if (isOnPage(to)) return
   const { navigate } = await import('../../stores/navigation.ts')
   await navigate(localizedPath(pageLocale(), `/${to}`))
 }

@@ -36,7 +36,7 @@ export function onThisPageAndNext(run: () => void): void {
 }
 
 /** Returns whether the page of this name is shown now, in any language. */
-export function isOn(name: 'deposit' | 'verify'): boolean {
+export function isOnPage(name: 'deposit' | 'verify'): boolean {
   return location.pathname.replace(/\/$/, '').endsWith(`/${name}`)
 }
 

@@ -1,6 +1,6 @@
 import type { ReadableAtom } from 'nanostores'
 import type { DepositSummary } from '../../stores/deposits/deposit-states.ts'
-import { isOn, once, onPage } from '../kit/page.ts'
+import { isOnPage, once, onPage } from '../kit/page.ts'
 
 /** The queue's summary, once the queue is loaded. */
 let $summary: ReadableAtom<DepositSummary> | undefined
@@ -25,7 +25,7 @@ export function uploadsEnd(): Promise<void> {
 export function watchUploads(): void {
   const watch = once(loadQueue)
   onPage(() => {
-    if (isOn('deposit')) void watch()
+    if (isOnPage('deposit')) void watch()
   })
 }
 

@@ -2,7 +2,7 @@ import type { ReadableAtom } from 'nanostores'
 import { formatPercent, timeLeft } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { countOpen, type DepositSummary } from '../../stores/deposits/deposit-states.ts'
-import { isOn, onPage, pageLocale, pageWords } from '../kit/page.ts'
+import { isOnPage, onPage, pageLocale, pageWords } from '../kit/page.ts'
 
 /** Shows on every page but the deposit page how far the uploads are. */
 export function showUploadProgress(
@@ -17,7 +17,7 @@ export function showUploadProgress(
 function draw(summary: DepositSummary, dismiss: () => void): void {
   const box = document.getElementById('upload-progress')
   if (!box) return
-  const isShown = summary.total > 0 && !isOn('deposit')
+  const isShown = summary.total > 0 && !isOnPage('deposit')
   box.hidden = !isShown
   if (!isShown) return
   const t = pageWords()

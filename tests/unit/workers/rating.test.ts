@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { guessableWords, minStrength } from '../../../src/core/input/password.ts'
-import { rate } from '../../../src/workers/rating.ts'
+import { ratePassword } from '../../../src/workers/rating.ts'
 
 const words = guessableWords({
   email: 'grace.hopper@example.com',
@@ -21,7 +21,7 @@ test.for([
   'docs.eaux-vives.fr',
   'société générale'
 ])('%s is too easy to guess', password => {
-  expect(rate(password, words)).toBeLessThan(minStrength)
+  expect(ratePassword(password, words)).toBeLessThan(minStrength)
 })
 
 test.for([
@@ -32,26 +32,26 @@ test.for([
   'ﬁve wide ﬂoors of oﬃces',
   '長い文章は良いパスワードです'
 ])('%s is hard to guess', password => {
-  expect(rate(password, words)).toBeGreaterThanOrEqual(minStrength)
+  expect(ratePassword(password, words)).toBeGreaterThanOrEqual(minStrength)
 })
 
 test('calls no password good that is refused for its length', () => {
   for (const password of ['mairie2026', 'x9!kfPq2mZ7']) {
-    expect(rate(password, [])).toBeLessThan(minStrength)
+    expect(ratePassword(password, [])).toBeLessThan(minStrength)
   }
 })
 
 test('judges one spelling of a password like another', () => {
   const [composed, decomposed] = ['été à la mer'.normalize('NFC'), 'été à la mer'.normalize('NFD')]
-  expect(rate(composed, words)).toBe(rate(decomposed, words))
+  expect(ratePassword(composed, words)).toBe(ratePassword(decomposed, words))
 })
 
 test('takes a listed password for guessed, in any case and width', () => {
   for (const password of ['trustno1', 'TRUSTNO1', 'ｔｒｕｓｔｎｏ１']) {
-    expect(rate(password, [])).toBe(0)
+    expect(ratePassword(password, [])).toBe(0)
   }
 })
 
 test('judges a thousand characters in no more time than a person waits', () => {
-  expect(rate('aA1!'.repeat(256), words)).toBeLessThanOrEqual(4)
+  expect(ratePassword('aA1!'.repeat(256), words)).toBeLessThanOrEqual(4)
 })

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
-import { openFilling } from '../../../src/workers/filling.ts'
+import { openBufferFiller } from '../../../src/workers/filling.ts'
 import { fingerprint } from '../../../src/workers/fingerprint.ts'
 import type { PoolWorker } from '../../../src/workers/pool.ts'
 import type { ReadReply, ReadRequest } from '../../../src/workers/read.ts'
@@ -15,7 +15,7 @@ function makeWorker({
   isSilent = false,
   loads = true
 } = {}) {
-  let fill: ReturnType<typeof openFilling> | undefined
+  let fill: ReturnType<typeof openBufferFiller> | undefined
   let turn = Promise.resolve()
   let filled = 0
   const worker = {
@@ -23,7 +23,7 @@ function makeWorker({
     onerror: null as PoolWorker['onerror'],
     ended: false,
     postMessage(message: ReadRequest) {
-      if ('file' in message) fill = openFilling(message.file)
+      if ('file' in message) fill = openBufferFiller(message.file)
       else turn = turn.then(() => serve(message.buffer))
     },
     terminate() {

@@ -32,12 +32,12 @@ interface ReserveInput {
  * or `storage_limit_reached` when no group has room, and the transaction must then end. The limit
  * is a condition of the statement, so parallel calls cannot exceed it.
  */
-export async function reserve(tx: Tx, input: ReserveInput): Promise<Reservation> {
+export async function reserveQuota(tx: Tx, input: ReserveInput): Promise<Reservation> {
   return take(tx, input, 'reserved')
 }
 
-/** Charges requests at once. Throws as `reserve` does. */
-export async function charge(tx: Tx, input: Omit<ReserveInput, 'bytes'>): Promise<void> {
+/** Charges requests at once. Throws as `reserveQuota` does. */
+export async function chargeRequests(tx: Tx, input: Omit<ReserveInput, 'bytes'>): Promise<void> {
   await take(tx, { ...input, bytes: 0 }, 'used')
 }
 
@@ -65,7 +65,7 @@ export async function releaseReservation(
  * Reserves bytes again for an upload that its group admitted before, whoever is a member now.
  * Throws `storage_limit_reached` when there is no room.
  */
-export async function reserveAgain(
+export async function reserveStorage(
   tx: Tx,
   { company_id, group_id, bytes }: { company_id: CompanyId; group_id: string; bytes: number }
 ): Promise<void> {
@@ -214,7 +214,7 @@ const ownAddition = prepare(
 )
 
 /**
- * Locks requests before storage, as `reserve` does. An update alone would lock in the order of its
+ * Locks requests before storage, as `reserveQuota` does. An update alone would lock in the order of its
  * plan.
  */
 async function lockUsage(tx: Tx, company_id: CompanyId, held: Reservation): Promise<void> {

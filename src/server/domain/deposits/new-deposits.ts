@@ -7,7 +7,7 @@ import { inSameCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
-import { charge, reserve } from '../companies/quotas.ts'
+import { chargeRequests, reserveQuota } from '../companies/quotas.ts'
 import { type Meter, readMeters } from '../companies/usage.ts'
 import type { CompanyId, Deps, Leaver } from '../deps.ts'
 import { tagOf } from '../evidence/company-keys.ts'
@@ -128,7 +128,7 @@ export async function openUpload(
 ): Promise<{ request: ProcessedRequest; upload_id: string }> {
   const { company_id, user_id, size, now, digests } = opening
   // the reservation locks the group, so that the count below is exact among a person's calls
-  const held = await reserve(tx, { ...chargeOf(opening), bytes: size })
+  const held = await reserveQuota(tx, { ...chargeOf(opening), bytes: size })
   const counted = tx.run(countOpenUploads, { company_id, user_id, limit: maxOpenUploads })
   counted.catch(() => undefined) // reported where it is awaited
   const request_id = newId(deps)
@@ -188,7 +188,7 @@ async function recordFingerprint(
   const record_id = newRecordId(deps)
   const [names] = await Promise.all([
     readRecordNames(tx, { ...opening, category_id: opening.category }),
-    charge(tx, chargeOf(opening))
+    chargeRequests(tx, chargeOf(opening))
   ])
   return writeRecord(tx, deps, {
     ...opening,

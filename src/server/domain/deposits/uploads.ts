@@ -2,7 +2,7 @@ import { AppError, type ErrorCode } from '../../../contract/errors.ts'
 import type { RequestState } from '../../../contract/requests.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
-import { releaseReservation, reserveAgain } from '../companies/quotas.ts'
+import { releaseReservation, reserveStorage } from '../companies/quotas.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { type Draft, publish } from '../history/requests.ts'
 
@@ -148,7 +148,7 @@ export async function endUpload(
  * Reserves released bytes of an upload again. Throws `storage_limit_reached` when there is no room;
  * received bytes stay, and the upload can continue later.
  */
-export async function reserveReleasedBytes(deps: Pick<Deps, 'db'>, upload: Upload): Promise<void> {
+export async function restoreReservation(deps: Pick<Deps, 'db'>, upload: Upload): Promise<void> {
   await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (current?.state === 'uploading') await reserveReleased(tx, current)
@@ -157,7 +157,7 @@ export async function reserveReleasedBytes(deps: Pick<Deps, 'db'>, upload: Uploa
 
 async function reserveReleased(tx: Tx, { company_id, id, group_id, released }: Upload) {
   if (released === 0) return
-  await reserveAgain(tx, { company_id, group_id, bytes: released })
+  await reserveStorage(tx, { company_id, group_id, bytes: released })
   await setReleased(tx, { company_id, id }, 0)
 }
 

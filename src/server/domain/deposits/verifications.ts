@@ -6,7 +6,7 @@ import type { Answer, Finding } from '../../../contract/verifications.ts'
 import { allowedCategories, inSameCompany } from '../../db/joins.ts'
 import { inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
 import { createBatchLoader } from '../batch-loader.ts'
-import { charge } from '../companies/quotas.ts'
+import { chargeRequests } from '../companies/quotas.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { keyVersion, tagOf } from '../evidence/company-keys.ts'
 import { publish } from '../history/requests.ts'
@@ -161,7 +161,7 @@ async function recordCheck(
   at: Date
 ): Promise<string> {
   const company_id = person.company_id
-  await charge(tx, { company_id, user_id: person.id, requests: answers.length, now: at })
+  await chargeRequests(tx, { company_id, user_id: person.id, requests: answers.length, now: at })
   const authentic = answers.filter(answer => answer.verdict === 'authentic')
   const [only] = answers.length === 1 ? answers : []
   const finding = only?.findings[0]

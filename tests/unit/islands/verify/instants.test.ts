@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeVerdict } from '../../../../src/core/pages/verdict-words.ts'
 import en from '../../../../src/i18n/en/verify.json' with { type: 'json' }
 import { withWords } from '../../../../src/islands/kit/use-words.ts'
-import { Sentence } from '../../../../src/islands/verify/VerdictSheet.tsx'
+import { VerdictSentence } from '../../../../src/islands/verify/VerdictSheet.tsx'
 
 const machineZone = process.env.TZ
 beforeAll(() => {
@@ -22,7 +22,7 @@ test('the sentence of a verdict shows seconds, the offset of the reader and UTC 
     findings: [{ match: 'original', recorded, leaf_hash: 'a'.repeat(64) }]
   })
   const html = renderToStaticMarkup(
-    createElement(withWords(Sentence), {
+    createElement(withWords(VerdictSentence), {
       telling,
       company: 'Acme',
       locale: 'en',

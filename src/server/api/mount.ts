@@ -8,7 +8,7 @@ import { resolveDownloadLink } from '../domain/sessions/download-links.ts'
 import {
   type Admission,
   admitPerson,
-  bearer,
+  bearerToken,
   parseInput,
   queryFields,
   refuseSuspended
@@ -27,7 +27,7 @@ const maxLagMs = 200
  * Mounts an endpoint. Checks access, parses the input, runs `run`, parses the output and replies. Parsing
  * the output drops surplus columns.
  */
-export function on<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
+export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   app: Api,
   endpoint: Endpoint<Input, Output>,
   run: (input: z.output<Input>, c: ApiContext) => Promise<z.input<Output>>
@@ -54,8 +54,8 @@ function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response
   return answer
 }
 
-/** Mounts a route that writes its own answer. Checks access and parses the input as `on` does. */
-export function onStream<Input extends z.ZodMiniType>(
+/** Mounts a route that writes its own answer. Checks access and parses the input as `mountEndpoint` does. */
+export function mountStream<Input extends z.ZodMiniType>(
   app: Api,
   stream: Stream<Input>,
   run: (input: z.output<Input>, c: ApiContext) => Promise<Response>
@@ -83,7 +83,7 @@ async function admit(
 ): Promise<void> {
   c.set('route', route.path)
   const tenant = c.get('tenant')
-  const token = bearer(c.req.header('authorization'))
+  const token = bearerToken(c.req.header('authorization'))
   // strangers are refused first, so that signed-in people notice an overload last
   if (token === undefined && c.get('lagMs')() > maxLagMs && route.path !== getHealth.path) {
     throw new AppError('unavailable', 'The service has more to do than it can', { retryAfter: 2 })
