@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
-import { longest, pattern } from './text-checks.ts'
+import { maxCodeUnits, pattern } from './text-checks.ts'
 import { Delivery, Email, Username } from './users.ts'
 
 /** The token in the fragment of a mailed link: 32 random bytes in base64url. */
@@ -11,7 +11,7 @@ const MailToken = z
 /** Absent from the answers of an older API, which a newer page may call. */
 const Promised = z.object({ delivery: z.optional(Delivery) })
 
-const PublicKeyJwt = z.string().check(longest(4096))
+const PublicKeyJwt = z.string().check(maxCodeUnits(4096))
 
 export const LinkPurpose = z.enum(['verify', 'activate', 'reset', 'email'])
 export type LinkPurpose = z.infer<typeof LinkPurpose>
@@ -109,7 +109,7 @@ export const changeEmail = endpoint({
   status: 202,
   input: z.strictObject({
     email: Email,
-    challenge_response: z.string().check(longest(1024)),
+    challenge_response: z.string().check(maxCodeUnits(1024)),
     public_key_jwt: PublicKeyJwt
   }),
   output: Promised,
@@ -135,7 +135,7 @@ export const deleteUser = endpoint({
   path: '/user',
   access: 'user',
   body: true,
-  input: z.strictObject({ challenge_response: z.string().check(longest(1024)) }),
+  input: z.strictObject({ challenge_response: z.string().check(maxCodeUnits(1024)) }),
   output: z.void(),
   errors: ['challenge_invalid', 'password_wrong', 'last_operator']
 })

@@ -15,7 +15,7 @@ export const Category = z.object({
   visibility: Visibility,
   /** Whether pictures over 1,000,000 bytes keep their size: never, if the person chooses so, or always. */
   keep_originals: KeepOriginals,
-  /** Takes deposits that name no category. At most one category of a company. */
+  /** The category for deposits that name none. A company has at most one. */
   default: z.boolean(),
   /** Whether the bytes are stored, or only the fingerprint. Then the bytes never leave the browser. */
   store: Store,

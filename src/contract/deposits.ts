@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
 import { ProcessedRequest } from './requests.ts'
-import { longest, pattern, rule } from './text-checks.ts'
+import { maxCodeUnits, pattern, rule } from './text-checks.ts'
 
 const maxNameBytes = 255
 
@@ -41,7 +41,7 @@ export const FileName = z.string().check(
 export const MediaType = z
   .string()
   .check(
-    longest(127),
+    maxCodeUnits(127),
     pattern(
       /^[a-z0-9][a-z0-9!#$&^_.+-]*\/[a-z0-9][a-z0-9!#$&^_.+-]*$/,
       'a media type in lower case without parameters, such as image/jpeg'
@@ -63,7 +63,7 @@ export const Transform = z.strictObject({
     .string()
     .check(
       z.minLength(1, { abort: true }),
-      longest(80),
+      maxCodeUnits(80),
       pattern(/^\P{C}*$/u, 'no control characters')
     ),
   from: PictureSize,

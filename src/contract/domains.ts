@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
-import { line, longest, pattern, rule } from './text-checks.ts'
+import { line, maxCodeUnits, pattern, rule } from './text-checks.ts'
 
 const Colour = z.string().check(pattern(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
 
@@ -48,7 +48,7 @@ export type DomainConfig = z.infer<typeof DomainConfig>
 export const HostName = z
   .string()
   .check(
-    longest(253),
+    maxCodeUnits(253),
     pattern(
       /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/,
       'a host name in lower case such as docs.acme.fr'
@@ -59,7 +59,7 @@ const Line = line(80)
 
 /** Address of a page: `https:` only. */
 const PageAddress = z.string().check(
-  longest(500),
+  maxCodeUnits(500),
   pattern(/^https:\/\/[^\s<>"]+$/, 'an address that begins with https://'),
   rule({ rule: 'format' }, 'an address that begins with https://', text => URL.canParse(text))
 )

@@ -10,7 +10,7 @@ type Shape = z.ZodMiniType
 export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Shape> {
   kind: 'endpoint'
   method: Method
-  /** As the specification writes it: `/group/{groupId}/user`. */
+  /** The path with its parameters in braces: `/group/{groupId}/user`. */
   path: string
   access: Access
   /** One flat object: path parameters plus query (GET, DELETE) or JSON body (POST, PUT, `body`). */

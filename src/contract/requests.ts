@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
-import { longest, pattern } from './text-checks.ts'
+import { maxCodeUnits, pattern } from './text-checks.ts'
 
 export const RequestState = z.enum([
   'uploading',
@@ -74,7 +74,7 @@ const requestFilter = {
       .string()
       .check(
         z.minLength(1, { abort: true }),
-        longest(100),
+        maxCodeUnits(100),
         pattern(/^\P{Cc}*$/u, 'no control characters')
       )
   ),

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { challengePurposes } from '../core/keys/challenge.ts'
 import { endpoint } from './endpoint.ts'
-import { longest } from './text-checks.ts'
+import { maxCodeUnits } from './text-checks.ts'
 import { Email } from './users.ts'
 
 const ChallengePurpose = z.enum(challengePurposes)
@@ -26,8 +26,8 @@ export const logIn = endpoint({
   access: 'public',
   input: z.strictObject({
     email: Email,
-    challenge_response: z.string().check(longest(1024)),
-    device: z.optional(z.string().check(longest(128)))
+    challenge_response: z.string().check(maxCodeUnits(1024)),
+    device: z.optional(z.string().check(maxCodeUnits(128)))
   }),
   maxBytes: 8192,
   output: z.object({ access_token: z.string(), device: z.string() }),

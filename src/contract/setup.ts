@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
-import { longest } from './text-checks.ts'
+import { maxCodeUnits } from './text-checks.ts'
 import { Email, Username } from './users.ts'
 
 /** 1 to 80 characters of one visible line, like a username. */
@@ -44,7 +44,7 @@ export const createOperator = endpoint({
   path: '/setup',
   access: 'public',
   input: z.strictObject({
-    code: z.string().check(z.minLength(1, { abort: true }), longest(128)),
+    code: z.string().check(z.minLength(1, { abort: true }), maxCodeUnits(128)),
     email: Email,
     username: Username,
     public_key_jwt: z.string().check(z.maxLength(4096)),

@@ -5,7 +5,7 @@ import { hasDirectionControls, isVisible } from '../core/text/visible-text.ts'
 // text that is far too long takes seconds. So the length is checked first.
 
 /** Accepts at most `limit` code units. */
-export function longest(limit: number) {
+export function maxCodeUnits(limit: number) {
   return z.maxLength(limit, { abort: true })
 }
 
@@ -37,11 +37,11 @@ export function line(max: number) {
   return z.string().check(
     z.trim(),
     z.minLength(1, { abort: true }),
-    longest(max),
+    maxCodeUnits(max),
     wellFormed(),
     z.normalize('NFC'),
     // NFC decomposes a few characters
-    longest(max),
+    maxCodeUnits(max),
     pattern(/^\P{Cc}*$/u, 'no control characters'),
     rule(
       { rule: 'direction' },

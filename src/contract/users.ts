@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { canonicalEmail } from '../core/input/email.ts'
 import { maxUsernameCharacters } from '../core/input/username.ts'
 import { endpoint } from './endpoint.ts'
-import { line, longest, rule } from './text-checks.ts'
+import { line, maxCodeUnits, rule } from './text-checks.ts'
 
 /** An e-mail as typed. The server and the key derivation use its canonical form. */
 export const Email = z
@@ -95,7 +95,7 @@ export const updateUser = endpoint({
 const SignUp = z.strictObject({
   email: Email,
   username: Username,
-  public_key_jwt: z.string().check(longest(4096)),
+  public_key_jwt: z.string().check(maxCodeUnits(4096)),
   locale: z.optional(z.enum(['en', 'fr']))
 })
 
@@ -144,8 +144,8 @@ export const changeKey = endpoint({
   path: '/user/key',
   access: 'user',
   input: z.strictObject({
-    challenge_response: z.string().check(longest(1024)),
-    public_key_jwt: z.string().check(longest(4096))
+    challenge_response: z.string().check(maxCodeUnits(1024)),
+    public_key_jwt: z.string().check(maxCodeUnits(4096))
   }),
   output: z.void(),
   errors: ['challenge_invalid', 'key_invalid', 'password_wrong']

@@ -1,18 +1,18 @@
-/** How long a company counts as present after it has asked for something. */
+/** A company counts as present for this long after a call. */
 export const presentMs = 1000
 
-/** Knows whether a company has the service to itself. */
+/** Notes which companies have called lately. */
 export interface PresentCompanies {
-  /** Notes that a company asks for something now. */
+  /** Notes a call of a company. */
   note(company: string): void
-  /** Returns whether another company has asked for something within the last second. */
+  /** Returns whether another company has called within the last second. */
   hasOthers(company: string): boolean
 }
 
 /** `now` returns milliseconds of a clock that never goes back. */
 export function createPresentCompanies(now: () => number): PresentCompanies {
   let last: { company: string; at: number } | undefined
-  /** The last one before that of another company. */
+  /** The last call of a company other than that of `last`. */
   let previous: { company: string; at: number } | undefined
   return {
     note(company) {

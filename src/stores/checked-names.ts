@@ -10,7 +10,10 @@ type Names = readonly string[]
  */
 export const $checkedNames = atom<ReadonlyMap<string, Names>>(new Map())
 
-/** Beyond this the oldest are dropped, because browsers store a few megabytes. */
+/**
+ * The most names that are kept. Older ones are dropped, because browsers store only a few
+ * megabytes.
+ */
 const maxNames = 5000
 
 onSignIn(() => $checkedNames.set(readNames()))

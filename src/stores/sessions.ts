@@ -15,7 +15,7 @@ export const $session = atom<Session>({ status: 'out' })
 /** Storage key of the names of checked files. Its value begins with the person's id. */
 export const checkedNamesKey = 'vidimus:checked'
 const cookieName = '__Host-vidimus'
-/** Browsers silently ignore a longer cookie. */
+/** The longest cookie. Browsers silently ignore a longer one. */
 const maxCookieBytes = 4096
 /** Storage key of the seconds by which this device's clock is ahead. `boot.js` reads it too. */
 const clockKey = 'vidimus:clock'

@@ -48,11 +48,14 @@ export const $pause = atom<Pause | undefined>(undefined)
 /** Files by id of the check, until it is answered. Only their fingerprints leave the device. */
 const files = new Map<number, File>()
 const running = new Map<number, AbortController>()
-/** Fewer than a call may have, so that the first answers of many files come early. */
+/**
+ * Fingerprints per call. Calls may have more, but the first answers of many files would then come
+ * later.
+ */
 const groupSize = 100
 /** After a longer pause nobody has the page open any more. */
 const maxPauseSeconds = 86_400
-/** Between two tries while the network or the service is unreachable. */
+/** The pause between two tries while the network or the service is unreachable. */
 const steadyRetryMs = 20_000
 let lastId = 0
 let lastBatch = 0

@@ -21,7 +21,10 @@ export function commit({ origin, id, name, salt, value }: CommitInput): string {
   return toBase64Url(sha256(concat(hashPrefix('commit', origin, id, name), salt, toUtf8(value))))
 }
 
-/** Derives the salts of both fingerprints from a link key. It opens no other field. */
+/**
+ * Derives the salts of both fingerprints from a link key. A holder of the link key can open no
+ * other field.
+ */
 export function linkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
   return {
     orig: derive(linkKey, concat(hashPrefix('salt'), toUtf8('orig'))),

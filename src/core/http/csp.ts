@@ -18,7 +18,10 @@ export type PagePolicyInput = {
   api: string
 }
 
-/** Returns the policy of every page of a host. ClientRouter keeps the first page's during a visit. */
+/**
+ * Returns the content security policy of every page of a host. During a visit ClientRouter keeps
+ * the policy of the first page.
+ */
 export function pagePolicy({ astroPolicy, bootHash, themeHash, api }: PagePolicyInput): string {
   const boot = quoted(bootHash)
   const theme = quoted(themeHash)

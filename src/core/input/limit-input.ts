@@ -49,7 +49,10 @@ function safe(value: bigint): number {
   return Number(value < Number.MAX_SAFE_INTEGER ? value : Number.MAX_SAFE_INTEGER)
 }
 
-/** Reads a comma or point as a separator of thousands where the language uses it so and it stands right. */
+/**
+ * Reads a number. A comma or point is a separator of thousands where the language uses it so and it
+ * stands between groups of three digits.
+ */
 function readDigits(
   text: string,
   locale: FormatLocale

@@ -2,7 +2,10 @@ import { toUtf8 } from '../bytes.ts'
 
 const maxPasswordBytes = 1024
 const minPasswordCharacters = 12
-/** In code units. NFKC makes at least one byte of two, such as `A` of U+1D400. */
+/**
+ * The most code units that are normalised. NFKC turns at most two of them into one byte, such as
+ * U+1D400 into `A`.
+ */
 const maxTypedLength = 4 * maxPasswordBytes
 
 /**

@@ -1,6 +1,6 @@
 import { hasDirectionControls, isVisible } from '../text/visible-text.ts'
 
-/** After the blanks at both ends are trimmed. */
+/** Counted without blanks at both ends. */
 export const maxUsernameCharacters = 80
 
 export interface UsernameFault {

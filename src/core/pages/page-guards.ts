@@ -18,8 +18,9 @@ export interface Visitor {
 }
 
 /**
- * Returns what a guard does with a visitor: lets them stay, or sends them to sign-in, to the confirmation
- * of their e-mail, on to where a sign-in leads, or away.
+ * Returns what a guard does with a visitor: `stay` on the page, or go to the sign-in, to the
+ * confirmation of the e-mail (`confirm`), to the page that follows a sign-in (`go-on`), or to
+ * another page (`leave`).
  */
 export function checkGuard(
   guard: GuardName,

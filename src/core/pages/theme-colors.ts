@@ -145,7 +145,10 @@ function tokensOf(colors: ThemeColors, mode: Mode): ThemeTokens {
   }
 }
 
-/** A company's surfaces are for its default mode. The other mode takes their hue at our lightness. */
+/**
+ * Returns the color of a surface. The company's own color is used in its default mode; the other
+ * mode takes its hue and the lightness of the standard color.
+ */
 function surface(
   given: string | undefined,
   standard: string,
@@ -172,7 +175,7 @@ function hairline(desk: string, sheet: string, mode: Mode): string {
 
 type Pair = [color: string, least: number]
 
-/** Changes the lightness until every pair has its contrast. */
+/** Changes the lightness until the color has the least contrast of every pair. */
 function correct(color: string, direction: number, pairs: Pair[]): string {
   const { l, c, h } = toOklch(color)
   let corrected = color

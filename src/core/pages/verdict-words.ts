@@ -9,14 +9,14 @@ interface AnswerLike {
 /** What was compared: a file, or a given fingerprint. */
 export type Subject = 'file' | 'fingerprint'
 
-/** How an answer is shown. Word, shape and sentence each say it on their own. */
+/** How an answer is shown. Word, shape and sentence each express the verdict without the others. */
 export interface VerdictDescription {
   /** Key of the word and the sentence in the dictionary: `word.original`, `sentence.original`. */
   key: 'original' | 'stored_copy' | 'not_found' | 'fingerprint' | 'fingerprint_not_found'
   tone: 'success' | 'neutral'
   /** The time in the sentence: that of the record, or of the verification. */
   time: string
-  /** Gives the seal its shape. Undefined without a record. */
+  /** Determines the seal. Undefined without a record. */
   leafHash: string | undefined
   /** Keys of further sentences: `adds.not_false`. */
   adds: readonly ('not_false' | 'no_file')[]

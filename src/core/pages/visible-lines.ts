@@ -1,5 +1,5 @@
 /** The positions of the lines of a list. */
-export interface Lines {
+export interface LinePositions {
   /** The number of lines. */
   length: number
   /** Returns where a line begins. `topOf(length)` is the height of the list. */
@@ -7,7 +7,7 @@ export interface Lines {
 }
 
 /** Measures a list. Calls `heightOf` once per line. */
-export function measureLines(length: number, heightOf: (index: number) => number): Lines {
+export function measureLines(length: number, heightOf: (index: number) => number): LinePositions {
   const tops = new Float64Array(length + 1)
   for (let index = 0; index < length; index++) {
     tops[index + 1] = (tops[index] ?? 0) + heightOf(index)
@@ -17,7 +17,7 @@ export function measureLines(length: number, heightOf: (index: number) => number
 
 /** Returns the lines between two heights, in steps of eight, so that scrolling seldom redraws. */
 export function visibleLines(
-  lines: Lines,
+  lines: LinePositions,
   from: number,
   to: number
 ): { start: number; end: number } {
@@ -28,7 +28,7 @@ export function visibleLines(
 }
 
 /** Finds the line at a height by binary search. */
-function lineAt(lines: Lines, height: number): number {
+function lineAt(lines: LinePositions, height: number): number {
   let [low, high] = [0, lines.length]
   while (low < high) {
     const middle = (low + high) >> 1

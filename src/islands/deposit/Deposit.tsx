@@ -173,7 +173,7 @@ function chosenOf({ categories, chosen }: ReadyCategories): Category | undefined
   return categories.find(({ id }) => id === chosen)
 }
 
-/** Says what the category requires of documents, before one is chosen. */
+/** Shows what the category requires of documents before the person chooses one. */
 function Rules({ category }: { category: Category }) {
   const { locale, t } = useWords()
   const { store, media_types } = category

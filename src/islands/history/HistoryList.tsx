@@ -133,7 +133,10 @@ export function HistoryList(props: HistoryListProps) {
   )
 }
 
-/** Takes the place of the rows that are not drawn; an svg, because the CSP forbids style attributes. */
+/**
+ * Fills the place of the rows that are not drawn. It is an svg, because the content security policy
+ * forbids style attributes.
+ */
 function Gap({ height }: { height: number }) {
   if (height === 0) return null
   return <svg aria-hidden="true" className="block w-px" height={height} />

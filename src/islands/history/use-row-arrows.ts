@@ -1,11 +1,11 @@
 import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react'
-import type { Lines } from '../../core/pages/visible-lines.ts'
+import type { LinePositions } from '../../core/pages/visible-lines.ts'
 import type { HistoryLine } from './history-days.ts'
 
 interface RowArrowsOptions {
   root: RefObject<HTMLElement | null>
   lines: readonly HistoryLine[]
-  measured: Lines
+  measured: LinePositions
   start: number
   end: number
 }

@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useLayoutEffect, useMemo, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { type Lines, measureLines, visibleLines } from '../../core/pages/visible-lines.ts'
+import { type LinePositions, measureLines, visibleLines } from '../../core/pages/visible-lines.ts'
 import type { HistoryLine } from './history-days.ts'
 
 /**
@@ -58,7 +58,7 @@ function usePrinting(): boolean {
 }
 
 /** Returns the lines that the window shows, with a margin. */
-function useVisibleLines(root: RefObject<HTMLElement | null>, lines: Lines) {
+function useVisibleLines(root: RefObject<HTMLElement | null>, lines: LinePositions) {
   const [range, setRange] = useState({ start: 0, end: 24 })
   useLayoutEffect(() => {
     const look = () => {

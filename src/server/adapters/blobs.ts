@@ -4,7 +4,7 @@ import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'nod
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { parseCompanyId } from '../db/scope.ts'
-import type { Blobs, CompanyId, Digest, Staged } from '../domain/deps.ts'
+import type { Blobs, CompanyId, FileDigest, StagedFile } from '../domain/deps.ts'
 
 /**
  * Stores documents as files:
@@ -14,7 +14,7 @@ import type { Blobs, CompanyId, Digest, Staged } from '../domain/deps.ts'
  * - `removed/<company>` notes that the company's files must be deleted.
  */
 export function openBlobs(directory: string): Blobs {
-  const staged = (file: Staged) => join(directory, 'staging', file.company_id, nameOf(file))
+  const staged = (file: StagedFile) => join(directory, 'staging', file.company_id, nameOf(file))
   const kept = (company: CompanyId, tag: Uint8Array) => {
     const name = Buffer.from(tag).toString('hex')
     return join(directory, 'blobs', company, name.slice(0, 2), name)
@@ -117,13 +117,13 @@ export function openBlobs(directory: string): Blobs {
 }
 
 /** Returns the name of a staged file: `A…A`, `A…A.1`. Checks the id again, because it is part of a path. */
-function nameOf({ id, generation }: Staged): string {
+function nameOf({ id, generation }: StagedFile): string {
   if (!/^[A-Za-z0-9_-]{22}$/.test(id)) throw new Error('an upload id has 22 characters')
   return generation === 0 ? id : `${id}.${generation}`
 }
 
 /** Reverses `nameOf`. */
-function stagedOf(company_id: CompanyId, name: string): Staged | undefined {
+function stagedOf(company_id: CompanyId, name: string): StagedFile | undefined {
   const [, id, generation = '0'] = /^([A-Za-z0-9_-]{22})(?:\.([1-9]\d{0,8}))?$/.exec(name) ?? []
   return id === undefined ? undefined : { company_id, id, generation: Number(generation) }
 }
@@ -148,7 +148,7 @@ function nothingIfMissing(error: unknown): [] {
   throw error
 }
 
-async function digest(path: string): Promise<Digest | undefined> {
+async function digest(path: string): Promise<FileDigest | undefined> {
   const hash = createHash('sha256')
   let size = 0
   try {

@@ -1,11 +1,11 @@
 import type { Context, Hono } from 'hono'
-import type { CompanyId, Deps, Leaver, Tenant } from '../domain/deps.ts'
+import type { CompanyId, Deps, Tenant, WaitingClient } from '../domain/deps.ts'
 import { isDeveloperMachine } from '../domain/developer-machine.ts'
 import type { EventStream } from '../domain/history/event-streams.ts'
 import type { Person } from '../domain/sessions/sessions.ts'
 import type { InFlightCall } from './in-flight-calls.ts'
 
-/** What the middlewares of `app.ts` set for the endpoints. */
+/** The values that the middlewares of `app.ts` set for the endpoints. */
 export interface Variables {
   deps: Deps
   tenant: Tenant
@@ -23,17 +23,17 @@ export interface Variables {
   status: 200 | undefined
 }
 
-/** What the listener knows of the connection. Empty for a call within the process. */
+/** The listener's data on the connection. Empty for a call within the process. */
 interface Bindings {
   remoteAddress?: string
   /** The peer of the connection, which may be a proxy. */
   peer?: string | undefined
   host?: string | undefined
   /** The client of this call. It emits `close` when it disconnects. */
-  caller?: Leaver
-  /** Takes an event stream and writes it to the connection after the head. */
+  caller?: WaitingClient
+  /** Writes an event stream to the connection after the head. */
   takeStream?: (stream: EventStream) => void
-  /** Takes the text of an answer and writes it to the connection after the head. */
+  /** Writes the text of an answer to the connection after the head. */
   takeText?: (answer: Response, text: string) => void
 }
 

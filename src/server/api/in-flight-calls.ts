@@ -1,5 +1,5 @@
 import { AppError } from '../../contract/errors.ts'
-import type { CompanyId, Leaver } from '../domain/deps.ts'
+import type { CompanyId, WaitingClient } from '../domain/deps.ts'
 import { countedNetworks } from '../domain/ip-addresses.ts'
 
 /** Limits of concurrent calls. Streams and uploads have limits of their own. */
@@ -16,7 +16,7 @@ const retrySeconds = 1
 /** One call, from before its caller is known until it is answered. */
 export interface InFlightCall {
   /** The waiting client. When it disconnects, the call stops waiting for the database. */
-  readonly caller: Leaver | undefined
+  readonly caller: WaitingClient | undefined
   /** Counts the call for a person. Throws `rate_limited` where they have too many. */
   countPerson(id: string): void
   end(): void
@@ -31,7 +31,7 @@ export interface InFlightCalls {
     company: CompanyId
     /** Address of a caller without a token. */
     address: string | undefined
-    caller: Leaver | undefined
+    caller: WaitingClient | undefined
   }): InFlightCall
 }
 

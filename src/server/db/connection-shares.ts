@@ -1,23 +1,23 @@
 import { type PresentCompanies, presentMs } from '../../core/present-companies.ts'
 
-/** A company, or the platform for host look-ups and maintenance jobs. */
-export type Sharer = string
+/** The user of a connection: a company, or the platform for host look-ups and maintenance jobs. */
+export type ConnectionUser = string
 
-/** The platform has a share as a company has. */
-export const platform: Sharer = 'platform'
+/** The platform takes part like a company. */
+export const platform: ConnectionUser = 'platform'
 
-/** How a transaction waits for a connection. */
-export interface Wish {
+/** Options of a transaction that waits for a connection. */
+export interface ConnectionOptions {
   /** Marks a search, an export or another long read. These hold few connections in total. */
   isHeavy?: boolean
   /** The waiting client. When it disconnects, the wait ends. */
-  caller?: Leaver | undefined
-  /** How long to wait, where the usual time would abort something half done. */
+  caller?: WaitingClient | undefined
+  /** How long to wait, where the usual limit would end work that is half done. */
   waitMs?: number | undefined
 }
 
 /** A client that may disconnect before it is answered: an HTTP response. */
-export interface Leaver {
+export interface WaitingClient {
   readonly destroyed: boolean
   once(event: 'close', listener: () => void): unknown
   off(event: 'close', listener: () => void): unknown
@@ -26,11 +26,14 @@ export interface Leaver {
 interface Options {
   /** Connections for everybody. */
   size: number
-  /** Further connections for sharers that hold none. */
+  /** Further connections for users that hold none. */
   reserve: number
-  /** The most connections for long reads of all sharers. */
+  /** The most connections for long reads of all users. */
   heavy: number
-  /** What one company holds at most, by kind of wish, while other companies are at work too. */
+  /**
+   * The most connections of one company while other companies are at work, for usual and for long
+   * transactions.
+   */
   besideOthers: { usual: number; heavy: number }
   /** Which companies are at work. */
   present: Pick<PresentCompanies, 'hasOthers'>
@@ -39,8 +42,8 @@ interface Options {
 }
 
 /** The right to use one connection until it is given back. */
-export interface Share {
-  /** Whether other companies are at work too; whoever reads much then reads it in smaller pieces. */
+export interface ConnectionShare {
+  /** Whether other companies are at work too. Long reads then use smaller pages. */
   readonly isBesideOthers: boolean
   giveBack(): void
 }
@@ -50,9 +53,9 @@ interface Waiting {
   serve(): void
 }
 
-/** What a sharer holds and waits for. Removed when it is idle. */
+/** The connections that a user holds and waits for. Removed when there are none. */
 interface Account {
-  /** When it was served last, or came. */
+  /** Order of the last service, or of the first request. */
   turn: number
   held: number
   heldHeavy: number
@@ -61,15 +64,16 @@ interface Account {
 }
 
 /**
- * Divides connections between companies. A free connection is given at once, so one company alone may
- * hold all of them; beside others it holds as many as the cores serve, since each one more makes the
- * transactions of the others wait for a core. Where several companies wait, the one that holds fewest is served next; among equals,
- * the one that was served longest ago. A few connections are reserved for companies that hold none, so
- * that nobody waits for another company's transactions to end.
+ * Divides connections between companies. A free connection is given at once, so a company that is
+ * alone may hold all of them. Beside other companies it holds at most as many as the cores can
+ * serve at a time, because more would slow the others down. Where several companies wait, the one
+ * that holds fewest is served next, and among equals the one that has waited longest for its turn.
+ * A few connections are reserved for companies that hold none, so that nobody waits for the
+ * transactions of another company.
  */
 export class Shares {
   readonly #options: Options
-  readonly #accounts = new Map<Sharer, Account>()
+  readonly #accounts = new Map<ConnectionUser, Account>()
   #recheck: NodeJS.Timeout | undefined
   #held = 0
   #heldHeavy = 0
@@ -89,27 +93,30 @@ export class Shares {
    * Returns a share at once where one is free, else a promise of one. It rejects when the wait takes too
    * long or the caller disconnects.
    */
-  take(sharer: Sharer, wish: Wish = {}): Share | Promise<Share> {
-    const { isHeavy = false } = wish
-    const account = this.#accountOf(sharer)
-    const place = new Place(this, sharer, account, isHeavy)
+  take(
+    user: ConnectionUser,
+    options: ConnectionOptions = {}
+  ): ConnectionShare | Promise<ConnectionShare> {
+    const { isHeavy = false } = options
+    const account = this.#accountOf(user)
+    const place = new Place(this, user, account, isHeavy)
     const queue = queueOf(account, isHeavy)
-    if (queue.length === 0 && this.#isFree(sharer, account, isHeavy)) {
+    if (queue.length === 0 && this.#isFree(user, account, isHeavy)) {
       this.#give(place)
       return place
     }
-    return this.#wait(place, queue, wish)
+    return this.#wait(place, queue, options)
   }
 
-  /** For `Place` alone. */
-  release({ sharer, account, isHeavy }: Place): void {
+  /** Frees the connection of a place. Only `Place` calls this. */
+  release({ user, account, isHeavy }: Place): void {
     this.#held--
     account.held--
     if (isHeavy) {
       this.#heldHeavy--
       account.heldHeavy--
     }
-    this.#forget(sharer, account)
+    this.#forget(user, account)
     this.#serve()
   }
 
@@ -124,19 +131,19 @@ export class Shares {
     this.#recheck.unref()
   }
 
-  #accountOf(sharer: Sharer): Account {
-    const found = this.#accounts.get(sharer)
+  #accountOf(user: ConnectionUser): Account {
+    const found = this.#accounts.get(user)
     if (found) return found
     const turn = this.#turns++
     const account = { turn, held: 0, heldHeavy: 0, usual: [], heavy: [] }
-    this.#accounts.set(sharer, account)
+    this.#accounts.set(user, account)
     return account
   }
 
-  #isFree(sharer: Sharer, account: Account, isHeavy: boolean): boolean {
+  #isFree(user: ConnectionUser, account: Account, isHeavy: boolean): boolean {
     const { size, reserve, heavy, besideOthers } = this.#options
     if (isHeavy && this.#heldHeavy >= heavy) return false
-    if (this.#options.present.hasOthers(sharer)) {
+    if (this.#options.present.hasOthers(user)) {
       const { held, heldHeavy } = account
       const isFull = isHeavy
         ? heldHeavy >= besideOthers.heavy
@@ -147,8 +154,8 @@ export class Shares {
   }
 
   #give(place: Place): void {
-    const { sharer, account, isHeavy } = place
-    place.isBesideOthers = this.#options.present.hasOthers(sharer)
+    const { user, account, isHeavy } = place
+    place.isBesideOthers = this.#options.present.hasOthers(user)
     account.turn = this.#turns++
     this.#held++
     account.held++
@@ -157,8 +164,8 @@ export class Shares {
     account.heldHeavy++
   }
 
-  #wait(place: Place, queue: Waiting[], wish: Wish): Promise<Share> {
-    const { caller, waitMs = this.#options.waitMs } = wish
+  #wait(place: Place, queue: Waiting[], options: ConnectionOptions): Promise<ConnectionShare> {
+    const { caller, waitMs = this.#options.waitMs } = options
     return new Promise((resolve, reject) => {
       const stop = () => {
         clearTimeout(timer)
@@ -168,7 +175,7 @@ export class Shares {
       const give = (error: Error) => {
         queue.splice(queue.indexOf(waiting), 1)
         stop()
-        this.#forget(place.sharer, place.account)
+        this.#forget(place.user, place.account)
         reject(error)
       }
       const leave = () => give(new CallerGone())
@@ -201,34 +208,34 @@ export class Shares {
     return true
   }
 
-  /** Returns the first waiting transaction of the sharer that holds the fewest connections. */
+  /** Returns the first waiting transaction of the user that holds the fewest connections. */
   #next(isHeavy: boolean, holds: (account: Account) => number): Waiting | undefined {
     let best: Account | undefined
-    for (const [sharer, account] of this.#accounts) {
+    for (const [user, account] of this.#accounts) {
       if (queueOf(account, isHeavy).length === 0) continue
-      if (!this.#isFree(sharer, account, isHeavy)) continue
+      if (!this.#isFree(user, account, isHeavy)) continue
       const more = best ? holds(account) - holds(best) : -1
       if (!best || more < 0 || (more === 0 && account.turn < best.turn)) best = account
     }
     return best && queueOf(best, isHeavy)[0]
   }
 
-  #forget(sharer: Sharer, account: Account): void {
+  #forget(user: ConnectionUser, account: Account): void {
     const isIdle = account.held === 0 && account.usual.length + account.heavy.length === 0
-    if (isIdle) this.#accounts.delete(sharer)
+    if (isIdle) this.#accounts.delete(user)
   }
 }
 
-class Place implements Share {
-  readonly sharer: Sharer
+class Place implements ConnectionShare {
+  readonly user: ConnectionUser
   readonly account: Account
   readonly isHeavy: boolean
   isBesideOthers = false
   readonly #shares: Shares
 
-  constructor(shares: Shares, sharer: Sharer, account: Account, isHeavy: boolean) {
+  constructor(shares: Shares, user: ConnectionUser, account: Account, isHeavy: boolean) {
     this.#shares = shares
-    this.sharer = sharer
+    this.user = user
     this.account = account
     this.isHeavy = isHeavy
   }

@@ -6,7 +6,7 @@ import { Shares } from './connection-shares.ts'
 
 /** The database. Queries run only through `inCompany` and `inPlatform`. */
 export interface Db {
-  /** Which companies are at work, as far as it is noted here: they share the connections. */
+  /** The companies that are at work in this process. They share the connections. */
   readonly present: PresentCompanies
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -23,7 +23,7 @@ const poolSize = 16
 const reserve = 4
 /** The most connections for searches, exports and other long reads of all companies. */
 const heavySize = 4
-/** What the cores serve at a time; more would only take turns on them. */
+/** Connections of one company beside others: as many as the cores serve at a time. */
 const besideOthers = {
   usual: Math.min(availableParallelism(), poolSize),
   heavy: Math.min(availableParallelism(), heavySize)

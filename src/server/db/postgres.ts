@@ -7,8 +7,8 @@ import pg from 'pg'
 import { type Binaries, bundledBinaries } from './postgres-binaries.ts'
 import { findPostmaster, ignoreMissing, isAlive, removeStalePidFile } from './postmaster.ts'
 import {
+  changeOwner,
   chooseRunAs,
-  handOver,
   initdbUser,
   type RunAs,
   runAs,
@@ -224,7 +224,10 @@ async function launchServer(as: RunAs, postgres: string, args: string[], logFile
   }
 }
 
-/** The event loop answers everybody, and a search of one company must not keep it from its core. */
+/**
+ * Lowers the priority of a database process, so that it does not take the core of the event loop,
+ * which serves every company.
+ */
 function yieldToService(pid: number): void {
   try {
     setPriority(
@@ -244,10 +247,10 @@ async function initialise(dir: string, as: RunAs, { initdb, major }: Binaries) {
     const copy = `${dir}.init-${process.pid}`
     await mkdir(copy, { mode: 0o700 })
     const maker = initdbUser(as)
-    await handOver(copy, maker)
+    await changeOwner(copy, maker)
     try {
       await runAs(maker, initdb, ['-D', copy, ...initFlags])
-      await handOver(copy, as)
+      await changeOwner(copy, as)
       await rename(copy, dir)
       await syncFolder(dirname(dir))
     } catch (cause) {
@@ -285,7 +288,7 @@ async function socketDirFor(dir: string, as: RunAs): Promise<string> {
   const name = createHash('sha256').update(dir).digest('hex').slice(0, 16)
   const short = join(await realpath(tmpdir()), `vidimus-${name}`)
   await mkdir(short, { recursive: true, mode: 0o700 })
-  await handOver(short, as)
+  await changeOwner(short, as)
   const { mode, uid } = await lstat(short)
   const server = as.kind === 'user' ? as.uid : process.getuid?.()
   // anyone may write to the temp folder, and the owner of this folder may log in as anybody

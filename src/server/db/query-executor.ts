@@ -28,7 +28,10 @@ const dialect: Dialect = {
 export type StatementBuilder = Kysely<Database>
 export const statementBuilder: StatementBuilder = new Kysely<Database>({ dialect })
 
-/** Returns what a Kysely transaction is made of, so that it builds queries and `transaction` sends them. */
+/**
+ * Returns the constructor arguments of a Kysely transaction that builds queries and lets
+ * `transaction` send them.
+ */
 export function executorProps(transaction: PipelinedTransaction): KyselyProps {
   return { config: { dialect }, dialect, driver, executor: new PipelinedExecutor(transaction) }
 }
@@ -52,7 +55,10 @@ class PipelinedExecutor extends DefaultQueryExecutor {
 
 const writes = ['INSERT', 'UPDATE', 'DELETE', 'MERGE']
 
-/** Streams alone ask for a connection, and would keep the transaction open while they are read. */
+/**
+ * Refuses a connection to Kysely, which requests one only for streams. A stream would keep the
+ * transaction open while it is read.
+ */
 async function refuseConnection(): Promise<never> {
   throw new Error('streams of rows are not supported: read in pages')
 }

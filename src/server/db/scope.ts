@@ -1,6 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Transaction } from 'kysely'
-import { platform, type Share, type Sharer, type Wish } from './connection-shares.ts'
+import {
+  type ConnectionOptions,
+  type ConnectionShare,
+  type ConnectionUser,
+  platform
+} from './connection-shares.ts'
 import { type Db, poolOf, sharesOf } from './open.ts'
 import {
   errorState,
@@ -12,7 +17,7 @@ import type { Prepared } from './prepared-statements.ts'
 import { executorProps } from './query-executor.ts'
 import type { Database } from './schema.ts'
 
-export type { Leaver, Wish } from './connection-shares.ts'
+export type { ConnectionOptions, WaitingClient } from './connection-shares.ts'
 
 declare const brand: unique symbol
 /** The id of a tenant. A request has exactly one, which its host name decides. */
@@ -36,17 +41,17 @@ export function parseCompanyId(text: string): CompanyId | undefined {
 /**
  * Runs `run` in one transaction that sees only the rows of `company`. A serialization failure, a
  * deadlock or a dead connection starts it again, up to three times. So `run` must have no effect
- * outside the database; effects go to `tx.afterCommit`. `wish` marks long reads, and names the caller
+ * outside the database; effects go to `tx.afterCommit`. `options` marks long reads, and names the caller
  * whose disconnect ends the wait for a connection.
  */
 export function inCompany<T>(
   db: Db,
   company: CompanyId,
   run: (tx: Tx) => Promise<T>,
-  wish?: Wish
+  options?: ConnectionOptions
 ): Promise<T> {
   const id = companyId(company)
-  return inTransaction(db, id, beginIn(id), (sent, share) => new Tx(sent, id, share), run, wish)
+  return inTransaction(db, id, beginIn(id), (sent, share) => new Tx(sent, id, share), run, options)
 }
 
 /**
@@ -65,11 +70,11 @@ export function inCompanyOnce<T>(
   db: Db,
   company: CompanyId,
   run: (tx: Tx) => Promise<T>,
-  wish?: Wish
+  options?: ConnectionOptions
 ): Promise<T> {
   const id = companyId(company)
-  const open = (sent: PipelinedTransaction, share: Share) => new Tx(sent, id, share)
-  return inTransaction(db, id, beginIn(id), open, run, { ...wish, isSingle: true })
+  const open = (sent: PipelinedTransaction, share: ConnectionShare) => new Tx(sent, id, share)
+  return inTransaction(db, id, beginIn(id), open, run, { ...options, isSingle: true })
 }
 
 /** Runs `run` without a company: it sees the platform's own tables and the functions across tenants. */
@@ -126,13 +131,13 @@ class BaseTx extends Transaction<Database> {
 /** A transaction within one company. */
 export class Tx extends BaseTx {
   readonly companyId: CompanyId
-  /** Whether other companies are at work too; whoever reads much then reads it in smaller pieces. */
+  /** Whether other companies are at work too. Long reads then use smaller pages. */
   readonly isBesideOthers: boolean
 
   constructor(
     sent: PipelinedTransaction,
     company: CompanyId,
-    { isBesideOthers }: Pick<Share, 'isBesideOthers'>
+    { isBesideOthers }: Pick<ConnectionShare, 'isBesideOthers'>
   ) {
     super(sent)
     this.companyId = company
@@ -152,16 +157,16 @@ const retryable = ['40001', '40P01']
 
 async function inTransaction<X, T>(
   db: Db,
-  sharer: Sharer,
+  user: ConnectionUser,
   begin: string,
-  open: (sent: PipelinedTransaction, share: Share) => X,
+  open: (sent: PipelinedTransaction, share: ConnectionShare) => X,
   run: (tx: X) => Promise<T>,
-  how: Wish & { isSingle?: boolean } = {}
+  how: ConnectionOptions & { isSingle?: boolean } = {}
 ): Promise<T> {
   const shares = sharesOf(db)
   for (let retries = 0; ; retries++) {
     try {
-      const taken = shares.take(sharer, how)
+      const taken = shares.take(user, how)
       // a free connection is used in this turn of the event loop
       const share = taken instanceof Promise ? await taken : taken
       try {

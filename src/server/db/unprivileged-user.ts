@@ -34,7 +34,7 @@ export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs>
   const namespace: RunAs = { kind: 'namespace' }
   for (const as of owner?.uid === 0 ? [namespace, user] : [user, namespace]) {
     if (await reaches(as, dirname(dir), postgres)) {
-      await handOver(dir, as)
+      await changeOwner(dir, as)
       return as
     }
   }
@@ -51,7 +51,7 @@ export function initdbUser(as: RunAs): RunAs {
 }
 
 /** Changes the owner of a directory to the user of the server. Call it only while no server runs. */
-export async function handOver(dir: string, as: RunAs) {
+export async function changeOwner(dir: string, as: RunAs) {
   const owner = await ownerOf(dir)
   if (as.kind === 'self' || !owner) return
   const { uid, gid } = as.kind === 'user' ? as : { uid: 0, gid: 0 }

@@ -4,7 +4,7 @@ import type { Colours, DomainConfig, Locale } from '../../contract/domains.ts'
 import type { Db } from '../db/open.ts'
 import type { CompanyId, Tx } from '../db/scope.ts'
 
-export type { CompanyId, Leaver } from '../db/scope.ts'
+export type { CompanyId, WaitingClient } from '../db/scope.ts'
 
 /** Everything the domain depends on. Tests pass their own values instead of mocking modules. */
 export interface Deps {
@@ -129,7 +129,7 @@ export interface TokenReader {
 }
 
 /** Identifies the file of an incomplete upload. Each generation has one writer and its own file. */
-export interface Staged {
+export interface StagedFile {
   company_id: CompanyId
   id: string
   generation: number
@@ -139,18 +139,18 @@ export interface Staged {
 export interface Blobs {
   /** Holds the files of all companies while they arrive. */
   stagingDirectory: string
-  stagingFile(staged: Staged): string
+  stagingFile(staged: StagedFile): string
   /** Returns the size of a staged file, or undefined where there is none. */
-  sizeStaged(staged: Staged): Promise<number | undefined>
+  sizeStaged(staged: StagedFile): Promise<number | undefined>
   /** Copies the file of an earlier generation into a new one and deletes the old one. */
-  takeOverStaged(staged: Staged): Promise<void>
+  takeOverStaged(staged: StagedFile): Promise<void>
   /** Creates the company's staging folder. Like everything below, it survives a power cut. */
   prepareStaging(company: CompanyId): Promise<void>
   /** Flushes a staged file to disk. Throws where the disk fails. */
-  syncStaged(staged: Staged): Promise<void>
+  syncStaged(staged: StagedFile): Promise<void>
   /** Returns the SHA-256 of a staged or kept file, or undefined where there is none. */
-  digestStaged(staged: Staged): Promise<Digest | undefined>
-  digestKept(company: CompanyId, tag: Uint8Array): Promise<Digest | undefined>
+  digestStaged(staged: StagedFile): Promise<FileDigest | undefined>
+  digestKept(company: CompanyId, tag: Uint8Array): Promise<FileDigest | undefined>
   /** Returns the size of a kept file, or undefined where there is none. */
   sizeKept(company: CompanyId, tag: Uint8Array): Promise<number | undefined>
   /**
@@ -158,8 +158,8 @@ export interface Blobs {
    * and the staged one is deleted, because others may have recorded it. `damaged` is the inode of a
    * kept file to replace.
    */
-  keep(staged: Staged, tag: Uint8Array, damaged?: number): Promise<void>
-  discardStaged(staged: Staged): Promise<void>
+  keep(staged: StagedFile, tag: Uint8Array, damaged?: number): Promise<void>
+  discardStaged(staged: StagedFile): Promise<void>
   /** Writes a whole staged file of the first generation, for bytes without a connection. */
   stage(company: CompanyId, upload: string, bytes: Uint8Array): Promise<void>
   /** Deletes every staged and kept file of a company. The note of its removal stays. */
@@ -182,7 +182,7 @@ export interface Blobs {
   ): Promise<ReadableStream<Uint8Array>>
   discardKept(company: CompanyId, tag: Uint8Array): Promise<void>
   /** Returns staged files last written before `before`. */
-  listStaged(company: CompanyId, before: Date): Promise<Staged[]>
+  listStaged(company: CompanyId, before: Date): Promise<StagedFile[]>
   /** Yields the tags of a company's kept files, folder by folder. */
   listKept(company: CompanyId): AsyncIterable<Buffer>
   /** Returns when a kept file was last written or moved, or undefined where there is none. */
@@ -219,7 +219,7 @@ export interface MailSender {
   send(letter: Letter): Promise<'sent' | 'refused'>
 }
 
-export interface Digest {
+export interface FileDigest {
   sha256: Buffer
   size: number
   /** Distinguishes the file from one that replaces it. */

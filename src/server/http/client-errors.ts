@@ -13,7 +13,7 @@ const sentences: Partial<Record<ErrorCode, string>> = {
   request_timeout: 'The head of the request came too slowly'
 }
 
-/** Answers what Node's parser refuses, in the format and with the headers of other errors. */
+/** Answers requests that Node cannot parse, with the format and headers of other errors. */
 export function answerClientErrors(server: Server, headers: Record<string, string>): void {
   const underWay = new WeakMap<Duplex, Set<ServerResponse>>()
   const follow = ({ socket }: { socket: Duplex }, response: ServerResponse) => {

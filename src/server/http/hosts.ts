@@ -48,7 +48,7 @@ function hostIn(header: string): string | undefined {
   return host
 }
 
-/** Answers an unknown host. Does not reveal which hosts exist. */
+/** Answers a request for an unknown host. Does not reveal which hosts exist. */
 export function refuseHost(
   response: ServerResponse,
   status: 400 | 421 | 503,

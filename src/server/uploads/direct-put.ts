@@ -26,7 +26,10 @@ import type { Deps, Tenant } from '../domain/deps.ts'
 import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
 
-/** Far below the time after which a silent upload counts as dead. */
+/**
+ * How often progress is recorded, far more often than the time after which a silent upload counts
+ * as dead.
+ */
 const touchMs = 10_000
 /** When to try again if the database is busy. An upload that is never abandoned lapses. */
 const abandonAfterSeconds = [0, 1, 3, 10]

@@ -178,7 +178,7 @@ export function createDepositDelivery(parts: DeliveryParts, context: DeliveryCon
     checkRecords()
   }
 
-  /** Takes up a change of a request. An older one than the last is ignored. */
+  /** Applies a change of a request. Ignores an older state than the last one. */
   function updateRequest(request: ProcessedRequest): void {
     const entry = list.findByRequest(request.id)
     if (!entry?.reserved || request.seq < entry.reserved.request.seq) return

@@ -5,7 +5,7 @@ import type { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { TransferSpeed } from '../../core/files/transfer-speed.ts'
 
-/** How many files the queue takes that have not ended. */
+/** The most unfinished files in the queue. */
 export const maxQueued = 1000
 
 /** The category of a deposit, with the rules for its files. */
@@ -62,7 +62,7 @@ export const emptySummary = {
   /** Failed deposits that another try may help. */
   retryable: 0,
   cancelled: 0,
-  /** Of all bytes in the batch. 100 only once everything has ended. */
+  /** Percentage of all bytes in the batch. It is 100 only once everything has ended. */
   percent: 0
 }
 

@@ -60,7 +60,7 @@ export const $depositSummary = queue.$summary
 export const { pause, resume, cancel, retry, choose, reopen, depositAgain, choosePicture } = queue
 export const { pauseAll, resumeAll, cancelAll, retryAll, chooseAllPictures, dismiss } = queue
 
-/** Whose deposits these are. They wait for the same person when the session ends. */
+/** The owner of these deposits. When the session ends, the deposits wait for the same person. */
 let owner: string | undefined
 let isStarted = false
 

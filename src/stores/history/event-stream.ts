@@ -34,7 +34,7 @@ const silenceMs = 45_000
 const firstRetryMs = 1000
 const longestRetryMs = 30_000
 const pollMs = 30_000
-/** Far above the largest event. A server that never ends a line is disconnected. */
+/** The longest line, far above the largest event. A server that exceeds it is disconnected. */
 const maxEventCharacters = 1_000_000
 
 /**

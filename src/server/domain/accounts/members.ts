@@ -26,7 +26,7 @@ interface Invitation {
 
 interface Invited {
   id: string
-  /** For the administrator to pass on, where no mail server is set. */
+  /** The link that the administrator has to pass on, where no mail server is set. */
   link?: string
   /** When the mail is sent, where a limit delays it. */
   queued_until?: string

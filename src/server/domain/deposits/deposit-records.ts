@@ -16,7 +16,7 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { keyVersion, tagOf } from '../evidence/company-keys.ts'
 import { sealOpenings } from '../evidence/sealed-openings.ts'
-import { type Draft, publish } from '../history/requests.ts'
+import { publishRequest, type RequestDraft } from '../history/requests.ts'
 
 /** Content of a record and its request. */
 export interface NewRecord {
@@ -34,7 +34,7 @@ export interface NewRecord {
   kept: { stored: Buffer; blobTag: Buffer } | undefined
   transform: Record<string, unknown> | null
   request_created: Date
-  request_facts: Draft['facts']
+  request_facts: RequestDraft['facts']
   now: Date
 }
 
@@ -83,7 +83,7 @@ export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
   const keys = await deps.companyKeys.read(tx)
   const recorded_at = new Date(Math.floor(record.now.getTime() / 1000) * 1000)
   const leaf = leafOf(deps, record, recorded_at)
-  const done: Draft = {
+  const done: RequestDraft = {
     id: record.request_id,
     user_id: record.user_id,
     kind: 'deposit',
@@ -110,7 +110,7 @@ export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
         tx.run(insertTag, { company_id, user_id, record_id, ...tag })
       )
     ),
-    publish(tx, deps, company_id, done, { record_id, leaf: leaf.leaf, hash: leaf.hash })
+    publishRequest(tx, deps, company_id, done, { record_id, leaf: leaf.leaf, hash: leaf.hash })
   ])
   return request
 }

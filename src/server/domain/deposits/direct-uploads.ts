@@ -150,7 +150,9 @@ export async function awaitRequest(
   }
 }
 
-/** Waits for a signal, but not long: another process may do the work. */
+/**
+ * Waits for a signal, but only briefly, because another process may do the work without one here.
+ */
 function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string }) {
   let stop = () => {}
   const come = new Promise<void>(resolve => {

@@ -39,8 +39,8 @@ export async function checkFiles(
 }
 
 /**
- * Deletes files of companies whose removal was noted. Rows may also be missing for other reasons,
- * such as a backup that is older than the company.
+ * Deletes files of companies whose removal was noted. Missing rows alone are not enough, because a
+ * restored backup may be older than the company.
  */
 export async function deleteLeftoverFiles(
   deps: Pick<Deps, 'db' | 'blobs' | 'clock' | 'log'>

@@ -1,6 +1,6 @@
 import { inCompany, inCompanyOnce } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { publish } from '../history/requests.ts'
+import { publishRequest } from '../history/requests.ts'
 import { findUpload, requestDraft } from './uploads.ts'
 
 /** A deposit that failed in all its attempts. */
@@ -65,7 +65,7 @@ export async function retryHeld(
       .executeTakeFirst()
     const upload = row && (await findUpload(tx, company_id, row.id))
     if (!upload) return false
-    await publish(tx, deps, company_id, requestDraft(upload, 'processing'))
+    await publishRequest(tx, deps, company_id, requestDraft(upload, 'processing'))
     tx.afterCommit(() => deps.signals.uploads.send(company_id))
     return true
   })

@@ -9,9 +9,9 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { chooseCategory } from '../companies/categories.ts'
 import { chargeRequests, reserveQuota } from '../companies/quotas.ts'
 import { type Meter, readMeters } from '../companies/usage.ts'
-import type { CompanyId, Deps, Leaver } from '../deps.ts'
+import type { CompanyId, Deps, WaitingClient } from '../deps.ts'
 import { tagOf } from '../evidence/company-keys.ts'
-import { type Draft, publish, readRequest } from '../history/requests.ts'
+import { publishRequest, type RequestDraft, readRequest } from '../history/requests.ts'
 import { type IdempotentCall, runOnce } from '../idempotency.ts'
 import { newId, newRecordId } from '../ids.ts'
 import { type CategoryRules, getCategoryRules } from './category-rules.ts'
@@ -24,7 +24,7 @@ interface CreateInput {
   /** Absent where the caller sent no key. */
   act: IdempotentCall | undefined
   deposit: z.output<(typeof createDepositCall)['input']>
-  caller?: Leaver | undefined
+  caller?: WaitingClient | undefined
 }
 
 type Created =
@@ -167,7 +167,7 @@ export async function openUpload(
       }
     )
   }
-  const request = await publish(tx, deps, company_id, {
+  const request = await publishRequest(tx, deps, company_id, {
     id: request_id,
     user_id,
     kind: 'deposit',
@@ -208,7 +208,7 @@ function chargeOf({ company_id, user_id, category, now, meters }: Opening) {
   return { company_id, user_id, category_id: category, requests: 1, now, ...(meters && { meters }) }
 }
 
-function factsOf(opening: Opening, deposit_id: string): Draft['facts'] {
+function factsOf(opening: Opening, deposit_id: string): RequestDraft['facts'] {
   const { name, size, media_type, category, transform } = opening
   const facts = { name, size, media_type, category_id: category, deposit_id }
   if (!transform) return facts

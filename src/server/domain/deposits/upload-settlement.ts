@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import type { ErrorCode } from '../../../contract/errors.ts'
 import { inCompany } from '../../db/scope.ts'
 import { settleReservation } from '../companies/quotas.ts'
-import type { CompanyId, Deps, Digest } from '../deps.ts'
+import type { CompanyId, Deps, FileDigest } from '../deps.ts'
 import { tagOf } from '../evidence/company-keys.ts'
-import { publish } from '../history/requests.ts'
+import { publishRequest } from '../history/requests.ts'
 import { claimNext, type Lease, release, renew } from '../leases.ts'
 import { readRecordNames, writeRecord } from './deposit-records.ts'
 import { openDigest } from './upload-digests.ts'
@@ -18,7 +18,7 @@ import {
   type Upload
 } from './uploads.ts'
 
-/** Short and renewed during the work, so that a crash delays nothing for long. */
+/** A short lease, renewed during the work, so that a crash delays the upload only briefly. */
 const settling: Lease<'upload'> = { table: 'upload', until: 'leased_until', ms: 10_000 }
 
 /**
@@ -74,7 +74,7 @@ async function digestKept(
   deps: Deps,
   company_id: CompanyId,
   tag: Buffer
-): Promise<Digest | undefined> {
+): Promise<FileDigest | undefined> {
   const size = await deps.blobs.sizeKept(company_id, tag)
   return size === undefined ? undefined : deps.blobs.digestKept(company_id, tag)
 }
@@ -101,7 +101,7 @@ async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload 
     })
     const upload = claimed && (await findUpload(tx, company_id, claimed.id))
     if (upload && upload.request_state !== 'processing') {
-      await publish(tx, deps, company_id, requestDraft(upload, 'processing'))
+      await publishRequest(tx, deps, company_id, requestDraft(upload, 'processing'))
     }
     return upload
   })
@@ -120,7 +120,10 @@ async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<voi
     const set = next ? { failure } : { failure, state: 'held', held_at: now }
     await release(tx, settling, { id: upload.id, set }, next)
     if (seconds !== undefined) return
-    await publish(tx, deps, company_id, { ...requestDraft(current, 'processing'), code: 'held' })
+    await publishRequest(tx, deps, company_id, {
+      ...requestDraft(current, 'processing'),
+      code: 'held'
+    })
   })
   const facts = { company: company_id, request: request_id, attempts, err: error }
   if (seconds === undefined) deps.log.error(facts, 'deposit held: see vidimus deposit held')

@@ -4,7 +4,7 @@ import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { releaseReservation, reserveStorage } from '../companies/quotas.ts'
 import type { CompanyId, Deps } from '../deps.ts'
-import { type Draft, publish } from '../history/requests.ts'
+import { publishRequest, type RequestDraft } from '../history/requests.ts'
 
 /** An upload with its request. */
 export interface Upload {
@@ -36,7 +36,7 @@ export interface Upload {
   writer_until: Date | null
   request_state: RequestState
   request_created: Date
-  request_facts: Draft['facts']
+  request_facts: RequestDraft['facts']
 }
 
 /** Returns the caller's upload. Throws `not_found` also for another person's. */
@@ -110,7 +110,7 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
     // bytes may have been released before the PATCH began or while it was silent
     await reserveReleased(tx, current)
     await setState(tx, upload, 'received')
-    await publish(tx, deps, upload.company_id, requestDraft(current, 'queued'))
+    await publishRequest(tx, deps, upload.company_id, requestDraft(current, 'queued'))
     tx.afterCommit(() => deps.signals.uploads.send(upload.company_id))
   })
   if (failure?.isFlush) throw failure.error
@@ -184,7 +184,7 @@ export async function closeUpload(
 ): Promise<void> {
   await releaseReservation(tx, upload.company_id, reservationOf(upload))
   await setState(tx, upload, 'settled')
-  await publish(tx, deps, upload.company_id, { ...requestDraft(upload, state), code })
+  await publishRequest(tx, deps, upload.company_id, { ...requestDraft(upload, state), code })
 }
 
 const released = { writer: null, writer_until: null }
@@ -211,7 +211,7 @@ export function reservationOf(upload: Upload) {
   return { user_id, group_id, period_start, requests: 1, bytes: size - released }
 }
 
-export function requestDraft(upload: Upload, state: RequestState): Draft {
+export function requestDraft(upload: Upload, state: RequestState): RequestDraft {
   return {
     id: upload.request_id,
     user_id: upload.user_id,
@@ -251,6 +251,6 @@ export async function findUpload(
     .where('upload.company_id', '=', company_id)
     .where('upload.id', '=', id)
     .executeTakeFirst()
-  // as: the state columns are checked by their tables, facts are written by publish()
+  // as: the state columns are checked by their tables, facts are written by publishRequest()
   return row ? ({ ...row, company_id } as Upload) : undefined
 }

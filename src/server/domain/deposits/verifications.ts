@@ -9,7 +9,7 @@ import { createBatchLoader } from '../batch-loader.ts'
 import { chargeRequests } from '../companies/quotas.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { keyVersion, tagOf } from '../evidence/company-keys.ts'
-import { publish } from '../history/requests.ts'
+import { publishRequest } from '../history/requests.ts'
 import { newId } from '../ids.ts'
 import { consume, consumeShared } from '../rate-limits.ts'
 import type { Person } from '../sessions/sessions.ts'
@@ -165,7 +165,7 @@ async function recordCheck(
   const authentic = answers.filter(answer => answer.verdict === 'authentic')
   const [only] = answers.length === 1 ? answers : []
   const finding = only?.findings[0]
-  const request = await publish(tx, deps, company_id, {
+  const request = await publishRequest(tx, deps, company_id, {
     id: newId(deps),
     user_id: person.id,
     kind: 'verify',

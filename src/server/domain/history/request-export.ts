@@ -2,12 +2,12 @@ import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { toHex } from '../../../core/bytes.ts'
 import { parseDigest } from '../../../core/evidence/formats.ts'
 import { byteOrderMark, csvRecord } from '../../../core/text/csv.ts'
-import { inCompany, type Tx, type Wish } from '../../db/scope.ts'
+import { type ConnectionOptions, inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { readAllOpenings } from '../evidence/sealed-openings.ts'
 import { type Filter, readRequests, requireCategory } from './requests.ts'
 
-interface ExportInput extends Filter, Pick<Wish, 'caller'> {
+interface ExportInput extends Filter, Pick<ConnectionOptions, 'caller'> {
   locale: 'en' | 'fr'
 }
 

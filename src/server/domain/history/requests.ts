@@ -3,13 +3,13 @@ import { AppError } from '../../../contract/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { foldText, searchWords } from '../../../core/text/search-words.ts'
 import { allowedCategories } from '../../db/joins.ts'
-import { inCompany, inCompanyOnce, type Tx, type Wish } from '../../db/scope.ts'
+import { type ConnectionOptions, inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
 type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
 
 /** A new state of a request, before it has its sequence. */
-export interface Draft {
+export interface RequestDraft {
   id: string
   user_id: string
   kind: ProcessedRequest['kind']
@@ -30,11 +30,11 @@ export interface NewLeaf {
  * Writes a request's new state, its event and its leaf under the company's next sequence. It locks
  * the company's log head, so it must be the last statement of a transaction.
  */
-export async function publish(
+export async function publishRequest(
   tx: Tx,
   deps: Pick<Deps, 'signals' | 'clock'>,
   company_id: CompanyId,
-  draft: Draft,
+  draft: RequestDraft,
   leaf?: NewLeaf
 ): Promise<ProcessedRequest> {
   const wire = wireOf({ ...draft, code: draft.code ?? null, created_at: draft.created })
@@ -135,7 +135,10 @@ const usualPage = 50
 /** Returns a page of requests, newest first, and the cursor of the next page. */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,
-  input: Omit<PageInput, 'limit'> & { limit?: number | undefined } & Pick<Wish, 'caller'>
+  input: Omit<PageInput, 'limit'> & { limit?: number | undefined } & Pick<
+      ConnectionOptions,
+      'caller'
+    >
 ): Promise<{ requests: ProcessedRequest[]; next: string | undefined }> {
   const { limit = usualPage, caller } = input
   const wish = { isHeavy: isSearch(input), caller }

@@ -102,7 +102,10 @@ async function addressOfSignUp(
   return { kind: 'verify', to, locale, page: 'verify-account', token }
 }
 
-/** Tells the owner of an account about it, or sends an unused invitation again. */
+/**
+ * Returns a letter that tells the owner of an account about the request, or repeats an unused
+ * invitation.
+ */
 async function letterToKnown(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,

@@ -6,12 +6,12 @@ import { prepare } from '../../db/prepared-statements.ts'
 import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import { inCompanyOnce, type Tx } from '../../db/scope.ts'
-import type { CompanyId, Deps, Leaver, Tenant } from '../deps.ts'
+import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
 import type { Person } from './sessions.ts'
 
 /** The call that a person makes. */
 interface InFlight {
-  caller: Leaver | undefined
+  caller: WaitingClient | undefined
   /** Throws where the person has too many calls at the same time. */
   countPerson(id: string): void
 }
@@ -101,7 +101,7 @@ interface Wanted {
 async function findSession(
   deps: Pick<Deps, 'db' | 'clock'>,
   wanted: Wanted,
-  caller: Leaver | undefined
+  caller: WaitingClient | undefined
 ) {
   const read = (tx: Tx) => tx.run(oneSession, wanted)
   const [found] = await inCompanyOnce(deps.db, wanted.company_id, read, { caller })

@@ -4,7 +4,10 @@ import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { getSessionStatus } from './authentication.ts'
 import type { Person } from './sessions.ts'
 
-/** Long enough for a click and its redirects; the download itself may take longer. */
+/**
+ * How long a link is valid: a click and its redirects take less, and the download itself may take
+ * longer.
+ */
 const linkSeconds = 60
 
 interface Linked {

@@ -1,6 +1,10 @@
 import { EventEmitter } from 'node:events'
 import { expect, test, vi } from 'vitest'
-import { type Share, Shares, type Wish } from '../../../../src/server/db/connection-shares.ts'
+import {
+  type ConnectionOptions,
+  type ConnectionShare,
+  Shares
+} from '../../../../src/server/db/connection-shares.ts'
 
 const present = { hasOthers: () => false }
 const options = {
@@ -109,7 +113,7 @@ test('a caller that goes leaves the line, and is served no more', async () => {
 
 test('whoever waits too long is refused as where the database is busy', async () => {
   const shares = new Shares({ ...options, waitMs: 1 })
-  const held: Share[] = []
+  const held: ConnectionShare[] = []
   for (let n = 0; n < 4; n++) {
     const share = shares.take('acme')
     if (!(share instanceof Promise)) held.push(share)
@@ -128,8 +132,8 @@ test('whoever waits too long is refused as where the database is busy', async ()
 function openDesk(how = options) {
   const shares = new Shares(how)
   const served: string[] = []
-  const held = new Map<string, Share[]>()
-  const take = (who: string, share: Share) => {
+  const held = new Map<string, ConnectionShare[]>()
+  const take = (who: string, share: ConnectionShare) => {
     served.push(who)
     held.set(who, [...(held.get(who) ?? []), share])
   }
@@ -137,7 +141,7 @@ function openDesk(how = options) {
     shares,
     served,
     holders: () => [...held].filter(([, all]) => all.length > 0).map(([who]) => who),
-    ask(who: string, times: number, wish?: Wish) {
+    ask(who: string, times: number, wish?: ConnectionOptions) {
       for (let n = 0; n < times; n++) {
         const share = shares.take(who, wish)
         if (share instanceof Promise) share.then(given => take(who, given)).catch(() => undefined)
