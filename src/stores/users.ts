@@ -91,7 +91,10 @@ function end(): void {
   $blocked.set(undefined)
 }
 
-/** Runs once per session: the person gets the page's language, or the page the person's. */
+/**
+ * Settles the language once per session: the account takes the page's language if it has none,
+ * otherwise the page takes the account's.
+ */
 async function settleLocale(user: UserInfo): Promise<void> {
   const start = sessionStart
   sessionStart = undefined
@@ -143,7 +146,7 @@ export async function refreshUser(): Promise<void> {
   }
 }
 
-/** Shows the person here and in the other tabs, which find the token in the cookie. */
+/** Shows the person in this tab and in the others, which read the token from the cookie. */
 function publish({ access_token, ...user }: UserInfo): void {
   show(user)
   tabs?.send(user)

@@ -5,7 +5,7 @@ import { countNewer, updateShownRows } from '../../stores/history/requests.ts'
 import { downloadDocument } from '../files/download-document.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords } from '../kit/use-words.ts'
-import { dayName, dayOf, daysOf, linesOf } from './history-days.ts'
+import { dayName, dayOf, groupByDay, linesOf } from './history-days.ts'
 import { RequestRow } from './RequestRow.tsx'
 import { requestName } from './request-labels.ts'
 import { useRowArrows } from './use-row-arrows.ts'
@@ -100,7 +100,7 @@ export function HistoryList(props: HistoryListProps) {
         onKeyDown={onKeyDown}
       >
         <Gap height={measured.topOf(start)} />
-        {daysOf(lines.slice(start, end)).map(({ day, hasHead, rows }) => (
+        {groupByDay(lines.slice(start, end)).map(({ day, hasHead, rows }) => (
           <section key={day} aria-label={dayName(day, today, locale, t)}>
             {hasHead && (
               <h2 className="label-text pt-6 pb-2" data-shape="day">

@@ -57,7 +57,7 @@ export function linesOf(requests: readonly ProcessedRequest[]): HistoryLine[] {
 }
 
 /** Groups lines by day. The first day may have begun before the first line. */
-export function daysOf(lines: readonly HistoryLine[]) {
+export function groupByDay(lines: readonly HistoryLine[]) {
   const days: { day: string; hasHead: boolean; rows: ProcessedRequest[] }[] = []
   for (const { request, ...head } of lines) {
     if ('day' in head) days.push({ day: head.day, hasHead: true, rows: [] })

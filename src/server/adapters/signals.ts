@@ -3,9 +3,9 @@ import { parseCompanyId } from '../db/scope.ts'
 import type { CompanyId, PersonKey, Signal, Signals } from '../domain/deps.ts'
 
 /**
- * Creates the signals between the parts of a process. With `notifications`, those of events, sessions,
- * writers and domains also reach the other processes on the database. Those of uploads and mails do not,
- * because the process that took one also finishes it.
+ * Creates the signals between the parts of a process. With `notifications`, signals of events,
+ * sessions, writers and domains also reach the other processes on the database. Signals of uploads
+ * and mails stay here, because the process that accepts an upload or a mail also finishes it.
  */
 export function createSignals(notifications?: Pick<Notifications, 'send' | 'listen'>): Signals {
   const events = signal<PersonKey>(key => notifications?.send(`events ${key.company} ${key.user}`))

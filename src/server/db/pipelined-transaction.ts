@@ -61,7 +61,7 @@ export class PipelinedTransaction {
     return result
   }
 
-  /** Lets `finish` write the commit before this statement is answered. */
+  /** Allows `finish` to write the commit before this statement is answered. */
   sendWithCommit(statement: Promise<unknown>): void {
     this.sentWithCommit = statement
     statement.catch(() => undefined) // runTransaction() throws it

@@ -55,8 +55,9 @@ export function inCompany<T>(
 }
 
 /**
- * Returns the statement that begins a transaction within a company. Both commands are one message. The
- * policies read the setting when a statement starts, so it cannot be set within that statement itself.
+ * Returns the SQL that begins a transaction and sets its company. Both commands are sent in one
+ * message. The policies read the setting when a statement starts, so no later statement could set
+ * it for itself.
  */
 function beginIn(id: CompanyId): string {
   return `begin; set local app.company_id = '${id}'`
@@ -115,8 +116,8 @@ class BaseTx extends Transaction<Database> {
   }
 
   /**
-   * Lets the commit follow the last statement without waiting for its answer. If the statement fails,
-   * the transaction is rolled back and throws its error.
+   * Sends the commit right after the last statement, without waiting for its answer. If the
+   * statement fails, the transaction is rolled back and throws its error.
    */
   sendWithCommit(statement: Promise<unknown>): void {
     this.#sent.sendWithCommit(statement)

@@ -73,7 +73,10 @@ export async function renew<Table extends LeasedTable>(
   return (await write(tx, lease, change, endOf(lease, now))) !== undefined
 }
 
-/** Gives a row back, to be claimed at once or from a time on. Returns whether there was one to give back. */
+/**
+ * Releases a row, so that it can be claimed at once or from a given time on. Returns whether there
+ * was one to release.
+ */
 export async function release<Table extends LeasedTable>(
   tx: Tx,
   lease: Lease<Table>,

@@ -82,9 +82,9 @@ export type LimitKey = readonly [company: string, ...parts: (string | { address:
 const tierFactors = [1, 4, 16]
 
 /**
- * Counts `points`, or throws with the seconds until they fit. A refused call counts too. A batch
- * larger than the limit takes all of it. An address counts once for each of its networks. Returns
- * whether the widest one is new in this period.
+ * Counts `points`. Throws where they exceed the limit, with the seconds until they fit. A refused
+ * call counts too. A batch larger than the limit uses up the whole limit. An address counts once
+ * for each of its networks. Returns whether the widest network is new in this period.
  */
 export async function consume(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,

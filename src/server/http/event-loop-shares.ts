@@ -1,17 +1,22 @@
 import type { PresentCompanies } from '../../core/present-companies.ts'
 
-/** Requests that one company begins in one turn of the event loop, alone and beside others. */
+/**
+ * The most requests that one company begins in one turn of the event loop, alone and beside others.
+ */
 const beginsAlone = 16
 const beginsBesideOthers = 1
 
 export interface EventLoopShares {
-  /** Resolves when a request of this company may begin; returns `undefined` where that is at once. */
+  /**
+   * Resolves when a request of this company may begin. Returns `undefined` where it may begin at
+   * once.
+   */
   wait(company: string): Promise<void> | undefined
 }
 
 /**
- * Divides each turn of the event loop between companies, so that a company that sends a thousand requests
- * at once delays the request of another one by the work of a few, and not of all. Notes each company in
+ * Divides each turn of the event loop between companies. If one company sends a thousand requests
+ * at once, the request of another one waits only for a few of them. Notes each company in
  * `present`.
  */
 export function createEventLoopShares(present: PresentCompanies): EventLoopShares {

@@ -18,7 +18,10 @@ export interface CompressedBody {
 const leastBytes = 1024
 const compressible = /^(?:text\/|application\/(?:json|wasm)|image\/svg)/
 
-/** Compresses a body once, outside the event loop. On a slow line even the first reader gains by waiting. */
+/**
+ * Compresses a body once, outside the event loop. The first reader waits for it, which is still
+ * faster on a slow line.
+ */
 export async function compressBody(
   body: Buffer,
   type: string,
@@ -48,8 +51,8 @@ async function compress(encoded: CompressedBody, quality: number): Promise<void>
 }
 
 /**
- * Answers GET and HEAD: 304 when the reader has the body, else the best variant that the reader accepts.
- * Writes all headers in one call, which takes half the time of setting each.
+ * Answers GET and HEAD requests: with 304 when the client has the body, else with the best variant
+ * that it accepts. Writes all headers in one call, which takes half the time of setting each.
  */
 export function sendCompressed(
   request: IncomingMessage,

@@ -45,7 +45,10 @@ export class PageCache {
     }
   }
 
-  /** Returns the page of `key`. Readers who miss it at the same time share one render. Keeps no failure. */
+  /**
+   * Returns the page of `key`. Parallel readers of a missing page share one render. Does not keep
+   * failures.
+   */
   async get(key: string, version: string, render: () => Promise<RenderedPage>): Promise<Page> {
     const entry = this.#entries.get(key)
     if (entry?.version === version) {

@@ -166,7 +166,10 @@ export function createUploads(deps: Deps): Uploads {
     return reached
   }
 
-  /** Returns the number of received bytes. The full length is the same promise as the 204 of the last PATCH. */
+  /**
+   * Returns the number of received bytes. Returning the full length promises the deposit, as the
+   * 204 of the last PATCH does.
+   */
   async function offsetOf(upload: Upload, gone: AbortSignal): Promise<number> {
     if (upload.state !== 'uploading') return upload.size
     const held = await deps.blobs.sizeStaged(upload)

@@ -10,8 +10,8 @@ export async function changePassword(input: Credentials & { next: string }): Pro
 }
 
 /**
- * Returns how the link to confirm the new address is delivered. The key depends on the e-mail, so the
- * same password makes another key.
+ * Requests a change of e-mail, with a new key, because the key depends on the e-mail. Returns how
+ * the link to confirm the new address is delivered.
  */
 export async function changeEmail(input: Credentials & { next: string }): Promise<Delivery> {
   const { email, password, next } = input

@@ -61,7 +61,10 @@ export async function resetPassword(link: MailLink, password: string): Promise<v
   )
 }
 
-/** Returns how the link is delivered, which does not tell whether the e-mail has an account. */
+/**
+ * Requests a reset link. Returns how it is delivered, which does not reveal whether the e-mail has
+ * an account.
+ */
 export async function requestReset(email: string): Promise<Delivery> {
   const { delivery } = await api('requestReset', { email })
   return delivery ?? 'mail'

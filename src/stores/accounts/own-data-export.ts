@@ -12,7 +12,7 @@ export interface ExportOptions {
 
 type Export = z.output<(typeof endpoint)['output']>
 
-/** Returns all pages of the person's own data as one JSON file, which looks like a single page. */
+/** Returns the person's own data as one JSON file. Joins all pages of the API's answer into one. */
 export async function getExport({ signal, onProgress }: ExportOptions): Promise<Blob> {
   const session = sessionNumber()
   const read = async (cursor?: string) => {

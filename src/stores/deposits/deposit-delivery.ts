@@ -169,7 +169,7 @@ export function createDepositDelivery(parts: DeliveryParts, context: DeliveryCon
       })
   }
 
-  /** The server has all bytes and has promised the record. */
+  /** Marks an entry whose bytes the server has received and whose record it has promised. */
   function expectRecord(entry: DepositEntry): void {
     parts.forget(entry.id)
     list.change(entry, { status: 'recording' })

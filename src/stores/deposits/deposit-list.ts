@@ -110,7 +110,7 @@ export function toRememberedUpload(
   }
 }
 
-/** Makes the next try a new deposit to the server, with a reservation of its own. */
+/** Resets an entry, so that the next try is a new deposit with its own reservation. */
 export function resetAttempt(entry: DepositEntry): void {
   entry.key = crypto.randomUUID()
   entry.reserved = undefined
@@ -176,7 +176,7 @@ export function createDepositList({ forget, now, after }: ListParts) {
     },
     /** Updates and returns the summary now. */
     sum,
-    /** Starts the percentage again: what has ended by now no longer counts for it. */
+    /** Begins a new batch for the percentage. Entries that have ended by now no longer count. */
     beginBatch(): void {
       for (const entry of entries.values()) entry.isEarlier = true
     },

@@ -68,8 +68,8 @@ export async function changeEmail(
 }
 
 /**
- * Replaces the e-mail and the key. Only the person who requested the change can confirm it:
- * otherwise a stranger whose address was entered would get an account that somebody else can open.
+ * Replaces the e-mail and the key. Only the person who requested the change can confirm it.
+ * Otherwise a mistyped address would let its owner confirm an account that somebody else can open.
  */
 export async function confirmEmail(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,

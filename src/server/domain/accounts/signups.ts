@@ -30,8 +30,8 @@ interface NewSignUp {
 }
 
 /**
- * Stores a sign-up until its e-mail is confirmed. It does not look up the e-mail, so its time does
- * not reveal whether an account exists.
+ * Stores a sign-up until its e-mail is confirmed. Does not look up the e-mail, so that the duration
+ * of the call does not reveal whether an account exists.
  */
 export async function insertSignUp(
   tx: Tx,
@@ -98,9 +98,9 @@ interface Confirmation {
 }
 
 /**
- * Turns a sign-up into a person. The mail alone is not enough: its owner would confirm an account
- * for which somebody else has the password. So the link must be opened in the session of the
- * sign-up, or come with a new password and name, which replace those of the sign-up.
+ * Turns a sign-up into a person. The link must be opened in the session of the sign-up, or come
+ * with a new password and name, which replace those of the sign-up. Otherwise the owner of the
+ * e-mail could confirm an account for which somebody else has the password.
  */
 export async function verifySignUp(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,

@@ -66,8 +66,8 @@ function domainOf(host: string, hosts: Set<string>): string | undefined {
 }
 
 /**
- * Caches results of `find` for a second. Parallel callers share one look-up. A result past half of that
- * is read again while it is still served, so that frequent callers never wait.
+ * Caches results of `find` for a second. Parallel callers share one look-up. After half a second a
+ * result is read again in the background, so that frequent callers never wait.
  */
 function fresh<Key, Value>(
   { clock }: Pick<Deps, 'clock'>,

@@ -51,7 +51,7 @@ export async function settleReservation(
   await Promise.all([move(tx, company_id, held, 1), addToOwn(tx, { company_id, ...held })])
 }
 
-/** Gives a reservation back. */
+/** Releases a reservation. */
 export async function releaseReservation(
   tx: Tx,
   company_id: CompanyId,
@@ -116,7 +116,9 @@ async function take(tx: Tx, input: ReserveInput, into: 'reserved' | 'used'): Pro
 /** Runs through `raw`, which keeps the order of statements that are sent together. */
 const savepoint = { name: 'savepoint_take', text: 'savepoint take', values: [] }
 
-/** Charges one group for everything, or returns the error; the caller then rolls back. */
+/**
+ * Charges everything to one group. Returns the error where that fails; the caller then rolls back.
+ */
 async function takeFrom(
   tx: Tx,
   meter: Meter,

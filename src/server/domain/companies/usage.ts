@@ -11,8 +11,8 @@ import type { CompanyId } from '../deps.ts'
 export const storagePeriod = new Date(0)
 
 /**
- * Returns the usage and limits of a person's groups together, and the person's own part. One
- * unlimited group makes a limit `null`.
+ * Returns the sum of usage and limits over a person's groups, and the person's own part. If one
+ * group is unlimited, the limit is `null`.
  */
 export async function usageOf(
   tx: Tx,

@@ -42,7 +42,7 @@ export function makePdf(title: string, pages: number): Uint8Array {
   return Buffer.from(file, 'latin1')
 }
 
-/** Returns a grid of grey lines, like a plan. */
+/** Returns a PNG of a grid of grey lines, like a plan. */
 export function makePng(width: number, height: number): Uint8Array {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -70,7 +70,7 @@ function pngChunk(type: string, content: Uint8Array = Buffer.alloc(0)): Buffer {
   return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)])
 }
 
-/** Returns a tone of a second, repeated for `seconds`: 16 bits, 8 kHz. */
+/** Returns a WAV of a one-second tone that is repeated for `seconds`: 16 bits, 8 kHz. */
 export function makeWav(seconds: number): Uint8Array {
   const rate = 8000
   const samples = rate * seconds

@@ -21,9 +21,9 @@ export interface WriteLease {
 }
 
 /**
- * Gives a process the right to write an upload's bytes, or returns until when another one has it.
- * After a released lease the process continues the same file. After one that ran out it gets the
- * next generation and so another file, because the other process may still have the old one open. A
+ * Gives a process the right to write an upload's bytes, or returns until when another process has
+ * it. After a released lease the process continues the same file. After an expired lease it gets
+ * the next generation and a new file, because the other process may still have the old one open. A
  * lease of another process that ends at `ignored` counts as free.
  */
 export async function leaseWriting(

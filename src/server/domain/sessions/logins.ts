@@ -87,7 +87,7 @@ export async function logIn(
 }
 
 /**
- * Returns whether the key of the demonstration's account signed, whose password is public. Only
+ * Returns whether the key of the demonstration's account signed. Its password is public, so only
  * developers may use it.
  */
 function isPublished(
@@ -189,7 +189,7 @@ async function findWaiting(
 }
 
 /**
- * Returns the account whose key signed. It verifies a decoy for each empty place, so that the time
+ * Returns the account whose key signed. Verifies a decoy for each empty place, so that the duration
  * does not reveal which accounts exist.
  */
 function holderAmong(
