@@ -1,6 +1,6 @@
 import type { Strength } from '../core/input/password.ts'
 import { defaultLocale, isLocale, type Locale } from '../i18n/index.ts'
-import type { Keys } from '../workers/kdf-client.ts'
+import type { SigningKeys } from '../workers/kdf-client.ts'
 import type { AskOptions } from '../workers/pool.ts'
 
 /** The parts of `location` that stores read. */
@@ -68,7 +68,7 @@ export interface Environment {
   onWake(run: () => void): () => void
   /** Calls `run` when the device loses its network. Returns the function that stops this. */
   onOffline(run: () => void): () => void
-  openKeys(email: string, password: string): Promise<Keys>
+  openSigningKeys(email: string, password: string): Promise<SigningKeys>
   /** Returns how hard the password is to guess for somebody who knows these words. */
   rateStrength(password: string, words: string[]): Promise<Strength>
   /** Returns the SHA-256 in hex, computed on this device. */
@@ -161,10 +161,10 @@ function browser(): Environment {
       addEventListener('offline', run)
       return () => removeEventListener('offline', run)
     },
-    async openKeys(email, password) {
+    async openSigningKeys(email, password) {
       // loaded when it is needed, because most visits need no key
-      const { openKeys } = await import('../workers/kdf-client.ts')
-      return openKeys(email, password)
+      const { openSigningKeys } = await import('../workers/kdf-client.ts')
+      return openSigningKeys(email, password)
     },
     async rateStrength(password, words) {
       const { rateStrength } = await import('../workers/strength-client.ts')

@@ -9,7 +9,10 @@ export const RememberedUpload = z.object({
   person: z.string(),
   /** Id of the document that is working on it. */
   owner: z.string(),
-  /** Absent until the reservation is answered. Asking again with the same key returns the same one. */
+  /**
+   * Address of the upload. Absent until the server has answered the reservation. A repeated
+   * reservation with the same key gets the same address.
+   */
   address: z.optional(z.string()),
   request_id: z.optional(z.string()),
   key: z.string(),

@@ -1,6 +1,6 @@
 import type { Environment } from './environment.ts'
 
-/** Tabs of one browser, one of which leads: it works for all. */
+/** The tabs of one browser. One of them leads and works for all. */
 export interface TabGroup {
   /** Sends news to the followers. Does nothing in a follower. */
   send(news: unknown): void

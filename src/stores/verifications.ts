@@ -227,7 +227,10 @@ async function fingerprint({ id, sha256 }: Check): Promise<Question | undefined>
   }
 }
 
-/** Asks, with pauses, until all is answered. Returns the error that would refuse other groups too. */
+/**
+ * Asks the server until all fingerprints have answers, with pauses between tries. Returns an error
+ * that would refuse the other groups too.
+ */
 async function askAll(group: readonly Question[]): Promise<AppError | undefined> {
   let failures = 0
   for (;;) {

@@ -5,7 +5,7 @@ import type { KdfReply, KdfRequest } from './kdf.ts'
 import type { PoolWorker } from './pool.ts'
 import type { Signer } from './signer.ts'
 
-export interface Keys extends Signer {
+export interface SigningKeys extends Signer {
   /** Ends the worker, which forgets the keys. */
   close(): void
 }
@@ -18,11 +18,11 @@ type Unnumbered<Message> = Message extends unknown ? Omit<Message, 'id'> : never
  * texts. Throws `invalid_input` where e-mail or password has no canonical form. The worker ends
  * after a minute; later calls reject with `cancelled`.
  */
-export function openKeys(
+export function openSigningKeys(
   email: string,
   password: string,
   start: () => PoolWorker = startWorker
-): Keys {
+): SigningKeys {
   const canonical = canonicalEmail(email)
   if (canonical === undefined) throw refused('email', 'email')
   const normalised = normalisePassword(password)

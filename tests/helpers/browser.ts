@@ -117,7 +117,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
         losses.add(run)
         return () => losses.delete(run)
       },
-      async openKeys() {
+      async openSigningKeys() {
         keys.opened += 1
         return {
           respond: async (challenge, purpose, host) => `${challenge}.${purpose}@${host}`,

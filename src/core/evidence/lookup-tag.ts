@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { concat, toBase64Url } from '../bytes.ts'
 import { hashPrefix } from './formats.ts'
 
-/** A company's key. With it, the same fingerprint has a different tag in every company. */
+/** A company's key for tags. The same fingerprint has a different tag in every company. */
 export type LookupKey = { version: number; key: Uint8Array }
 
 /** `sha256` finds a record by a fingerprint, `blob` names stored bytes, `row/<register id>` a register's row. */

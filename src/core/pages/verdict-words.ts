@@ -7,7 +7,7 @@ interface AnswerLike {
 }
 
 /** What was compared: a file, or a given fingerprint. */
-export type Subject = 'file' | 'fingerprint'
+export type CheckedSubject = 'file' | 'fingerprint'
 
 /** How an answer is shown. Word, shape and sentence each express the verdict without the others. */
 export interface VerdictDescription {
@@ -30,7 +30,7 @@ export interface VerdictDescription {
  */
 export function describeVerdict(
   { verdict, at, findings }: AnswerLike,
-  subject: Subject = 'file'
+  subject: CheckedSubject = 'file'
 ): VerdictDescription {
   const finding = findings.find(({ match }) => match === 'original') ?? findings[0]
   if (verdict === 'not_found' || !finding) {

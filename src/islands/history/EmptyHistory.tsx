@@ -4,14 +4,14 @@ import { localizedPath } from '../../i18n/index.ts'
 import { $user, can } from '../../stores/users.ts'
 import { useWords } from '../kit/use-words.ts'
 
-interface NoMatchProps {
+interface NoMatchingRequestsProps {
   /** What was searched for, if anything. */
   query: string | undefined
   onClear: () => void
 }
 
 /** The history where nothing matches the filters. */
-export function NoMatch({ query, onClear }: NoMatchProps) {
+export function NoMatchingRequests({ query, onClear }: NoMatchingRequestsProps) {
   const { t } = useWords()
   return (
     <div data-state="empty">

@@ -17,7 +17,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useLazyPart } from '../kit/LazyPart.tsx'
 import { useNow, useWaiting } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
-import { EmptyHistory, NoMatch } from './EmptyHistory.tsx'
+import { EmptyHistory, NoMatchingRequests } from './EmptyHistory.tsx'
 import { HistoryFilters } from './HistoryFilters.tsx'
 import {
   filterOf,
@@ -128,7 +128,7 @@ function Results({ address, names, onChange }: ResultsProps) {
   if (requests.length === 0) {
     if (!isFiltered(filter)) return <EmptyHistory />
     return (
-      <NoMatch
+      <NoMatchingRequests
         query={address.q}
         onClear={() => onChange(withoutEmpty({ request: address.request }))}
       />

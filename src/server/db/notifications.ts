@@ -4,8 +4,8 @@ import pg from 'pg'
 import { type DatabaseLocation, requestLogin } from './connection-config.ts'
 
 /**
- * Messages between the processes on one database. They can get lost with a connection, so they only say
- * where to look. Receivers also look at intervals.
+ * Messages between the processes on one database. A lost connection can lose messages, so they only
+ * say where to look, and receivers also look at intervals.
  */
 export interface Notifications extends AsyncDisposable {
   /** Sends `text` to the other processes, if any. A text that still waits is not queued twice. */
@@ -16,7 +16,7 @@ export interface Notifications extends AsyncDisposable {
 
 const channel = 'vidimus'
 const applicationName = 'vidimus hints'
-/** Sent by a process that starts to listen, so that a process that was alone learns of it. */
+/** Sent by a process that starts to listen. Processes that were alone learn of it in this way. */
 const hello = 'hello'
 const retryMillis = 250
 /** The most messages that wait for a connection. Further ones are dropped, because receivers look anyway. */

@@ -22,8 +22,8 @@ export async function changeEmail(input: Credentials & { next: string }): Promis
 
 /** Deletes the account and ends the session. */
 export async function deleteAccount({ email, password }: Credentials): Promise<void> {
-  const { openKeys, place } = environment()
-  const keys = await openKeys(email, password)
+  const { openSigningKeys, place } = environment()
+  const keys = await openSigningKeys(email, password)
   try {
     const purpose = 'rekey'
     const { challenge } = await api('getChallenge', { email, purpose })
@@ -41,10 +41,10 @@ async function proveBoth(
   next: Credentials,
   purpose: 'rekey' | 'email'
 ): Promise<{ challenge_response: string; public_key_jwt: string }> {
-  const { openKeys, place } = environment()
-  const presentKeys = await openKeys(present.email, present.password)
+  const { openSigningKeys, place } = environment()
+  const presentKeys = await openSigningKeys(present.email, present.password)
   try {
-    const nextKeys = await openKeys(next.email, next.password)
+    const nextKeys = await openSigningKeys(next.email, next.password)
     try {
       const aud = place().hostname
       const { email } = present

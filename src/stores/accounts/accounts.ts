@@ -1,6 +1,6 @@
 import type { PublicKeyPurpose } from '../../core/keys/public-key-proof.ts'
 import type { Locale } from '../../i18n/index.ts'
-import type { Keys } from '../../workers/kdf-client.ts'
+import type { SigningKeys } from '../../workers/kdf-client.ts'
 import { environment } from '../environment.ts'
 import { api, beginSession } from '../sessions.ts'
 // loads the person, for which signing in waits
@@ -14,7 +14,7 @@ export interface Credentials {
 }
 
 export async function signIn({ email, password }: Credentials): Promise<void> {
-  const keys = await environment().openKeys(email, password)
+  const keys = await environment().openSigningKeys(email, password)
   try {
     await logInWith(keys, email)
   } finally {
@@ -53,8 +53,8 @@ export async function signInWithNewKey<Made>(
   { email, password, purpose, token }: NewKey,
   register: (public_key_jwt: string) => Promise<Made>
 ): Promise<Made> {
-  const { openKeys, place } = environment()
-  const keys = await openKeys(email, password)
+  const { openSigningKeys, place } = environment()
+  const keys = await openSigningKeys(email, password)
   try {
     const { challenge } = await api('getChallenge', { email, purpose: 'signup' })
     const aud = place().hostname
@@ -66,7 +66,7 @@ export async function signInWithNewKey<Made>(
   }
 }
 
-async function logInWith(keys: Keys, email: string): Promise<void> {
+async function logInWith(keys: SigningKeys, email: string): Promise<void> {
   const { challenge } = await api('getChallenge', { email, purpose: 'login' })
   const host = environment().place().hostname
   const challenge_response = await keys.respond(challenge, 'login', host)

@@ -51,7 +51,7 @@ export const emptySummary = {
   total: 0,
   /** Files of the present batch, which alone count for the percentage. */
   batch: { total: 0, ended: 0 },
-  /** Neither ended nor waiting for the person. */
+  /** Number of deposits that neither have ended nor wait for the person. */
   active: 0,
   paused: 0,
   choosing: 0,

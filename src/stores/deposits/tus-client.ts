@@ -60,8 +60,8 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
 
   return {
     /**
-     * Sends the bytes that the server does not have yet, in one try. The answer to the last one, or an
-     * answer that the server has them all, is its promise to record the deposit.
+     * Sends the bytes that the server does not have yet, in one try. When the server confirms that
+     * it has all bytes, it has promised to record the deposit.
      */
     async send(url: string, bytes: Blob, { onProgress, signal }: SendOptions = {}): Promise<void> {
       const { Upload } = await import('tus-js-client')

@@ -7,7 +7,7 @@ import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
 
-/** The one period of storage, which is never reset. */
+/** The only period of storage, which is never reset. */
 export const storagePeriod = new Date(0)
 
 /**
@@ -94,9 +94,9 @@ function groupsFrom(db: StatementBuilder, query: MeterQuery) {
 }
 
 /**
- * Returns a bound before the start of the group's current period, so that older periods are not
- * read. It is a day early because years differ in length; `periodOf` decides. It computes nothing
- * from the group's own columns: row-level security would then not use the index.
+ * Returns a time before the start of the group's current period, so that older periods are not
+ * read. It is a day early, because years differ in length; `periodOf` then decides. It is computed
+ * from `now` alone, because row-level security would otherwise keep the index from being used.
  */
 function earliestPeriod(now: Date) {
   return sql<Date>`

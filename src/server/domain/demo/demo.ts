@@ -34,8 +34,8 @@ const demoUsername = 'Claire Marchand'
 const gigabyte = 1_000_000_000
 const dayMs = 86_400_000
 /**
- * Keeps open uploads of the demonstration from lapsing, and the others from being settled by the
- * job.
+ * A time that no clock reaches. Open uploads of the demonstration are dated with it, so that they
+ * never lapse; the others are held until it, so that the job does not settle them.
  */
 const farAway = new Date('9999-01-01T00:00:00Z')
 

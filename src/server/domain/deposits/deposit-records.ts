@@ -38,7 +38,7 @@ export interface NewRecord {
   now: Date
 }
 
-/** Names in a record: of the log, the depositor and the category. */
+/** The names that a record contains: of the log, the depositor and the category. */
 export interface RecordNames {
   origin: string
   account: string

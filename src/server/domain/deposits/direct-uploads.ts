@@ -65,7 +65,10 @@ export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<D
   }
 }
 
-/** Completes an upload whose bytes are all here. From here on the service owes the deposit. */
+/**
+ * Completes an upload whose bytes have all arrived. From then on the service has promised the
+ * deposit.
+ */
 export async function finishDirectUpload(
   deps: Deps,
   upload: Upload,

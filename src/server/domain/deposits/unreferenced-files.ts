@@ -6,8 +6,8 @@ import { openDigest } from './upload-digests.ts'
 
 /**
  * Deletes kept files that no deposit or upload refers to and returns their number. Nothing else
- * deletes acknowledged bytes. Meanwhile a row without references stands for each file: a deposit of
- * the same bytes waits for it and then stores its own file.
+ * deletes acknowledged bytes. During the deletion a row marks each file. A deposit of the same
+ * bytes waits for this row and then stores its own file.
  */
 export async function discardUnreferenced(
   deps: Pick<Deps, 'db' | 'blobs' | 'keys' | 'clock' | 'companyKeys'>,

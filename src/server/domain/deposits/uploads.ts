@@ -86,8 +86,9 @@ export function requireUploading({ state }: Upload): void {
 
 /**
  * Completes an upload: makes its bytes durable and queues the request. When this returns, the
- * service owes the deposit. Does nothing the second time. A failed flush ends the request for good:
- * the system may have dropped the bytes, and a second flush would not report it.
+ * service has promised the deposit. Does nothing for a completed upload. If the flush fails, the
+ * request fails for good: the system may have dropped the bytes, and a second flush would not
+ * report it.
  */
 export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
   const failure = await deps.blobs.syncStaged(upload).then(

@@ -7,7 +7,7 @@ import { getSessionStatuses, type SessionStatus } from '../sessions/authenticati
 import type { Person } from '../sessions/sessions.ts'
 import { readEventBounds } from './events.ts'
 
-/** Events of other processes show after this time even when no notification arrives. */
+/** Events of other processes are found after this time, even when no notification arrives. */
 const beatMs = 2000
 const recheckMs = 30_000
 const pageEvents = 500
@@ -25,7 +25,7 @@ export interface EventSubscriber {
   readonly person: Person
   /** Receives the person's events since the last call, up to the sequence `until`. */
   deliver(events: EventText[], until: number): void
-  /** Tells the stream to read for itself up to `until`. */
+  /** Makes the stream read events by itself up to `until`. */
   fallBehind(until: number): void
   /** Receives the current status of the session. */
   updateSession(status: SessionStatus): void

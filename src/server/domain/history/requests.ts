@@ -27,8 +27,8 @@ export interface NewLeaf {
 }
 
 /**
- * Writes a request's new state, its event and its leaf under the company's next sequence. It locks
- * the company's log head, so it must be the last statement of a transaction.
+ * Writes a request's new state, its event and its leaf under the company's next sequence. Locks the
+ * head of the company's log, so it must be the last statement of a transaction.
  */
 export async function publishRequest(
   tx: Tx,

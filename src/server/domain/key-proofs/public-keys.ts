@@ -2,7 +2,7 @@ import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
 import type { Keys } from '../deps.ts'
 import { verifyEs256 } from '../es256.ts'
 
-/** Place of a public key. Its sealed bytes open nowhere else. */
+/** The row of a public key. The key is sealed for this row and cannot be opened for another one. */
 export interface KeyPlace {
   company_id: string
   user_id: string
