@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 
 /**
- * Why a person, company or domain is disabled. The list is closed, because the reason is part of an
- * address that anybody can forge: the page shows our sentence for it and no text of the address.
+ * Why a person, company or domain is disabled. Pages show our sentence for the reason and never
+ * text from the address, because anybody can forge an address.
  */
 export const DisabledReason = z.enum(['left', 'requested', 'security', 'abuse', 'payment'])
 export type DisabledReason = z.infer<typeof DisabledReason>

@@ -3,9 +3,7 @@ import { flushSync } from 'react-dom'
 import { type LinePositions, measureLines, visibleLines } from '../../core/pages/visible-lines.ts'
 import type { HistoryLine } from './history-days.ts'
 
-/**
- * Height above and below the window that is drawn as well, so that quick scrolling shows no gap.
- */
+/** Rows this close to the window are drawn too, so that quick scrolling shows no gap. */
 const marginPx = 800
 
 /** Returns which lines of a list are drawn, from `start` up to `end`, and where each line is. */

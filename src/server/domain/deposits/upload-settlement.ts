@@ -48,8 +48,8 @@ export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promi
 
 /**
  * Creates the deposit of a received upload that the caller holds, or ends the upload where its
- * bytes differ. Throws where there are no bytes: they were acknowledged and may only be
- * unreachable.
+ * bytes differ. Throws where the bytes are not found: they were acknowledged, so they may only be
+ * unreachable for now.
  */
 export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
   const declared = upload.stored && openDigest(deps.keys, upload, upload.stored)
