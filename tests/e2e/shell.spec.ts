@@ -235,7 +235,8 @@ test('the first page asks for our typefaces once it is painted, the next ones at
   const isOurs = () => document.fonts.check('1em "Instrument Sans Variable"')
   await expect.poll(() => page.evaluate(isOurs)).toBe(true)
   await page.route('**/_astro/*.js', route => route.abort())
-  await page.goto('/en/sign-in')
+  // the page that lost its scripts loads itself anew, which would break off a longer wait
+  await page.goto('/en/sign-in', { waitUntil: 'commit' })
   await expect(html).toHaveAttribute('data-fonts', 'asked')
 })
 
