@@ -31,7 +31,7 @@ test('names the tests that failed, and the files that failed before their tests'
     numPassedTests: 2,
     testResults: [
       {
-        name: '/home/tests/unit/sums.test.ts',
+        name: '/vidimus/tests/unit/sums.test.ts',
         status: 'failed',
         assertionResults: [
           { status: 'passed', fullName: 'adds' },
@@ -39,7 +39,7 @@ test('names the tests that failed, and the files that failed before their tests'
         ]
       },
       {
-        name: '/home/tests/api/broken.test.ts',
+        name: '/vidimus/tests/api/broken.test.ts',
         status: 'failed',
         message: 'SyntaxError: no',
         assertionResults: []
