@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { sharesOf } from '../../src/server/db/open.ts'
+import { connectionSharesOf } from '../../src/server/db/open.ts'
 import { inCompany } from '../../src/server/db/scope.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 
@@ -99,7 +99,7 @@ test('a company with too many calls under way is asked to wait, and the other is
 test('a call that waits for the database leaves the line when its client goes', async () => {
   await using app = await makeApp()
   const ada = await app.signUp()
-  const shares = sharesOf(app.deps.db)
+  const shares = connectionSharesOf(app.deps.db)
   const isOver = Promise.withResolvers<void>()
   const company = app.companies[acme]
   if (!company) throw new Error('no acme')

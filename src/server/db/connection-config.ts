@@ -5,38 +5,43 @@ import { connectionTo } from './postgres.ts'
 /** The role that serves requests. Row-level security applies to it. */
 export const appRole = 'vidimus_app'
 
-/** Owner of every table of the embedded server. Only migrations log in with it. */
+/** The role that owns every table of the embedded server. Only migrations log in with it. */
 const embeddedOwner = 'postgres'
 
-/** The address of the database and how to log in. */
+/** The address and credentials of the database. */
 export type DatabaseLocation =
-  /** The embedded server, or that of a test. */
+  /** The embedded server, or the server of a test, reached through a Unix socket. */
   | { socketDir: string; database: string }
-  /** The operator's server. Without `ownerUrl`, one login migrates and serves requests. */
+  /**
+   * A server that the operator runs. Without `ownerUrl`, migrations and requests use the same
+   * login.
+   */
   | { url: string; ownerUrl?: string | undefined }
 
 /**
- * Returns whether requests log in as the owner of the tables. Each connection then switches to the
- * request role at its start, which a `reset role` would undo.
+ * Returns whether requests log in as the owner of the tables. If so, each connection switches to
+ * the request role at its start. A `reset role` would undo the switch.
  */
 export function sharesLogin(place: DatabaseLocation): boolean {
   return 'url' in place && place.ownerUrl === undefined
 }
 
-/** Returns the login of the tables' owner. */
+/** Returns the connection options of the tables' owner, which runs migrations. */
 export function ownerLogin(place: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in place) return connectionTo(place.socketDir, place.database, embeddedOwner)
   return { connectionString: overTls(place.ownerUrl ?? place.url) }
 }
 
-/** Returns the login that serves requests. */
+/** Returns the connection options with which requests are served. */
 export function requestLogin(place: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in place) return connectionTo(place.socketDir, place.database, appRole)
   const url = overTls(place.url)
   return { connectionString: sharesLogin(place) ? inRole(url, appRole) : url }
 }
 
-/** Requires TLS with a verified certificate for a remote server, unless the URL sets `sslmode` or `ssl`. */
+/**
+ * Adds `sslmode=verify-full` to the URL of a remote server that sets neither `sslmode` nor `ssl`.
+ */
 function overTls(url: string): string {
   const { address, parameters } = partsOf(url)
   if (parameters.has('sslmode') || parameters.has('ssl')) return url
@@ -64,14 +69,20 @@ function partsOf(url: string): { address: string; parameters: URLSearchParams } 
   return { address, parameters: new URLSearchParams(query) }
 }
 
-/** Returns the error of a failed login for the operator. Omits the URL, which contains a password. */
+/**
+ * Returns the error of a failed login, worded for the operator. Omits the URL, which contains a
+ * password.
+ */
 export function unreachableError(place: DatabaseLocation, cause: unknown): unknown {
   if (!('url' in place) || !(cause instanceof Error)) return cause
   const reason = cause.message.replace(/\.$/, '') || 'no answer'
   return new Error(`DATABASE_URL cannot be used: ${reason}.${adviceOn(cause)}`, { cause })
 }
 
-/** Returns advice for a server without TLS or with a certificate of an unknown authority. */
+/**
+ * Returns advice for two causes: the server has no TLS, or an unknown authority signed its
+ * certificate.
+ */
 function adviceOn(cause: Error): string {
   if (cause.message.includes('does not support SSL')) {
     return ' Turn TLS on there, or add ?sslmode=disable where nobody else can read the line.'

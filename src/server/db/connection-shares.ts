@@ -1,22 +1,25 @@
 import { type PresentCompanies, presentMs } from '../../core/present-companies.ts'
 
-/** The user of a connection: a company, or the platform for host look-ups and maintenance jobs. */
+/** Whoever uses a connection: a company by its id, or the platform for host look-ups and jobs. */
 export type ConnectionUser = string
 
-/** The platform takes part like a company. */
+/** The user name of the platform. It gets its share of the connections as if it were a company. */
 export const platform: ConnectionUser = 'platform'
 
-/** Options of a transaction that waits for a connection. */
+/** Options of a transaction that needs a connection. */
 export interface ConnectionOptions {
-  /** Marks a search, an export or another long read. These hold few connections in total. */
+  /**
+   * Marks a search, an export or another long read. Few connections are available to all of these
+   * together.
+   */
   isHeavy?: boolean
-  /** The waiting client. When it disconnects, the wait ends. */
+  /** The HTTP response of the client that waits. The wait ends when the client disconnects. */
   caller?: WaitingClient | undefined
-  /** How long to wait, where the usual limit would end work that is half done. */
+  /** How long to wait for a connection, in milliseconds; 5 seconds by default. */
   waitMs?: number | undefined
 }
 
-/** A client that may disconnect before it is answered: an HTTP response. */
+/** The HTTP response of a client, which may disconnect before it gets the response. */
 export interface WaitingClient {
   readonly destroyed: boolean
   once(event: 'close', listener: () => void): unknown
@@ -24,38 +27,42 @@ export interface WaitingClient {
 }
 
 interface Options {
-  /** Connections for everybody. */
+  /** Connections that any user may hold. */
   size: number
-  /** Further connections for users that hold none. */
+  /** Additional connections, only for users that hold none. */
   reserve: number
-  /** The most connections for long reads of all users. */
+  /** The most connections that the long reads of all users hold together. */
   heavy: number
   /**
-   * The most connections of one company while other companies are at work, for usual and for long
+   * The most connections of one company while other companies are active: for short and for long
    * transactions.
    */
-  besideOthers: { usual: number; heavy: number }
-  /** Which companies are at work. */
+  whenContended: { usual: number; heavy: number }
+  /** Tells which companies are active. */
   present: Pick<PresentCompanies, 'hasOthers'>
-  /** How long a transaction waits. */
+  /** How long a transaction waits for a connection, in milliseconds. */
   waitMs: number
 }
 
-/** The right to use one connection until it is given back. */
-export interface ConnectionShare {
-  /** Whether other companies are at work too. Long reads then use smaller pages. */
-  readonly isBesideOthers: boolean
-  giveBack(): void
+/** The right to use one connection until `release` is called. */
+export interface ConnectionSlot {
+  /** Whether other companies are active too. Long reads then use smaller pages. */
+  readonly isContended: boolean
+  release(): void
 }
 
 interface Waiting {
-  place: Place
+  slot: Slot
   serve(): void
 }
 
-/** The connections that a user holds and waits for. Removed when there are none. */
+/**
+ * The connections that a user holds and its waiting transactions. Deleted when there are neither.
+ */
 interface Account {
-  /** Order of the last service, or of the first request. */
+  /**
+   * A number that grows with every connection given out; orders accounts by when they last got one.
+   */
   turn: number
   held: number
   heldHeavy: number
@@ -64,14 +71,17 @@ interface Account {
 }
 
 /**
- * Divides connections between companies. A free connection is given at once, so a company that is
- * alone may hold all of them. Beside other companies it holds at most as many as the cores can
- * serve at a time, because more would slow the others down. Where several companies wait, the one
- * that holds fewest is served next, and among equals the one that has waited longest for its turn.
- * A few connections are reserved for companies that hold none, so that nobody waits for the
- * transactions of another company.
+ * Divides the connections between companies.
+ * - A free connection is given out at once, so a company may hold all of them while no other is
+ *   active.
+ * - While other companies are active, a company holds at most as many as the machine has cores.
+ *   More would slow the other companies down.
+ * - Of several waiting companies, the next connection goes to the one that holds the fewest. Among
+ *   equals it goes to the one that got its last connection the longest time ago.
+ * - A few connections are reserved for companies that hold none, so that these need not wait for
+ *   the transactions of another company.
  */
-export class Shares {
+export class ConnectionShares {
   readonly #options: Options
   readonly #accounts = new Map<ConnectionUser, Account>()
   #recheck: NodeJS.Timeout | undefined
@@ -90,26 +100,29 @@ export class Shares {
   }
 
   /**
-   * Returns a share at once where one is free, else a promise of one. It rejects when the wait takes too
-   * long or the caller disconnects.
+   * Returns a slot at once if a connection is free, otherwise a promise of one. The promise rejects
+   * with `WaitedTooLong` or, when the caller disconnects, with `CallerGone`.
    */
   take(
     user: ConnectionUser,
     options: ConnectionOptions = {}
-  ): ConnectionShare | Promise<ConnectionShare> {
+  ): ConnectionSlot | Promise<ConnectionSlot> {
     const { isHeavy = false } = options
     const account = this.#accountOf(user)
-    const place = new Place(this, user, account, isHeavy)
+    const slot = new Slot(this, user, account, isHeavy)
     const queue = queueOf(account, isHeavy)
     if (queue.length === 0 && this.#isFree(user, account, isHeavy)) {
-      this.#give(place)
-      return place
+      this.#give(slot)
+      return slot
     }
-    return this.#wait(place, queue, options)
+    return this.#wait(slot, queue, options)
   }
 
-  /** Frees the connection of a place. Only `Place` calls this. */
-  release({ user, account, isHeavy }: Place): void {
+  /**
+   * Takes the connection of a slot back and serves the next waiting transaction. Only `Slot` calls
+   * this.
+   */
+  release({ user, account, isHeavy }: Slot): void {
     this.#held--
     account.held--
     if (isHeavy) {
@@ -122,7 +135,8 @@ export class Shares {
 
   #serve(): void {
     while (this.#waiting > 0 && this.#serveNext());
-    // those who wait beside others are served once these have gone, though nobody gives back
+    // A company that waits because others were active may get a connection when they stop being
+    // active, even though nobody has released one. So the queues are checked again after a second.
     if (this.#waiting === 0 || this.#recheck) return
     this.#recheck = setTimeout(() => {
       this.#recheck = undefined
@@ -141,21 +155,21 @@ export class Shares {
   }
 
   #isFree(user: ConnectionUser, account: Account, isHeavy: boolean): boolean {
-    const { size, reserve, heavy, besideOthers } = this.#options
+    const { size, reserve, heavy, whenContended } = this.#options
     if (isHeavy && this.#heldHeavy >= heavy) return false
     if (this.#options.present.hasOthers(user)) {
       const { held, heldHeavy } = account
       const isFull = isHeavy
-        ? heldHeavy >= besideOthers.heavy
-        : held - heldHeavy >= besideOthers.usual
+        ? heldHeavy >= whenContended.heavy
+        : held - heldHeavy >= whenContended.usual
       if (isFull) return false
     }
     return this.#held < (account.held === 0 ? size + reserve : size)
   }
 
-  #give(place: Place): void {
-    const { user, account, isHeavy } = place
-    place.isBesideOthers = this.#options.present.hasOthers(user)
+  #give(slot: Slot): void {
+    const { user, account, isHeavy } = slot
+    slot.isContended = this.#options.present.hasOthers(user)
     account.turn = this.#turns++
     this.#held++
     account.held++
@@ -164,7 +178,7 @@ export class Shares {
     account.heldHeavy++
   }
 
-  #wait(place: Place, queue: Waiting[], options: ConnectionOptions): Promise<ConnectionShare> {
+  #wait(slot: Slot, queue: Waiting[], options: ConnectionOptions): Promise<ConnectionSlot> {
     const { caller, waitMs = this.#options.waitMs } = options
     return new Promise((resolve, reject) => {
       const stop = () => {
@@ -175,15 +189,15 @@ export class Shares {
       const give = (error: Error) => {
         queue.splice(queue.indexOf(waiting), 1)
         stop()
-        this.#forget(place.user, place.account)
+        this.#forget(slot.user, slot.account)
         reject(error)
       }
       const leave = () => give(new CallerGone())
       const waiting: Waiting = {
-        place,
+        slot,
         serve: () => {
           stop()
-          resolve(place)
+          resolve(slot)
         }
       }
       const timer = setTimeout(() => give(new WaitedTooLong()), waitMs)
@@ -195,15 +209,15 @@ export class Shares {
     })
   }
 
-  /** Serves one waiting transaction. Returns false where none can be served. */
+  /** Gives one waiting transaction its connection. Returns false when none can get one now. */
   #serveNext(): boolean {
     const usual = this.#next(false, account => account.held)
     const heavy = this.#next(true, account => account.heldHeavy)
     const [next] = [usual, heavy].filter(each => each !== undefined).sort(byNeed)
     if (!next) return false
-    const { account, isHeavy } = next.place
+    const { account, isHeavy } = next.slot
     queueOf(account, isHeavy).shift()
-    this.#give(next.place)
+    this.#give(next.slot)
     next.serve()
     return true
   }
@@ -226,29 +240,32 @@ export class Shares {
   }
 }
 
-class Place implements ConnectionShare {
+class Slot implements ConnectionSlot {
   readonly user: ConnectionUser
   readonly account: Account
   readonly isHeavy: boolean
-  isBesideOthers = false
-  readonly #shares: Shares
+  isContended = false
+  readonly #shares: ConnectionShares
 
-  constructor(shares: Shares, user: ConnectionUser, account: Account, isHeavy: boolean) {
+  constructor(shares: ConnectionShares, user: ConnectionUser, account: Account, isHeavy: boolean) {
     this.#shares = shares
     this.user = user
     this.account = account
     this.isHeavy = isHeavy
   }
 
-  giveBack(): void {
+  release(): void {
     this.#shares.release(this)
   }
 }
 
-/** PostgreSQL's code too_many_connections, so that callers treat both failures alike. */
+/**
+ * PostgreSQL's code `too_many_connections`. Callers handle both errors below like a full database
+ * server.
+ */
 const tooManyConnections = '53300'
 
-/** Thrown where the caller has disconnected while it waited. */
+/** Thrown when the caller disconnects while it waits for a connection. */
 export class CallerGone extends Error {
   readonly code = tooManyConnections
 
@@ -257,7 +274,7 @@ export class CallerGone extends Error {
   }
 }
 
-/** Thrown where no connection became free in time. */
+/** Thrown when no connection became free in time. */
 class WaitedTooLong extends Error {
   readonly code = tooManyConnections
 
@@ -270,7 +287,10 @@ function queueOf(account: Account, isHeavy: boolean): Waiting[] {
   return isHeavy ? account.heavy : account.usual
 }
 
-/** Orders by the fewest connections held, then by the longest time since the last service. */
-function byNeed({ place: { account: a } }: Waiting, { place: { account: b } }: Waiting): number {
+/**
+ * Puts the user that holds the fewest connections first, then the one that got its last one
+ * earliest.
+ */
+function byNeed({ slot: { account: a } }: Waiting, { slot: { account: b } }: Waiting): number {
   return a.held - b.held || a.turn - b.turn
 }

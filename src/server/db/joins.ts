@@ -3,8 +3,8 @@ import type { StatementBuilder } from './query-executor.ts'
 import type { CompanyId } from './scope.ts'
 
 /**
- * Joins two tables on a pair of columns and on the company, so that primary keys can be used:
- * `inSameCompany(join, 'user.id', 'session.user_id')`.
+ * Joins two tables on a pair of columns and on `company_id`, so that PostgreSQL can use the primary
+ * keys: `inSameCompany(join, 'user.id', 'session.user_id')`.
  */
 export function inSameCompany<DB, TB extends keyof DB>(
   join: JoinBuilder<DB, TB>,
@@ -22,7 +22,10 @@ function companyColumn<DB, TB extends keyof DB>(column: string): StringReference
   return column.replace(/\.\w+$/, '.company_id') as StringReference<DB, TB>
 }
 
-/** Builds the query of the categories that a person's groups allow, a row for each such group. */
+/**
+ * Builds a query with one row for each group of the person and each category that this group
+ * allows.
+ */
 export function allowedCategories(
   db: StatementBuilder,
   { company_id, user_id }: { company_id: CompanyId; user_id: string | null }

@@ -9,21 +9,24 @@ import {
   unreachableError
 } from './connection-config.ts'
 
-/** Creates a missing database on the embedded server, but not on the operator's. */
+/**
+ * The database to migrate. A missing database is created on the embedded server, but not on the
+ * operator's.
+ */
 export type MigrateOptions = DatabaseLocation & {
   /** Folder of the files `NNNN-verb-noun.sql`. */
   directory?: string
 }
 
-/** Owns the functions that read across companies. Nobody logs in as it. */
+/** The role that owns the functions which read across companies. Nobody logs in with it. */
 const resolverRole = 'vidimus_resolver'
-/** The oldest supported PostgreSQL. */
+/** The oldest supported major version of PostgreSQL. */
 const leastMajor = 15
 const ownMigrations = join(import.meta.dirname, 'migrations')
 
 /**
- * Applies the missing migrations and returns their file names. Migrations only go forward. If several
- * processes start, one applies them and the others wait.
+ * Applies the missing migrations and returns their file names. There is no way back to an earlier
+ * schema. If several processes start, one applies the migrations and the others wait.
  */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
   const { directory = ownMigrations } = options
@@ -36,7 +39,7 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
   await using _lock = await lockFirstStart(options)
   if ('url' in options) await prepareRoles(client)
   const applied: string[] = []
-  // checked again, because another process may have applied them meanwhile
+  // checked again under the lock, because another process may have applied them in the meantime
   for (const migration of await pending(client, migrations)) {
     await apply(client, migration)
     applied.push(migration.name)
@@ -59,14 +62,17 @@ async function readMigrations(directory: string): Promise<Migration[]> {
   if (numbers.size < names.length) throw new Error(`Two migrations in ${directory} share a number.`)
   return Promise.all(
     names.map(async name => {
-      // a checkout with other line endings is the same migration
+      // line endings are normalized, so that a checkout on Windows has the same checksum
       const sql = (await readFile(join(directory, name), 'utf8')).replaceAll('\r\n', '\n')
       return { name, sql, sha256: createHash('sha256').update(sql).digest('hex') }
     })
   )
 }
 
-/** Returns the missing migrations. Throws where the applied ones differ from those in the folder. */
+/**
+ * Returns the migrations that the database lacks. Throws when an applied one is missing from the
+ * folder or was changed there.
+ */
 async function pending(client: pg.Client, migrations: Migration[]): Promise<Migration[]> {
   const { rows: found } = await client.query("select to_regclass('public.schema_migration') as t")
   if (found[0].t === null) return migrations
@@ -104,8 +110,9 @@ async function apply(client: pg.Client, { name, sql, sha256 }: Migration) {
 }
 
 /**
- * Locks the preparation of a database for other processes, on a connection of its own, until the result
- * is disposed. The lock is on a row, because not every server has advisory locks.
+ * Gives this process the sole right to prepare the database until the returned object is disposed.
+ * Opens a connection of its own for the lock. Locks a row, because not every server has advisory
+ * locks.
  */
 export async function lockFirstStart(place: DatabaseLocation): Promise<AsyncDisposable> {
   const session = await connect(place)
@@ -154,9 +161,10 @@ async function createRoles(client: pg.Client) {
 }
 
 /**
- * Prepares the roles on the operator's server, where the owner is not a superuser. The owner needs to be
- * a member of both roles, to give functions to one and to serve requests as the other. The resolver role
- * needs the right to create in the schema to receive functions.
+ * Creates and grants the roles on the operator's server, where the owner of the tables is not a
+ * superuser. The owner must be a member of both roles: it transfers functions to the resolver role
+ * and serves requests in the request role. The resolver role must be allowed to create objects in
+ * the schema, or it could not receive functions.
  */
 async function prepareRoles(client: pg.Client) {
   try {
@@ -186,7 +194,10 @@ async function refuseOldServer(client: pg.Client) {
 // unique_violation, duplicate_database, duplicate_table, duplicate_object
 const lostRace = ['23505', '42P04', '42P07', '42710']
 
-/** Runs statements that create something and ignores that another process has just created it. */
+/**
+ * Runs statements that create something. Ignores the error that another process has just created
+ * it.
+ */
 async function createRaced(client: pg.Client, statements: string[]) {
   for (const statement of statements) {
     try {
@@ -200,7 +211,7 @@ async function createRaced(client: pg.Client, statements: string[]) {
 
 async function connect(place: DatabaseLocation) {
   const client = new pg.Client(ownerLogin(place))
-  // without a listener the loss of the server would end this process; the running query fails anyway
+  // without a listener, losing the server would end this process; the running query fails anyway
   client.on('error', () => undefined)
   await client.connect().catch(cause => {
     throw unreachableError(place, cause)

@@ -4,22 +4,35 @@ import pg from 'pg'
 import { type DatabaseLocation, requestLogin } from './connection-config.ts'
 
 /**
- * Messages between the processes on one database. A lost connection can lose messages, so they only
- * say where to look, and receivers also look at intervals.
+ * Messages between the processes that use the same database. Messages are lost while a connection
+ * is down. So a message only tells its receivers to look into the database, and they also look at
+ * regular intervals.
  */
 export interface Notifications extends AsyncDisposable {
-  /** Sends `text` to the other processes, if any. A text that still waits is not queued twice. */
+  /**
+   * Sends `text` to the other processes, if there are any. Skips a text that is already in the
+   * queue.
+   */
   send(text: string): void
-  /** Calls `text` for each message, and `missed` after a time in which messages may have been lost. */
+  /**
+   * Calls `text` for each message. Calls `missed` after a reconnection, because messages may have
+   * been lost.
+   */
   listen(listeners: { text: (text: string) => void; missed: () => void }): void
 }
 
 const channel = 'vidimus'
 const applicationName = 'vidimus hints'
-/** Sent by a process that starts to listen. Processes that were alone learn of it in this way. */
+/**
+ * The message of a process that starts to listen. A process that was alone learns from it that
+ * others exist.
+ */
 const hello = 'hello'
 const retryMillis = 250
-/** The most messages that wait for a connection. Further ones are dropped, because receivers look anyway. */
+/**
+ * The most messages in the queue. Further ones are dropped, because receivers also look at
+ * intervals.
+ */
 const maxWaiting = 1000
 
 /** Opens a connection that sends and receives messages, and reconnects whenever it is lost. */
@@ -40,7 +53,7 @@ export async function openNotifications(
       application_name: applicationName,
       keepAlive: true
     })
-    // without a listener the loss of the server would end this process
+    // without a listener, losing the server would end this process
     fresh.on('error', options.onError)
     fresh.on('notification', ({ payload = '' }) => {
       const [from, ...words] = payload.split(' ')
@@ -51,13 +64,14 @@ export async function openNotifications(
     await fresh.connect()
     await fresh.query(`listen ${channel}`)
     const { rows } = await fresh.query(othersSql, [applicationName])
-    // a process that started alone and has received nothing has nobody to notify
+    // a process that found no others at its start and has received no `hello` since has nobody to
+    // notify
     isAlone &&= rows[0].others === 0
     if (!isAlone) await fresh.query(`select pg_notify('${channel}', $1)`, [`${self} ${hello}`])
     return fresh
   }
 
-  /** Reconnects until this object is disposed. */
+  /** Keeps a connection open: reconnects after each loss, until this object is disposed. */
   async function keep(first: pg.Client): Promise<void> {
     let next: pg.Client | undefined = first
     while (!closed.signal.aborted) {
@@ -76,7 +90,10 @@ export async function openNotifications(
     }
   }
 
-  /** Sends the waiting texts in one statement. Further texts collect while it runs. */
+  /**
+   * Sends the queued texts in one statement. Texts that are queued in the meantime go into the next
+   * one.
+   */
   async function flush(): Promise<void> {
     if (isSending) return
     isSending = true
@@ -108,7 +125,10 @@ export async function openNotifications(
   }
 }
 
-/** Counts other listening processes. A connection with a hidden name counts as one. */
+/**
+ * Counts the other processes that listen. A role without the right to see a connection's name
+ * counts it too.
+ */
 const othersSql = `
   select count(*)::int as others from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()

@@ -2,29 +2,35 @@ import { availableParallelism } from 'node:os'
 import pg from 'pg'
 import { createPresentCompanies, type PresentCompanies } from '../../core/present-companies.ts'
 import { type DatabaseLocation, requestLogin, unreachableError } from './connection-config.ts'
-import { Shares } from './connection-shares.ts'
+import { ConnectionShares } from './connection-shares.ts'
 
-/** The database. Queries run only through `inCompany` and `inPlatform`. */
+/** The database. All queries run through `inCompany` and `inPlatform`. */
 export interface Db {
-  /** The companies that are at work in this process. They share the connections. */
+  /** Tells which companies are active in this process. They share the connections. */
   readonly present: PresentCompanies
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export type OpenOptions = DatabaseLocation & {
-  /** Called when an idle or running connection is lost. */
+  /** Called when a connection is lost, idle or in use. */
   onError?: (error: Error) => void
 }
 
-/** Connections for everybody. A company that is alone may use all of them. */
+/**
+ * Connections that any company may hold. A company may use all of them while no other is active.
+ */
 const poolSize = 16
-/** Further connections, only for companies that hold none. */
+/** Additional connections, only for companies that hold none. */
 const reserve = 4
-/** The most connections for searches, exports and other long reads of all companies. */
+/**
+ * The most connections that searches, exports and other long reads of all companies hold together.
+ */
 const heavySize = 4
-/** Connections of one company beside others: as many as the cores serve at a time. */
-const besideOthers = {
+/**
+ * The most connections of one company while others are active: as many as the machine has cores.
+ */
+const whenContended = {
   usual: Math.min(availableParallelism(), poolSize),
   heavy: Math.min(availableParallelism(), heavySize)
 }
@@ -33,9 +39,11 @@ const statementMillis = 5_000
 const lockMillis = 2_000
 const idleInTransactionMillis = 10_000
 
-const pools = new WeakMap<Db, { pool: pg.Pool; shares: Shares }>()
+const pools = new WeakMap<Db, { pool: pg.Pool; shares: ConnectionShares }>()
 
-/** Opens the pool that serves requests, as the role that row-level security binds. */
+/**
+ * Opens the connection pool that serves requests, in the role to which row-level security applies.
+ */
 export async function openDatabase(options: OpenOptions): Promise<Db> {
   const { onError = () => undefined } = options
   const pool = new pg.Pool({
@@ -49,8 +57,8 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
     idle_in_transaction_session_timeout: idleInTransactionMillis,
     types: { getTypeParser }
   })
-  // An error event without a listener ends the process. The pool emits those of idle connections, the
-  // client those of connections in use.
+  // An error event without a listener would end the process. The pool emits errors of idle
+  // connections, and each client emits the errors of its connection while it is in use.
   pool.on('error', onError)
   pool.on('connect', client => client.on('error', onError))
   let closing: Promise<void> | undefined
@@ -63,7 +71,14 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
   const waitMs = acquireMillis
   pools.set(db, {
     pool,
-    shares: new Shares({ size: poolSize, reserve, heavy: heavySize, besideOthers, present, waitMs })
+    shares: new ConnectionShares({
+      size: poolSize,
+      reserve,
+      heavy: heavySize,
+      whenContended,
+      present,
+      waitMs
+    })
   })
   try {
     await pool.query('select 1')
@@ -74,17 +89,20 @@ export async function openDatabase(options: OpenOptions): Promise<Db> {
   return db
 }
 
-/** Returns the pool. For this folder only. */
+/** Returns the connection pool. Only for modules of this folder. */
 export function poolOf(db: Db): pg.Pool {
   return openedAs(db).pool
 }
 
-/** Returns the shares of the pool. For this folder only. */
-export function sharesOf(db: Db): Shares {
+/**
+ * Returns the object that divides the pool's connections between companies. Only for modules of
+ * this folder.
+ */
+export function connectionSharesOf(db: Db): ConnectionShares {
   return openedAs(db).shares
 }
 
-function openedAs(db: Db): { pool: pg.Pool; shares: Shares } {
+function openedAs(db: Db): { pool: pg.Pool; shares: ConnectionShares } {
   const found = pools.get(db)
   if (!found) throw new Error('this database was not opened by openDatabase')
   return found

@@ -26,7 +26,7 @@ import type pg from 'pg'
  */
 export class PipelinedTransaction {
   readonly afterCommit: (() => void)[] = []
-  /** A last statement whose answer is awaited after the commit. */
+  /** The promise of a last statement that is sent together with the commit. */
   sentWithCommit: Promise<unknown> | undefined
   readonly #client: pg.PoolClient
   readonly #begin: string
@@ -42,7 +42,7 @@ export class PipelinedTransaction {
     this.#isSingle = isSingle
   }
 
-  /** Writes a statement before it returns the promise of its result. */
+  /** Writes a statement to the socket at once and returns a promise of its result. */
   async send<Row extends object>(statement: pg.QueryConfig): Promise<pg.QueryResult<Row>> {
     if (this.#hasEnded) throw new Error('this transaction has ended')
     this.#collectWrites()
@@ -61,26 +61,29 @@ export class PipelinedTransaction {
     return result
   }
 
-  /** Allows `finish` to write the commit before this statement is answered. */
+  /** Allows `finish` to write the commit before this last statement is answered. */
   sendWithCommit(statement: Promise<unknown>): void {
     this.sentWithCommit = statement
     statement.catch(() => undefined) // runTransaction() throws it
   }
 
-  /** Throws `NotBegun` where the transaction could not begin. */
+  /** Waits for the answer to `begin`. Throws `NotBegun` when the connection was dead. */
   async begun(): Promise<void> {
     await this.#begun?.catch(cause => {
       throw new NotBegun('a connection of the pool was lost before it was used', { cause })
     })
   }
 
-  /** Returns the first failure where `thrown` only says that an earlier statement failed. */
+  /**
+   * Returns the error of the first failed statement if `thrown` only says that an earlier statement
+   * failed. Otherwise returns `thrown`.
+   */
   causeOf(thrown: unknown): unknown {
     const isConsequence = errorState(thrown) === failedTransaction
     return isConsequence && this.#firstFailure ? this.#firstFailure.error : thrown
   }
 
-  /** Ends the transaction and returns what PostgreSQL did: `COMMIT` or `ROLLBACK`. */
+  /** Ends the transaction and returns what PostgreSQL actually did: `COMMIT` or `ROLLBACK`. */
   async finish(how: 'commit' | 'rollback'): Promise<string> {
     if (!this.#begun) {
       this.#hasEnded = true
@@ -96,7 +99,7 @@ export class PipelinedTransaction {
     return this.#client.query(how)
   }
 
-  /** Sends what is written in this turn of the event loop in one packet, not in one per message. */
+  /** Collects what is written in this turn of the event loop and sends it as one packet. */
   #collectWrites(): void {
     const { stream } = this.#client.connection
     stream.cork()
@@ -105,19 +108,24 @@ export class PipelinedTransaction {
 }
 
 interface TransactionOptions {
-  /** The statement that begins the transaction. */
+  /** The SQL that begins the transaction. */
   begin: string
-  /** Commits right behind the first statement. */
+  /** Writes the commit directly after the first statement. */
   isSingle?: boolean | undefined
 }
 
-/** Thrown where a connection died while it was idle, so that none of the transaction has run. */
+/**
+ * Thrown when a connection died while it was idle, so that no statement of the transaction has run.
+ */
 export class NotBegun extends Error {}
 
-/** in_failed_sql_transaction */
+/** PostgreSQL's code `in_failed_sql_transaction`. */
 const failedTransaction = '25P02'
 
-/** Runs `run` in one transaction on a connection of the pool, and commits unless it throws. */
+/**
+ * Runs `run` in one transaction on a connection of the pool. Commits when it returns and rolls back
+ * when it throws.
+ */
 export async function runTransaction<T>(
   pool: pg.Pool,
   options: TransactionOptions,
@@ -145,7 +153,7 @@ export async function runTransaction<T>(
     const command = await transaction.finish('commit')
     isReusable = true
     await transaction.sentWithCommit
-    // `run` caught the error of a failed statement and went on
+    // `run` caught the error of a failed statement and continued
     if (command !== 'COMMIT') throw new Error('a failed statement has undone this transaction')
   } finally {
     client.release(!isReusable)
@@ -154,7 +162,7 @@ export async function runTransaction<T>(
   return result
 }
 
-/** Returns the SQLSTATE of an error, or an empty text. */
+/** Returns the SQLSTATE code of an error, or an empty string if it has none. */
 export function errorState(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

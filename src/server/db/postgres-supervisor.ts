@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type PostgresOptions, startPostgres } from './postgres.ts'
 
-/** After more losses within a minute the supervisor gives up. */
+/** The supervisor gives up when the server stops more often than this within a minute. */
 const maxLosses = 10
 const pauseMillis = 100
 
 /**
- * Runs the server on `dir` and restarts it whenever it is lost, for example killed for lack of memory.
- * Of several processes one starts it and the others adopt it. Calls `onGivenUp` when a restart fails, so
- * that the supervisor of this process can start over.
+ * Starts PostgreSQL on `dir` and restarts it whenever it stops unexpectedly, for example for lack
+ * of memory. If several processes supervise the same directory, one of them starts the server and
+ * the others use it. Calls `onGivenUp` when a restart fails, so that this process can end and be
+ * started again.
  */
 export async function supervisePostgres(
   options: PostgresOptions & { onGivenUp: (error: Error) => void }
@@ -37,7 +38,7 @@ export async function supervisePostgres(
     socketDir: current.socketDir,
     async [Symbol.asyncDispose]() {
       isStopping = true
-      // twice, because a start may be running
+      // twice, because a restart may have been running
       await current.stop()
       await watching
       await current.stop()

@@ -15,28 +15,31 @@ import {
   spawnAs
 } from './unprivileged-user.ts'
 
-/** A running PostgreSQL. Several processes may share it: the first starts it, the others adopt it. */
+/**
+ * A running PostgreSQL. Several processes may share it: the first one starts it, the others use it.
+ */
 export interface Postgres {
   socketDir: string
   version: string
   startedHere: boolean
-  /** Resolves once this process has lost the server, by its own stop or by a crash. */
+  /** Resolves when this process has lost its connection to the server: after `stop` or a crash. */
   lost: Promise<void>
   /**
-   * Shuts the server down if nobody else is connected, also one that this process has adopted: it may
-   * be left from a crash. `evenIfShared` shuts it down in any case; it is for tests, which own theirs.
+   * Shuts the server down unless other processes are connected. Does so even if another process
+   * started the server, because that process may have crashed. With `evenIfShared` it always shuts
+   * down; only tests use this.
    */
   stop(how?: { evenIfShared: boolean }): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export interface PostgresOptions {
-  /** The data directory, created at the first start. The server's log is `<dir>.log`. */
+  /** The data directory. It is created at the first start. The server's log is `<dir>.log`. */
   dir: string
   log?: (text: string) => void
-  /** The programs to run; the bundled ones when absent. */
+  /** Returns the programs to run. The default is the bundled ones. */
   binaries?: () => Promise<Binaries>
-  /** Server settings for tests. The defaults are durable. */
+  /** Additional server settings, for tests. The default settings never lose committed data. */
   settings?: Record<string, string>
 }
 
@@ -45,18 +48,18 @@ const stopSeconds = 60
 const pollMillis = 5
 const maxTries = 20
 const maxLogBytes = 10_000_000
-/** Added to the priority number of this process: a higher number comes later. */
+/** Added to the nice value of this process. A higher value means a lower priority. */
 const priorityBelowService = 5
 // A socket address has at most 107 bytes, of which '/.s.PGSQL.5432' takes 14.
 const maxSocketDirBytes = 93
 
-/** Returns how to connect to the embedded server. */
+/** Returns the connection options for the embedded server. */
 export function connectionTo(socketDir: string, database: string, user: string) {
   // pg would otherwise take port and ssl from the environment
   return { host: socketDir, port: 5432, database, user, ssl: false }
 }
 
-/** Starts the bundled PostgreSQL on `dir`, or adopts the one that already runs there. */
+/** Starts PostgreSQL on `dir`, or connects to the one that already runs there. */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const { log = () => undefined, settings = {}, binaries = bundledBinaries } = options
   const dir = await absolutePath(options.dir)
@@ -75,7 +78,8 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       launch ??= await prepare(dir, settings, await binaries())
       if (attempt && attempt.failure === undefined) continue
       if (attempt?.failure !== undefined) {
-        // another process was faster, or children of a killed server still hold its shared memory
+        // another process started the server first, or children of a killed server still hold its
+        // shared memory
         reason = attempt.failure
         await sleep(100)
       }
@@ -101,13 +105,16 @@ interface Presence {
   version: string
 }
 
-/** Opens a connection for as long as this process uses the server, so that others see it is shared. */
+/**
+ * Opens a connection that stays open while this process uses the server, so that other processes
+ * see that it is shared.
+ */
 async function connect(socketDir: string): Promise<Presence | Error> {
   const client = new pg.Client({
     ...connectionTo(socketDir, 'postgres', 'postgres'),
     application_name: 'vidimus presence'
   })
-  // without a listener the loss of the server would end this process
+  // without a listener, losing the server would end this process
   client.on('error', () => undefined)
   try {
     await client.connect()
@@ -160,7 +167,10 @@ async function shutDown(dir: string, pid: number) {
   }
 }
 
-/** Counts other connections for up to a second, because those of a closed pool take a moment to end. */
+/**
+ * Counts the connections of other processes. Waits up to a second for none, because the connections
+ * of a closed pool take a moment to end.
+ */
 async function otherClients(presence: pg.Client): Promise<number> {
   let count = 0
   for (const until = Date.now() + 1000; Date.now() < until; await sleep(20)) {
@@ -179,11 +189,14 @@ async function otherClients(presence: pg.Client): Promise<number> {
 
 interface Attempt {
   pid: number | undefined
-  /** Set when the server process has ended. */
+  /** The last line of the server's log. Set when the server process has ended. */
   failure: string | undefined
 }
 
-/** Prepares a start: binaries, user, data directory, socket directory. */
+/**
+ * Prepares a start: chooses the user, creates the data directory and the socket directory. Returns
+ * a function that starts the server.
+ */
 async function prepare(dir: string, settings: Record<string, string>, binaries: Binaries) {
   const as = await chooseRunAs(dir, binaries.postgres)
   await initialise(dir, as, binaries)
@@ -225,8 +238,8 @@ async function launchServer(as: RunAs, postgres: string, args: string[], logFile
 }
 
 /**
- * Lowers the priority of a database process, so that it does not take the core of the event loop,
- * which serves every company.
+ * Lowers the priority of the database server, so that it does not take processor time from the
+ * event loop, which serves every company.
  */
 function yieldToService(pid: number): void {
   try {
@@ -235,7 +248,7 @@ function yieldToService(pid: number): void {
       Math.min(getPriority() + priorityBelowService, constants.priority.PRIORITY_LOW)
     )
   } catch {
-    // the server has ended, and says why below; or the system has no priorities
+    // the server has already ended, which is reported elsewhere, or the system has no priorities
   }
 }
 
@@ -282,7 +295,10 @@ async function removeAbandonedCopies(dir: string) {
   }
 }
 
-/** Returns the data directory, or a short private one where its path is too long for a socket. */
+/**
+ * Returns the folder of the server's socket: the data directory, or a private folder with a short
+ * path if that path is too long for a socket.
+ */
 async function socketDirFor(dir: string, as: RunAs): Promise<string> {
   if (Buffer.byteLength(dir) <= maxSocketDirBytes) return dir
   const name = createHash('sha256').update(dir).digest('hex').slice(0, 16)
@@ -291,7 +307,7 @@ async function socketDirFor(dir: string, as: RunAs): Promise<string> {
   await changeOwner(short, as)
   const { mode, uid } = await lstat(short)
   const server = as.kind === 'user' ? as.uid : process.getuid?.()
-  // anyone may write to the temp folder, and the owner of this folder may log in as anybody
+  // anyone may write to the temporary folder, and the owner of this folder may log in as anybody
   if ((mode & 0o170077) !== 0o040000 || uid !== server) {
     throw new Error(`${short} does not belong to the database alone: remove it and start again.`)
   }

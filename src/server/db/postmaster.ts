@@ -4,10 +4,15 @@ import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-/** The state of a data directory from `postmaster.pid` and the process it names. */
+/**
+ * The state of a data directory: from its `postmaster.pid` and from the process that this file
+ * names.
+ */
 export type Postmaster =
   | { status: 'absent' | 'empty' }
-  /** `dead`: no such process. `foreign`: another program now has the process id. */
+  /**
+   * `dead`: the process does not exist. `foreign`: the process id now belongs to another program.
+   */
   | { status: 'dead' | 'zombie' | 'foreign'; pid: number }
   | { status: 'starting' | 'ready' | 'stopping'; pid: number; socketDir: string }
 
@@ -25,10 +30,13 @@ export async function findPostmaster(dir: string): Promise<Postmaster> {
   return { status, pid, socketDir: lines[4] ?? '' }
 }
 
-/** Removes a stale `postmaster.pid`, which would keep PostgreSQL from starting. */
+/**
+ * Removes a `postmaster.pid` that a crash left, because PostgreSQL would refuse to start. Does
+ * nothing if the state changes meanwhile.
+ */
 export async function removeStalePidFile(dir: string, found: Postmaster) {
   const file = join(dir, 'postmaster.pid')
-  // an empty file may be one that is being written; a zombie may be about to be reaped
+  // an empty file may be about to be written; a zombie process may be about to disappear
   const patienceMillis = found.status === 'empty' ? 300 : found.status === 'zombie' ? 2000 : 0
   const until = Date.now() + patienceMillis
   while (Date.now() < until) {
@@ -37,7 +45,8 @@ export async function removeStalePidFile(dir: string, found: Postmaster) {
   }
   const before = await readFile(file, 'utf8').catch(ignoreMissing)
   if ((await findPostmaster(dir)).status !== found.status || before === undefined) return
-  // moved first and compared afterwards, so that a server that is just starting gets its file back
+  // the file is moved before it is compared, so that a server that is just starting gets its file
+  // back
   const aside = `${file}.stale-${process.pid}`
   await rename(file, aside).catch(ignoreMissing)
   const moved = await readFile(aside, 'utf8').catch(ignoreMissing)
@@ -58,7 +67,9 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
-/** For `.catch()`: returns undefined for a missing file and rethrows any other error. */
+/**
+ * A handler for `.catch()`: returns undefined for a missing file and throws any other error again.
+ */
 export function ignoreMissing(error: unknown): undefined {
   if (codeOf(error) !== 'ENOENT') throw error
 }
@@ -67,19 +78,22 @@ async function kindOfProcess(pid: number, dir: string) {
   const { state, argv } = await lookAt(pid)
   if (state === undefined) return 'dead'
   if (state === 'Z') return 'zombie'
-  // backends rename themselves to 'postgres: …'; only a postmaster keeps the plain name
+  // child processes of the server rename themselves to 'postgres: …'; only the server itself keeps
+  // the plain name
   if (basename(argv[0] ?? '') !== 'postgres') return 'foreign'
   return (await servesDirectory(pid, argv, dir)) ? 'postmaster' : 'foreign'
 }
 
 async function servesDirectory(pid: number, argv: string[], dir: string): Promise<boolean> {
-  // A postmaster's working directory is the data directory, even if that is renamed. In containers root
-  // may not read it of another user's process; then the command line decides.
+  // The server's working directory is the data directory, even after a rename. In a container root
+  // may be unable to read the working directory of another user's process. Then the command line
+  // decides.
   const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined)
   if (cwd) return cwd === dir
   const named = argv[argv.indexOf('-D') + 1] ?? ''
   const real = await realpath(named).catch(() => undefined)
-  // the named directory is gone: it may be ours under an old name, so do not treat it as foreign
+  // the named directory no longer exists: it may be ours under an old name, so it does not count as
+  // foreign
   return real === undefined || real === dir
 }
 

@@ -2,22 +2,25 @@ import type { CompiledQuery } from 'kysely'
 import { type StatementBuilder, statementBuilder } from './query-executor.ts'
 import { statementName } from './statement-names.ts'
 
-/** A statement that is built once and then run with other values each time: `tx.run(prepared, values)`. */
+/**
+ * A statement whose SQL is built once and then run with different values: `tx.run(prepared,
+ * values)`.
+ */
 export interface Prepared<Values extends object, Row> {
   bind(values: Values): { name: string | undefined; text: string; values: unknown[] }
-  /** Carries the type of a row; never set. */
+  /** Only for the type checker: the type of a row. Never set. */
   readonly row?: Row
 }
 
-/** A query of Kysely or an `sql` text. */
+/** A Kysely query or an `sql` text. */
 interface Buildable<Row> {
   compile(builder: StatementBuilder): CompiledQuery<Row>
 }
 
 /**
- * Returns a statement that `build` builds once, at its first use. Building takes about as long as
- * PostgreSQL takes to run the statement, so frequent calls prepare theirs. `build` gets a placeholder for
- * each value: it may pass it on as a parameter and throws where it reads it.
+ * Returns a statement whose SQL `build` creates at the first use. Building SQL takes about as long
+ * as running it, so statements of frequent calls are prepared. `build` gets a placeholder for each
+ * value. It may pass placeholders on as parameters; reading one throws.
  */
 export function prepare<Values extends object, Row>(
   build: (db: StatementBuilder, values: Values) => Buildable<Row>
@@ -25,7 +28,7 @@ export function prepare<Values extends object, Row>(
   let built: { name: string | undefined; text: string; parameters: readonly unknown[] } | undefined
   const buildOnce = () => {
     const placeholders = new Proxy({}, { get: (_target, name) => new Placeholder(String(name)) })
-    // as: a builder passes its values on and never looks at them
+    // as: a builder passes its values on and never reads them
     const query = build(statementBuilder, placeholders as Values).compile(statementBuilder)
     built = { name: statementName(query.sql), text: query.sql, parameters: query.parameters }
     return built
@@ -41,7 +44,7 @@ export function prepare<Values extends object, Row>(
   }
 }
 
-/** Stands for a value while a statement is built. */
+/** Stands for a value while the SQL of a statement is built. */
 class Placeholder {
   readonly #name: string
 

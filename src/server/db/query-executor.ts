@@ -24,19 +24,21 @@ const dialect: Dialect = {
   createQueryCompiler: () => compiler
 }
 
-/** Builds statements and cannot run them. */
+/** A Kysely instance that builds SQL and cannot run it. */
 export type StatementBuilder = Kysely<Database>
 export const statementBuilder: StatementBuilder = new Kysely<Database>({ dialect })
 
 /**
- * Returns the constructor arguments of a Kysely transaction that builds queries and lets
- * `transaction` send them.
+ * Returns the arguments for the constructor of a Kysely transaction whose queries `transaction`
+ * sends.
  */
 export function executorProps(transaction: PipelinedTransaction): KyselyProps {
   return { config: { dialect }, dialect, driver, executor: new PipelinedExecutor(transaction) }
 }
 
-/** Sends a query at the moment of the call. Kysely's own executor first waits for a connection. */
+/**
+ * Sends a query as soon as it is executed. Kysely's own executor would first wait for a connection.
+ */
 class PipelinedExecutor extends DefaultQueryExecutor {
   readonly #transaction: PipelinedTransaction
 
@@ -56,8 +58,8 @@ class PipelinedExecutor extends DefaultQueryExecutor {
 const writes = ['INSERT', 'UPDATE', 'DELETE', 'MERGE']
 
 /**
- * Refuses a connection to Kysely, which requests one only for streams. A stream would keep the
- * transaction open while it is read.
+ * Refuses to give Kysely a connection, which it requests only for streamed results. A stream would
+ * keep the transaction open for as long as somebody reads it.
  */
 async function refuseConnection(): Promise<never> {
   throw new Error('streams of rows are not supported: read in pages')

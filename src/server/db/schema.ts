@@ -247,7 +247,7 @@ export interface Database {
   }
 }
 
-/** Why and since when (ISO) a person, company or domain is disabled. */
+/** The reason why a person, company or domain is disabled, and since when (ISO 8601). */
 export interface DisabledMark {
   reason: string
   since: string

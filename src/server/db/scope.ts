@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Transaction } from 'kysely'
 import {
   type ConnectionOptions,
-  type ConnectionShare,
+  type ConnectionSlot,
   type ConnectionUser,
   platform
 } from './connection-shares.ts'
-import { type Db, poolOf, sharesOf } from './open.ts'
+import { connectionSharesOf, type Db, poolOf } from './open.ts'
 import {
   errorState,
   NotBegun,
@@ -20,7 +20,7 @@ import type { Database } from './schema.ts'
 export type { ConnectionOptions, WaitingClient } from './connection-shares.ts'
 
 declare const brand: unique symbol
-/** The id of a tenant. A request has exactly one, which its host name decides. */
+/** The id of a company. The host name of a request decides its company. */
 export type CompanyId = string & { readonly [brand]: 'CompanyId' }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -39,10 +39,10 @@ export function parseCompanyId(text: string): CompanyId | undefined {
 }
 
 /**
- * Runs `run` in one transaction that sees only the rows of `company`. A serialization failure, a
- * deadlock or a dead connection starts it again, up to three times. So `run` must have no effect
- * outside the database; effects go to `tx.afterCommit`. `options` marks long reads, and names the caller
- * whose disconnect ends the wait for a connection.
+ * Runs `run` in one transaction that sees only the rows of `company`. After a serialization
+ * failure, a deadlock or a dead connection it runs `run` again, up to three times. So `run` must
+ * have no effect outside the database; such effects belong into `tx.afterCommit`. `options` can
+ * mark a long read and can end the wait for a connection when the client disconnects.
  */
 export function inCompany<T>(
   db: Db,
@@ -51,21 +51,21 @@ export function inCompany<T>(
   options?: ConnectionOptions
 ): Promise<T> {
   const id = companyId(company)
-  return inTransaction(db, id, beginIn(id), (sent, share) => new Tx(sent, id, share), run, options)
+  return inTransaction(db, id, beginIn(id), (sent, slot) => new Tx(sent, id, slot), run, options)
 }
 
 /**
- * Returns the SQL that begins a transaction and sets its company. Both commands are sent in one
- * message. The policies read the setting when a statement starts, so no later statement could set
- * it for itself.
+ * Returns the SQL that begins a transaction and sets its company, as one message. Row-level
+ * security reads this setting when a statement starts, so no statement can choose another company
+ * for itself.
  */
 function beginIn(id: CompanyId): string {
   return `begin; set local app.company_id = '${id}'`
 }
 
 /**
- * Runs one statement as `inCompany` does. Begin, statement and commit are sent together and cost one
- * round trip. A second statement throws.
+ * Runs one statement in a transaction like that of `inCompany`. Begin, statement and commit are
+ * sent together, so that the whole takes one round trip. A second statement throws.
  */
 export function inCompanyOnce<T>(
   db: Db,
@@ -74,16 +74,22 @@ export function inCompanyOnce<T>(
   options?: ConnectionOptions
 ): Promise<T> {
   const id = companyId(company)
-  const open = (sent: PipelinedTransaction, share: ConnectionShare) => new Tx(sent, id, share)
+  const open = (sent: PipelinedTransaction, slot: ConnectionSlot) => new Tx(sent, id, slot)
   return inTransaction(db, id, beginIn(id), open, run, { ...options, isSingle: true })
 }
 
-/** Runs `run` without a company: it sees the platform's own tables and the functions across tenants. */
+/**
+ * Runs `run` in a transaction without a company. It sees the tables of the platform and may call
+ * the functions that read across companies.
+ */
 export function inPlatform<T>(db: Db, run: (tx: PlatformTx) => Promise<T>): Promise<T> {
   return inTransaction(db, platform, 'begin', sent => new PlatformTx(sent), run)
 }
 
-/** A statement written by hand. PostgreSQL prepares it under its name, so one name stands for one text. */
+/**
+ * A hand-written SQL statement. PostgreSQL prepares it under its name, so each name must always
+ * have the same SQL.
+ */
 export interface Statement {
   name: string
   text: string
@@ -91,8 +97,9 @@ export interface Statement {
 }
 
 /**
- * A Kysely transaction that can also run hand-written (`raw`) and prepared (`run`) statements. All three
- * send at the moment of the call, so statements run in the order of the calls, awaited or not.
+ * A Kysely transaction that also runs hand-written statements (`raw`) and prepared ones (`run`).
+ * All three send a statement at the moment of the call. So statements run in the order of the
+ * calls, awaited or not.
  */
 class BaseTx extends Transaction<Database> {
   readonly #sent: PipelinedTransaction
@@ -116,14 +123,14 @@ class BaseTx extends Transaction<Database> {
   }
 
   /**
-   * Sends the commit right after the last statement, without waiting for its answer. If the
-   * statement fails, the transaction is rolled back and throws its error.
+   * Sends the commit directly after the last statement, without waiting for its answer. If the
+   * statement fails, the transaction is rolled back and throws the statement's error.
    */
   sendWithCommit(statement: Promise<unknown>): void {
     this.#sent.sendWithCommit(statement)
   }
 
-  /** Calls `act` once, after this transaction has committed. */
+  /** Registers a function that runs once, after this transaction has committed. */
   afterCommit(act: () => void) {
     this.#sent.afterCommit.push(act)
   }
@@ -132,21 +139,21 @@ class BaseTx extends Transaction<Database> {
 /** A transaction within one company. */
 export class Tx extends BaseTx {
   readonly companyId: CompanyId
-  /** Whether other companies are at work too. Long reads then use smaller pages. */
-  readonly isBesideOthers: boolean
+  /** Whether other companies are active too. Long reads then use smaller pages. */
+  readonly isContended: boolean
 
   constructor(
     sent: PipelinedTransaction,
     company: CompanyId,
-    { isBesideOthers }: Pick<ConnectionShare, 'isBesideOthers'>
+    { isContended }: Pick<ConnectionSlot, 'isContended'>
   ) {
     super(sent)
     this.companyId = company
-    this.isBesideOthers = isBesideOthers
+    this.isContended = isContended
   }
 }
 
-/** A transaction without a company. Row-level security hides every row of a company from it. */
+/** A transaction without a company. Row-level security hides all rows of companies from it. */
 export class PlatformTx extends BaseTx {
   readonly companyId = undefined
 }
@@ -160,22 +167,22 @@ async function inTransaction<X, T>(
   db: Db,
   user: ConnectionUser,
   begin: string,
-  open: (sent: PipelinedTransaction, share: ConnectionShare) => X,
+  open: (sent: PipelinedTransaction, slot: ConnectionSlot) => X,
   run: (tx: X) => Promise<T>,
   how: ConnectionOptions & { isSingle?: boolean } = {}
 ): Promise<T> {
-  const shares = sharesOf(db)
+  const shares = connectionSharesOf(db)
   for (let retries = 0; ; retries++) {
     try {
       const taken = shares.take(user, how)
-      // a free connection is used in this turn of the event loop
-      const share = taken instanceof Promise ? await taken : taken
+      // no `await` for a free connection, so that it is used in this turn of the event loop
+      const slot = taken instanceof Promise ? await taken : taken
       try {
         return await runTransaction(poolOf(db), { begin, isSingle: how.isSingle }, sent =>
-          run(open(sent, share))
+          run(open(sent, slot))
         )
       } finally {
-        share.giveBack()
+        slot.release()
       }
     } catch (error) {
       const cause = error instanceof NotBegun ? error.cause : error

@@ -1,7 +1,10 @@
 import { appRole } from './connection-config.ts'
 import { type Db, poolOf } from './open.ts'
 
-/** The only functions with the rights of their owner: they read across companies or delete one. */
+/**
+ * The only functions that run with the rights of their owner: four read across companies, one
+ * deletes a demonstration.
+ */
 const definerFunctions = [
   'public.has_own_domain()',
   'public.list_companies()',
@@ -9,12 +12,15 @@ const definerFunctions = [
   'public.remove_demo(uuid)',
   'public.resolve_host(text)'
 ]
-/** The required condition on `company_id`, without the parentheses and casts that PostgreSQL adds. */
+/**
+ * The required condition on `company_id` of every policy, without the parentheses and casts that
+ * PostgreSQL adds.
+ */
 const ownCompany = "=NULLIFcurrent_setting'app.company_id',true,''"
 
 /**
- * Returns why this database does not keep companies apart or may lose committed data, one sentence each.
- * The process only starts where there is none.
+ * Returns the faults of this database, one sentence each: what fails to keep companies apart, and
+ * what could lose committed data. The process starts only if there are none.
  */
 export async function findDatabaseFaults(db: Db): Promise<string[]> {
   const { rows } = await poolOf(db).query<{ fault: string }>(

@@ -1,10 +1,13 @@
-/** Each connection keeps every statement that it has prepared, so their number is bounded. */
+/**
+ * The most statements that are prepared. Each connection keeps every statement that it has
+ * prepared.
+ */
 const maxNames = 500
 const names = new Map<string, string>()
 
 /**
- * Returns the name under which PostgreSQL prepares a SQL text, so that it parses and plans it once per
- * connection. Returns undefined after 500 texts; further ones are parsed with each call.
+ * Returns the name under which PostgreSQL prepares a SQL text, so that each connection parses and
+ * plans it once. Returns undefined after 500 texts; further texts are parsed at every call.
  */
 export function statementName(text: string): string | undefined {
   let name = names.get(text)

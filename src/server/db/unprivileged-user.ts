@@ -5,8 +5,9 @@ import { promisify } from 'node:util'
 import { ignoreMissing } from './postmaster.ts'
 
 /**
- * How to run PostgreSQL, which refuses to run as root. Root gives the data directory to another user. If
- * that user cannot reach it, root keeps the files and runs the server in a user namespace.
+ * How to run PostgreSQL, which refuses to run as root. If this process is root, `user` gives the
+ * data directory to another user. If that user cannot reach the directory, `namespace` leaves it to
+ * root and runs the server in a user namespace.
  */
 export type RunAs =
   | { kind: 'self' }
@@ -16,19 +17,19 @@ export type RunAs =
 const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
 
 /**
- * The user of a database that root starts. No account has this id, because a process of the same user
- * could read the files and log in as anybody.
+ * The user that runs the database if this process is root. No account has this id: a process of the
+ * same user could read the files and log in as anybody.
  */
 const own = { kind: 'user', uid: 65_525, gid: 65_525 } as const
 
 /**
- * Returns as which user to run the server on `dir`. The present owner of `dir` decides, so that
- * every start chooses the same user.
+ * Returns the user that must run the server on `dir`. The current owner of `dir` decides, so that
+ * every start chooses the same user. Throws when no user can reach the directory.
  */
 export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs> {
   if (process.getuid?.() !== 0) return { kind: 'self' }
   const owner = await ownerOf(dir)
-  // in earlier releases the user nobody owned it
+  // an earlier release gave the directory to the user `nobody`
   const isChosen = owner && owner.uid !== 0 && owner.uid !== nobody.uid
   const user: RunAs = isChosen ? { kind: 'user', ...owner } : own
   const namespace: RunAs = { kind: 'namespace' }
@@ -44,13 +45,14 @@ export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs>
 }
 
 /**
- * Returns the user that runs `initdb` for a server of user `as`. `initdb` needs a user with a name.
+ * Returns the user that runs `initdb` for a server that runs as `as`. `initdb` needs a user with a
+ * name.
  */
 export function initdbUser(as: RunAs): RunAs {
   return as.kind === 'user' && as.uid === own.uid ? nobody : as
 }
 
-/** Changes the owner of a directory to the user of the server. Call it only while no server runs. */
+/** Gives a directory to the user of the server. Call it only while no server runs. */
 export async function changeOwner(dir: string, as: RunAs) {
   const owner = await ownerOf(dir)
   if (as.kind === 'self' || !owner) return
@@ -59,7 +61,7 @@ export async function changeOwner(dir: string, as: RunAs) {
   for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
     await lchown(join(entry.parentPath, entry.name), uid, gid)
   }
-  // last, because the owner of the directory shows the next start that the rest is done
+  // last, because the next start takes the owner of the directory as proof that the rest is done
   await chown(dir, uid, gid)
 }
 
@@ -68,7 +70,10 @@ export async function runAs(as: RunAs, file: string, args: string[]): Promise<vo
   await promisify(execFile)(command.file, command.args, command.options)
 }
 
-/** Starts a server that outlives this process and writes to the file descriptor. */
+/**
+ * Starts a server process that outlives this one and writes its output to the file descriptor
+ * `output`.
+ */
 export function spawnAs(as: RunAs, file: string, args: string[], output: number): ChildProcess {
   const command = commandOf(as, file, args)
   // detached: Ctrl-C reaches the whole process group, and the database must outlive the application
@@ -82,7 +87,8 @@ export function spawnAs(as: RunAs, file: string, args: string[], output: number)
 function commandOf(as: RunAs, file: string, args: string[]) {
   const options = {
     cwd: '/',
-    // none of our variables: no secrets, and no PG… variables that change the server's behaviour
+    // none of our variables, because they contain secrets, and `PG…` variables change the server's
+    // behavior
     env: { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' },
     ...(as.kind === 'user' && { uid: as.uid, gid: as.gid })
   }
@@ -91,7 +97,10 @@ function commandOf(as: RunAs, file: string, args: string[]) {
   return { file: 'unshare', args: [...map, file, ...args], options }
 }
 
-/** Tries to run a program, because permissions, mount options and sandboxes can all forbid it. */
+/**
+ * Returns whether a user can enter `folder` and run the program. It tries, because permissions,
+ * mount options and sandboxes can all forbid it.
+ */
 async function reaches(as: RunAs, folder: string, postgres: string): Promise<boolean> {
   const script = 'cd "$1" && exec "$2" --version'
   return runAs(as, '/bin/sh', ['-c', script, 'sh', folder, postgres]).then(

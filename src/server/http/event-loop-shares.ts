@@ -4,7 +4,7 @@ import type { PresentCompanies } from '../../core/present-companies.ts'
  * The most requests that one company begins in one turn of the event loop, alone and beside others.
  */
 const beginsAlone = 16
-const beginsBesideOthers = 1
+const beginsWhenContended = 1
 
 export interface EventLoopShares {
   /**
@@ -44,7 +44,7 @@ export function createEventLoopShares(present: PresentCompanies): EventLoopShare
   }
 
   function limitOf(company: string): number {
-    return present.hasOthers(company) ? beginsBesideOthers : beginsAlone
+    return present.hasOthers(company) ? beginsWhenContended : beginsAlone
   }
 
   function count(company: string): void {

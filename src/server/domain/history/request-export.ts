@@ -12,7 +12,7 @@ interface ExportInput extends Filter, Pick<ConnectionOptions, 'caller'> {
 }
 
 /** Rows that an export reads at a time: few beside other companies, so that their calls hardly wait. */
-const exportPage = { alone: 200, besideOthers: 50 }
+const exportPage = { alone: 200, whenContended: 50 }
 /** How long a started export waits for a connection before it breaks off. */
 const nextPageMs = 120_000
 
@@ -27,7 +27,7 @@ export async function* exportRequests(
   const names = new Map<string, string>()
   let cursor: string | undefined
   const read = async (tx: Tx) => {
-    const limit = tx.isBesideOthers ? exportPage.besideOthers : exportPage.alone
+    const limit = tx.isContended ? exportPage.whenContended : exportPage.alone
     const requests = await readRequests(tx, { ...filter, cursor, limit })
     if (requests.length === 0 && cursor === undefined) await requireCategory(tx, filter)
     await nameCategories(tx, filter.company_id, requests, names, locale)

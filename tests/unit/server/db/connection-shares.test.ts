@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events'
 import { expect, test, vi } from 'vitest'
 import {
   type ConnectionOptions,
-  type ConnectionShare,
-  Shares
+  ConnectionShares,
+  type ConnectionSlot
 } from '../../../../src/server/db/connection-shares.ts'
 
 const present = { hasOthers: () => false }
@@ -11,7 +11,7 @@ const options = {
   size: 4,
   reserve: 1,
   heavy: 2,
-  besideOthers: { usual: 4, heavy: 2 },
+  whenContended: { usual: 4, heavy: 2 },
   present,
   waitMs: 60_000
 }
@@ -31,7 +31,7 @@ test('serves the company that holds fewest, and of equals the one that was serve
   desk.ask('beta', 3)
   desk.served.length = 0
   // acme has four and beta the reserve, which then stays free for a third
-  for (let n = 0; n < 4; n++) await desk.giveBack('acme')
+  for (let n = 0; n < 4; n++) await desk.release('acme')
   expect(desk.served).toEqual(['beta', 'acme', 'acme'])
 })
 
@@ -39,7 +39,7 @@ test('divides what comes free by company and not by who asks for most', async ()
   const desk = openDesk()
   desk.ask('acme', 100)
   desk.ask('beta', 10)
-  for (let n = 0; n < 16; n++) await desk.giveBack(n % 2 === 0 ? 'acme' : 'beta')
+  for (let n = 0; n < 16; n++) await desk.release(n % 2 === 0 ? 'acme' : 'beta')
   expect(desk.served.filter(who => who === 'beta').length).toBeGreaterThanOrEqual(8)
 })
 
@@ -48,7 +48,7 @@ test('serves some of every company however many there are', async () => {
   const names = Array.from({ length: 30 }, (_, n) => `company ${n}`)
   desk.ask('acme', 50)
   for (const name of names) desk.ask(name, 1)
-  while (desk.shares.waiting > 0) await desk.giveBack(desk.holders()[0] ?? '')
+  while (desk.shares.waiting > 0) await desk.release(desk.holders()[0] ?? '')
   const last = Math.max(...names.map(name => desk.served.indexOf(name)))
   expect(last).toBeLessThan(40)
 })
@@ -60,23 +60,23 @@ test('lets long reads hold few connections in all, and the rest goes to others',
   desk.ask('acme', 2)
   expect(desk.served).toHaveLength(4)
   desk.ask('beta', 1, { isHeavy: true })
-  await desk.giveBack('acme')
+  await desk.release('acme')
   expect(desk.served.at(-1)).toBe('beta')
 })
 
 test('beside others a company holds what the cores serve, of long reads too', async () => {
   const desk = openDesk({
     ...options,
-    besideOthers: { usual: 2, heavy: 1 },
+    whenContended: { usual: 2, heavy: 1 },
     present: { hasOthers: () => true }
   })
   desk.ask('beta', 1)
   desk.ask('acme', 3)
   desk.ask('acme', 2, { isHeavy: true })
   expect(desk.served).toEqual(['beta', 'acme', 'acme', 'acme'])
-  await desk.giveBack('beta')
+  await desk.release('beta')
   expect(desk.served).toHaveLength(4)
-  await desk.giveBack('acme')
+  await desk.release('acme')
   expect(desk.served).toHaveLength(5)
 })
 
@@ -85,7 +85,7 @@ test('a company that is alone again holds all, though nobody gave back', async (
   let hasOthers = true
   const desk = openDesk({
     ...options,
-    besideOthers: { usual: 1, heavy: 1 },
+    whenContended: { usual: 1, heavy: 1 },
     present: { hasOthers: () => hasOthers }
   })
   desk.ask('acme', 3)
@@ -112,11 +112,11 @@ test('a caller that goes leaves the line, and is served no more', async () => {
 })
 
 test('whoever waits too long is refused as where the database is busy', async () => {
-  const shares = new Shares({ ...options, waitMs: 1 })
-  const held: ConnectionShare[] = []
+  const shares = new ConnectionShares({ ...options, waitMs: 1 })
+  const held: ConnectionSlot[] = []
   for (let n = 0; n < 4; n++) {
-    const share = shares.take('acme')
-    if (!(share instanceof Promise)) held.push(share)
+    const slot = shares.take('acme')
+    if (!(slot instanceof Promise)) held.push(slot)
   }
   expect(held).toHaveLength(4)
   await expect(shares.take('acme')).rejects.toMatchObject({ code: '53300' })
@@ -124,18 +124,18 @@ test('whoever waits too long is refused as where the database is busy', async ()
   const patient = shares.take('acme', { waitMs: 60_000 })
   const tooLong = shares.take('acme')
   await expect(tooLong).rejects.toMatchObject({ code: '53300' })
-  held[0]?.giveBack()
+  held[0]?.release()
   expect(await patient).toBeDefined()
 })
 
 /** Asks for shares and notes in which order they are given. */
 function openDesk(how = options) {
-  const shares = new Shares(how)
+  const shares = new ConnectionShares(how)
   const served: string[] = []
-  const held = new Map<string, ConnectionShare[]>()
-  const take = (who: string, share: ConnectionShare) => {
+  const held = new Map<string, ConnectionSlot[]>()
+  const take = (who: string, slot: ConnectionSlot) => {
     served.push(who)
-    held.set(who, [...(held.get(who) ?? []), share])
+    held.set(who, [...(held.get(who) ?? []), slot])
   }
   return {
     shares,
@@ -143,13 +143,13 @@ function openDesk(how = options) {
     holders: () => [...held].filter(([, all]) => all.length > 0).map(([who]) => who),
     ask(who: string, times: number, wish?: ConnectionOptions) {
       for (let n = 0; n < times; n++) {
-        const share = shares.take(who, wish)
-        if (share instanceof Promise) share.then(given => take(who, given)).catch(() => undefined)
-        else take(who, share)
+        const slot = shares.take(who, wish)
+        if (slot instanceof Promise) slot.then(given => take(who, given)).catch(() => undefined)
+        else take(who, slot)
       }
     },
-    async giveBack(who: string) {
-      held.get(who)?.shift()?.giveBack()
+    async release(who: string) {
+      held.get(who)?.shift()?.release()
       await Promise.resolve()
       await Promise.resolve()
     }
