@@ -8,7 +8,7 @@ const MailToken = z
   .string()
   .check(pattern(/^[\w-]{42}[AEIMQUYcgkosw048]$/, 'the 43 characters of a mailed link'))
 
-/** Absent from the answers of an older API, which a newer page may call. */
+/** `delivery` is missing from the answers of an older API, which a newer page may call. */
 const Promised = z.object({ delivery: z.optional(Delivery) })
 
 const PublicKeyJwt = z.string().check(maxCodeUnits(4096))
@@ -16,7 +16,10 @@ const PublicKeyJwt = z.string().check(maxCodeUnits(4096))
 export const LinkPurpose = z.enum(['verify', 'activate', 'reset', 'email'])
 export type LinkPurpose = z.infer<typeof LinkPurpose>
 
-/** Checks whether a mailed link is still valid, without using it. `username` is that of an invitation. */
+/**
+ * Checks whether a mailed link is still valid, without using it. Returns the recipient's `username`
+ * for an invitation.
+ */
 export const readLink = endpoint({
   method: 'POST',
   path: '/user/link',
@@ -28,9 +31,9 @@ export const readLink = endpoint({
 })
 
 /**
- * Confirms the e-mail of a sign-up. In the browser of the sign-up its pending session is enough. Elsewhere
- * the call also takes a `public_key_jwt` of purpose `verify` and a username, which replace those of the
- * sign-up.
+ * Confirms the e-mail of a sign-up. In the browser that signed up, its pending session is enough.
+ * In another browser the call also takes a `public_key_jwt` of purpose `verify` and a username,
+ * which replace those of the sign-up.
  */
 export const verifyEmail = endpoint({
   method: 'POST',
@@ -77,7 +80,7 @@ export const activateUser = endpoint({
   errors: ['mail_token_invalid', 'mail_token_used', 'challenge_invalid', 'key_invalid']
 })
 
-/** Sends a reset link if the e-mail has an account. Answers the same for every e-mail. */
+/** Sends a reset link if the e-mail has an account. The answer is the same for every e-mail. */
 export const requestReset = endpoint({
   method: 'POST',
   path: '/user/reset/request',
@@ -87,7 +90,10 @@ export const requestReset = endpoint({
   output: Promised
 })
 
-/** Sets a new password with a mailed token and ends every session. The `public_key_jwt` is of purpose `reset`. */
+/**
+ * Sets a new password with a mailed token and ends every session of the person. The
+ * `public_key_jwt` is of purpose `reset`.
+ */
 export const resetKey = endpoint({
   method: 'POST',
   path: '/user/reset',
@@ -98,9 +104,10 @@ export const resetKey = endpoint({
 })
 
 /**
- * Starts a change of e-mail, which also changes the key. `challenge_response` answers a challenge of
- * purpose `rekey` with the present key. `public_key_jwt`, of purpose `email`, carries that challenge and
- * proves the key of the new e-mail. Nothing changes until the new address is confirmed.
+ * Starts a change of e-mail, which also changes the key. `challenge_response` is the answer to a
+ * challenge of purpose `rekey`, signed with the present key. `public_key_jwt`, of purpose `email`,
+ * contains that challenge and proves possession of the new key. Nothing changes until the new
+ * address is confirmed.
  */
 export const changeEmail = endpoint({
   method: 'POST',
@@ -127,8 +134,8 @@ export const confirmEmail = endpoint({
 })
 
 /**
- * Deletes the caller's account. `challenge_response` answers a challenge of purpose `rekey`. It is in the
- * body, because proxies log addresses.
+ * Deletes the caller's account. `challenge_response` is the answer to a challenge of purpose
+ * `rekey`. The body carries it, because proxies log addresses.
  */
 export const deleteUser = endpoint({
   method: 'DELETE',

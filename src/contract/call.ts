@@ -8,7 +8,10 @@ export interface CallOptions {
   /** Origin of the API: `https://api.docs.acme.fr`. */
   base: string
   token?: string | undefined
-  /** One key per action of a person, the same for all retries. A random one when absent. */
+  /**
+   * One key for each action of a person. All retries of the action use the same key. Random when
+   * absent.
+   */
   idempotencyKey?: string | undefined
   signal?: AbortSignal | undefined
   fetch?: typeof fetch | undefined

@@ -8,12 +8,15 @@ export type Visibility = z.infer<typeof Visibility>
 export const KeepOriginals = z.enum(['no', 'person', 'yes'])
 export type KeepOriginals = z.infer<typeof KeepOriginals>
 
-/** A kind of document, named in both languages. */
+/** A kind of document, with names in both languages. */
 export const Category = z.object({
   id: z.uuid(),
   names: z.object({ en: z.string(), fr: z.string() }),
   visibility: Visibility,
-  /** Whether pictures over 1,000,000 bytes keep their size: never, if the person chooses so, or always. */
+  /**
+   * Whether pictures over 1,000,000 bytes are sent without reduction: never, if the person chooses
+   * so, or always.
+   */
   keep_originals: KeepOriginals,
   /** The category for deposits that name none. A company has at most one. */
   default: z.boolean(),
@@ -24,7 +27,10 @@ export const Category = z.object({
 })
 export type Category = z.infer<typeof Category>
 
-/** Lists the categories the caller may deposit in: the default first, then the oldest. */
+/**
+ * Lists the categories in which the caller may deposit. The company's default comes first, the
+ * others by age, oldest first.
+ */
 export const listCategories = endpoint({
   method: 'GET',
   path: '/category',

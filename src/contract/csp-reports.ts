@@ -2,8 +2,9 @@ import * as z from 'zod/mini'
 import { stream } from './endpoint.ts'
 
 /**
- * Takes reports of violations of our content security policy: `application/reports+json` or
- * `application/csp-report`. Only the directive, the page and the source are logged.
+ * Receives a browser's reports of violations of our content security policy:
+ * `application/reports+json` or `application/csp-report`. Logs only the directive, the page and the
+ * source.
  */
 export const reportPolicy = stream({
   method: 'POST',

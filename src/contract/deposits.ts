@@ -8,19 +8,19 @@ const maxNameBytes = 255
 /** 64 lower-case hex digits. */
 export const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/))
 
-/** 64 hex digits in either case, as tools write them; the output is in lower case. */
+/** 64 hex digits in either case. Parsing turns them into lower case. */
 export const GivenSha256 = z
   .string()
   .check(pattern(/^[0-9a-fA-F]{64}$/, '64 hexadecimal digits'), z.toLowerCase())
 
-/** 22 base64url characters: 16 random bytes. */
+/** Id of a record: 16 random bytes as 22 base64url characters. */
 const RecordId = z
   .string()
   .check(pattern(/^[A-Za-z0-9_-]{21}[AQgw]$/, 'a record id of 22 characters'))
 
 const utf8 = new TextEncoder()
 
-/** NFC, no control characters, at most 255 bytes. */
+/** A name in NFC without control characters, at most 255 bytes. */
 export const FileName = z.string().check(
   z.minLength(1, { abort: true }),
   rule(
@@ -37,7 +37,7 @@ export const FileName = z.string().check(
   pattern(/^\P{Cc}*$/u, 'no control characters')
 )
 
-/** Lower case, no parameters: `image/jpeg`. */
+/** A media type in lower case without parameters: `image/jpeg`. */
 export const MediaType = z
   .string()
   .check(
@@ -55,7 +55,7 @@ const PictureSize = z.strictObject({
   type: MediaType
 })
 
-/** How a picture was reduced before the upload. */
+/** How the browser reduced a picture before the upload. */
 export const Transform = z.strictObject({
   kind: z.literal('image-recompress'),
   quality: z.literal(70),
@@ -72,10 +72,10 @@ export const Transform = z.strictObject({
 export type Transform = z.infer<typeof Transform>
 
 /**
- * Reserves quota and creates the request and its upload. `size` is the length of the bytes that will be
- * sent. A category that stores only fingerprints needs no upload: the deposit is made at once. A file
- * that the caller has deposited before answers 200 with that deposit and reserves nothing. A file whose
- * upload is still open in this category answers 200 with that upload.
+ * Reserves quota and creates a request with an upload. `size` is the number of bytes that will be
+ * sent. In a category that stores only fingerprints the deposit is made at once, without an upload.
+ * For a file that the caller has deposited before, answers 200 with that deposit and reserves
+ * nothing. For a file whose upload in this category is unfinished, answers 200 with that upload.
  */
 export const createDeposit = endpoint({
   method: 'POST',
@@ -94,7 +94,7 @@ export const createDeposit = endpoint({
     transform: z.optional(Transform),
     /** When absent: the caller's only category, else the company's default. */
     category: z.optional(z.uuid()),
-    /** Deposits the file again. */
+    /** Makes a new deposit even if the caller has deposited this file before. */
     again: z.optional(z.boolean())
   }),
   output: z.union([
@@ -102,7 +102,7 @@ export const createDeposit = endpoint({
     z.object({
       request: ProcessedRequest,
       upload: z.optional(z.string()),
-      /** The upload was open already. */
+      /** `true` where the answer is the caller's unfinished upload of the same file. */
       continued: z.optional(z.literal(true))
     })
   ]),
@@ -125,10 +125,10 @@ export const createDeposit = endpoint({
 })
 
 /**
- * Deposits a file in one call, for `curl -T a.pdf "…/deposit?name=a.pdf"`. The body is the file, and the
- * server computes its fingerprint. Answers 201 with the request and the fingerprint once the deposit is
- * recorded, or 202 where that takes minutes. Keeps nothing of a connection that breaks. Honours an
- * `Idempotency-Key`.
+ * Deposits a file in one call, for `curl -T a.pdf "…/deposit?name=a.pdf"`. The body is the file,
+ * and the server computes its fingerprint. Answers 201 with the request and the fingerprint once
+ * the deposit is recorded, or 202 where that takes minutes. Discards the received bytes if the
+ * connection breaks. Accepts an `Idempotency-Key`.
  */
 export const putDeposit = stream({
   method: 'PUT',
@@ -162,8 +162,8 @@ export const putDeposit = stream({
 })
 
 /**
- * Returns the open upload of the caller's own deposit, so that any device with the file can resume or
- * cancel it.
+ * Returns the unfinished upload of one of the caller's deposits. Any device that has the file can
+ * resume or cancel it.
  */
 export const getOpenUpload = endpoint({
   method: 'GET',
@@ -185,7 +185,7 @@ export const getOpenUpload = endpoint({
   })
 })
 
-/** A deposit as shown to its depositor. */
+/** A deposit as its depositor sees it. */
 export const Deposit = z.object({
   id: RecordId,
   request_id: z.uuid(),
@@ -213,8 +213,9 @@ export const getDeposit = endpoint({
 })
 
 /**
- * Returns an address from which the caller's browser can download the content. It is valid for a minute
- * and while the session lasts. A token must not be in an address, and a script cannot hold 5 GB.
+ * Returns an address from which the caller's browser can download the content. It is valid for a
+ * minute, and only while the session lasts. It exists because an address must not contain a token
+ * and a script cannot hold 5 GB in memory.
  */
 export const createContentLink = endpoint({
   method: 'POST',
@@ -252,9 +253,9 @@ export const headUpload = stream({
 })
 
 /**
- * tus 1.0: appends bytes at `Upload-Offset`. The 204 of the last call promises that the deposit will be
- * made. If two calls write one upload, one of them answers `upload_busy`: the earlier one if its client is
- * silent, else the later one.
+ * tus 1.0: appends bytes at `Upload-Offset`. The 204 of the last call promises that the deposit
+ * will be recorded. If two calls write to one upload, one of them answers `upload_busy`: the
+ * earlier call if its client has stopped sending, else the later one.
  */
 export const patchUpload = stream({
   method: 'PATCH',

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 
 /**
- * Why a person, company or domain is disabled. Pages show our sentence for the reason and never
- * text from the address, because anybody can forge an address.
+ * Why a person, company or domain is disabled. Pages show a fixed sentence for each reason and
+ * never text from the address, because anybody can forge an address.
  */
 export const DisabledReason = z.enum(['left', 'requested', 'security', 'abuse', 'payment'])
 export type DisabledReason = z.infer<typeof DisabledReason>
@@ -18,7 +18,7 @@ export type Disabled = z.infer<typeof Disabled>
 
 const maxTextLength = 2_048
 
-/** Returns what callers learn of a disabled person, company or domain. */
+/** Returns the answer that callers get about a disabled person, company or domain. */
 export function disabledBy(
   scope: Disabled['scope'],
   { reason, since }: { reason: string; since: string }

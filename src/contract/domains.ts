@@ -4,7 +4,7 @@ import { line, maxCodeUnits, pattern, rule } from './text-checks.ts'
 
 const Colour = z.string().check(pattern(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
 
-/** A company's colours; what is absent is the product's own. `dark` makes dark the default. */
+/** A company's colours. The product's own replace absent ones. `dark` makes dark the default. */
 export const Colours = z.object({
   dark: z.boolean(),
   background: z.optional(Colour),
@@ -65,9 +65,10 @@ const PageAddress = z.string().check(
 )
 
 /**
- * Replaces the fields in the input. `colors` is replaced as a whole, and `null` removes `contact`,
- * `privacy` or `terms`. `logo` and `favicon` are SVG text of at most 64 KB without active content. With
- * `If-Match`, the quoted version, the call changes nothing that the caller has not seen.
+ * Replaces only the fields that the input contains. `colors` is replaced as a whole, and `null`
+ * removes `contact`, `privacy` or `terms`. `logo` and `favicon` are SVG text of at most 64 KB
+ * without active content. `If-Match` takes a quoted version: if the configuration has changed
+ * since, the call changes nothing.
  */
 export const updateDomain = endpoint({
   method: 'PUT',
@@ -90,7 +91,9 @@ export const updateDomain = endpoint({
   errors: ['changed_meanwhile', 'svg_refused', 'default_group_private']
 })
 
-/** Mounted last: its path would swallow every other one-segment path. */
+/**
+ * The server mounts this call last, because its path would match every other path of one segment.
+ */
 export const getDomainConfig = endpoint({
   method: 'GET',
   path: '/{domain}',

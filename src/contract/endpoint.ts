@@ -6,47 +6,52 @@ export type Access = 'public' | 'user' | 'admin' | 'operator'
 
 type Shape = z.ZodMiniType
 
-/** One call of the API: mounted by the server, made by the browser, listed by tests and documentation. */
+/**
+ * One call of the API. The server mounts it, browsers call it, and tests and documentation list it.
+ */
 export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Shape> {
   kind: 'endpoint'
   method: Method
   /** The path with its parameters in braces: `/group/{groupId}/user`. */
   path: string
   access: Access
-  /** One flat object: path parameters plus query (GET, DELETE) or JSON body (POST, PUT, `body`). */
+  /**
+   * One flat object. Path parameters come from the path; the other fields from the query (GET,
+   * DELETE) or the JSON body (POST, PUT, `body`).
+   */
   input: Input
   output: Output
-  /** Status of success; 204 when `output` is `z.void()`. */
+  /** HTTP status of success. It is 204 when `output` is `z.void()`. */
   status: 200 | 201 | 202 | 204
   /** The error codes of this call, besides those of every call. */
   errors: readonly ErrorCode[]
-  /** Whether an `Idempotency-Key` is honoured or required. */
+  /** Whether an `Idempotency-Key` is accepted or required. */
   idempotency?: 'honoured' | 'required'
   /** Largest size of the JSON body; 256 kB when absent. */
   maxBytes?: number
   /** A list in pages. The header `Link` names the next page. */
   paged?: boolean
-  /** A DELETE that takes its input from the body, because secrets must not be in an address. */
+  /** Reads the input of a DELETE from the body, because addresses must not contain secrets. */
   body?: boolean
-  /** Allows pending sessions. */
+  /** Admits pending sessions, whose e-mail is not confirmed yet. */
   pending?: boolean
-  /** Works for a suspended company too, because its pages stay online. */
+  /** Also works for a suspended company, because its pages stay online. */
   suspended?: boolean
 }
 
 /** A route that does not answer one JSON value: an event stream, a download, a tus upload. */
 export interface Stream<Input extends Shape = Shape, Message extends Shape = Shape> {
   kind: 'stream'
-  /** Answers HEAD too, without starting the stream of GET. */
+  /** Answers HEAD, too, without starting the stream of GET. */
   head?: boolean
   method: Method | 'PATCH' | 'HEAD'
   path: string
   access: Access
   input: Input
-  /** The content of one event, or `z.void()` for bytes. */
+  /** Content of one event. `z.void()` where the stream sends bytes. */
   message: Message
   errors: readonly ErrorCode[]
-  /** Accepts the parameter `link`, which another call has issued, in place of a token. */
+  /** Accepts the parameter `link`, issued by another call, in place of a token. */
   linked?: boolean
 }
 
@@ -69,12 +74,12 @@ export function stream<Input extends Shape, Message extends Shape>(
   return { ...options, kind: 'stream', errors: options.errors ?? [] }
 }
 
-/** Returns whether a call takes its input from a JSON body. Others take it from the query. */
+/** Returns whether a call reads its input from a JSON body. Other calls read it from the query. */
 export function takesBody({ method, body }: Pick<Endpoint, 'method' | 'body'>): boolean {
   return method === 'POST' || method === 'PUT' || body === true
 }
 
-/** `/group/{groupId}/user` → `['groupId']` */
+/** Returns the names of the parameters in a path: `/group/{groupId}/user` → `['groupId']` */
 export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1] ?? '')
 }

@@ -1,8 +1,8 @@
 import type { Disabled } from './disabled.ts'
 
 /**
- * All error codes with their HTTP status. A code is never renamed or reused. `src/i18n` has the sentence
- * that people read for it.
+ * All error codes with their HTTP status. A code is never renamed or reused. `src/i18n` contains
+ * the sentence that people read for each code.
  */
 export const errorCodes = {
   // every call may answer these
@@ -106,7 +106,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** Codes that every call may answer. Endpoints do not repeat them. */
+/** Codes that every call may answer. Endpoints do not list them again. */
 export const commonErrors = [
   'invalid_input',
   'unauthenticated',
@@ -121,12 +121,12 @@ export const commonErrors = [
   'unavailable'
 ] as const satisfies readonly ErrorCode[]
 
-/** Why a field was refused. Screens word the rule in their own language. */
+/** Why a field was refused. Pages translate `rule` into a sentence. */
 export interface FieldError {
   rule: string
-  /** A number or word the sentence needs, such as the minimum length. */
+  /** A number or word that the sentence contains, such as the minimum length. */
   limit?: number | string
-  /** What the field needs, in English, for developers. */
+  /** The format that the field needs, in English, for developers. */
   detail?: string
 }
 export type FieldErrors = Record<string, FieldError>
@@ -138,7 +138,7 @@ export interface LimitFigures {
   resets_at: string | null
 }
 
-/** A category that the caller may choose. */
+/** A category that the caller may choose, listed in the error `category_required`. */
 export interface CategoryOption {
   id: string
   names: { en: string; fr: string }
@@ -147,7 +147,7 @@ export interface CategoryOption {
 interface AppErrorDetails {
   cause?: unknown
   fields?: FieldErrors
-  /** How many refused fields are missing from `fields`. */
+  /** Number of refused fields that are not listed in `fields`. */
   fieldsOmitted?: number
   disabled?: Disabled
   figures?: LimitFigures
@@ -166,10 +166,10 @@ export class AppError extends Error {
   readonly figures: LimitFigures | undefined
   readonly categories: readonly CategoryOption[] | undefined
   readonly retryAfter: number | undefined
-  /** Id of the request on the server, which people can quote to support. */
+  /** Id of the request on the server. People can quote it to support. */
   instance: string | undefined
 
-  /** `detail` is English, for developers; people read the translation of `code`. */
+  /** `detail` is in English, for developers. People read the translation of `code`. */
   constructor(code: ErrorCode, detail: string, details: AppErrorDetails = {}) {
     super(detail, details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'AppError'
@@ -184,7 +184,10 @@ export class AppError extends Error {
   }
 }
 
-/** Returns an `AppError` as it is, and any other error as `internal` with the detail `what`. */
+/**
+ * Returns an `AppError` unchanged, and any other error as the code `internal` with the detail
+ * `what`.
+ */
 export function asAppError(thrown: unknown, what: string): AppError {
   return thrown instanceof AppError ? thrown : new AppError('internal', what, { cause: thrown })
 }

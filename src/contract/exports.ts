@@ -14,12 +14,12 @@ export const getExport = endpoint({
   access: 'user',
   input: z.strictObject({ cursor: z.optional(z.uuid()) }),
   output: z.object({
-    /** The answer of `GET /user` without a token. */
+    /** The same fields as `GET /user` returns, without a token. */
     account: z.omit(UserInfo, { access_token: true }),
     /** The active sessions, at most 100. */
     sessions: z.array(Session),
     requests: z.array(ProcessedRequest),
-    /** Whether these are the oldest requests. */
+    /** Whether the list reaches the oldest request. */
     complete: z.boolean()
   })
 })

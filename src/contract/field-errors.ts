@@ -13,11 +13,11 @@ export interface IssueLike {
   params?: Record<string, unknown> | undefined
   input?: unknown
   message?: string | undefined
-  /** The issues of each member of a union. */
+  /** For each member of a union, the issues that the member found. */
   errors?: readonly (readonly IssueLike[])[] | undefined
 }
 
-/** The most fields that an answer names. Further ones are counted. */
+/** The most refused fields that an answer lists. */
 const maxFields = 20
 const maxFieldNameLength = 64
 
@@ -27,12 +27,18 @@ export interface Refusal {
   omitted: number
 }
 
-/** Returns the broken rules: `{ issues: [{ path: ['email'], format: 'email', … }] }` → `{ email: { rule: 'email' } }` */
+/**
+ * Returns the broken rule of each field: `{ issues: [{ path: ['email'], format: 'email', … }] }` →
+ * `{ email: { rule: 'email' } }`
+ */
 export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldErrors {
   return refusalOf(error).fields
 }
 
-/** Returns the broken rules with a description of each field, and the number of omitted fields. */
+/**
+ * Returns the broken rule of each field with a description, and the number of fields beyond the
+ * maximum.
+ */
 export function refusalOf(
   { issues }: { issues: readonly IssueLike[] },
   describe?: (issue: IssueLike) => string
@@ -62,7 +68,7 @@ export function shortName(field: string): string {
   return `${field.slice(0, maxFieldNameLength - 1).toWellFormed()}…`
 }
 
-/** Replaces the issue of a union by those of the member that the value matches best. */
+/** Replaces the issue of a union by the issues of the member that the value resembles most. */
 function likeliest(issue: IssueLike): IssueLike[] {
   const [first, ...others] = issue.errors ?? []
   if (issue.code !== 'invalid_union' || !first) return [issue]

@@ -9,7 +9,7 @@ import { getHealth } from './health.ts'
 import { disableUser, enableUser, resendInvitation } from './members.ts'
 import { exportRequests, streamRequests } from './requests.ts'
 
-/** Everything the product can do over HTTP. Guard tests and the API documentation walk this list. */
+/** All calls with JSON answers. Tests and the API documentation walk this list. */
 export const endpoints = {
   ...calls,
   getExport,

@@ -27,11 +27,14 @@ export interface JsonSchema {
   minItems?: number
   maxItems?: number
   additionalProperties?: boolean | JsonSchema
-  /** Rules that JSON Schema cannot express, by the names that `fields` of an error uses. */
+  /** Rules that JSON Schema cannot express, named like the rules in an error's `fields`. */
   'x-rules'?: FieldError[]
 }
 
-/** Schemas that several answers share. Each appears once, under its name. */
+/**
+ * Schemas that several answers contain. The documentation describes each of them once, under its
+ * name.
+ */
 const shared = {
   Answer,
   Category,

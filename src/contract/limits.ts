@@ -1,12 +1,12 @@
 /** The largest file: 5 GB. */
 export const maxFileBytes = 5_000_000_000
-/** The browser reduces larger pictures before the upload. */
+/** The browser reduces a picture with more bytes than this before the upload. */
 export const reduceAboveBytes = 1_000_000
 /** The most categories that the error `category_required` lists. */
 export const maxListedCategories = 50
 /** The most bytes of one PATCH. */
 export const uploadChunkBytes = 8 * 1024 * 1024
 
-/** The most fingerprints of one verification. */
+/** The most fingerprints in one verification by a caller who is not signed in. */
 export const maxItemsSignedOut = 20
 export const maxItemsSignedIn = 1000

@@ -14,7 +14,7 @@ export const resendInvitation = endpoint({
   errors: ['already_active']
 })
 
-/** Disables a person. It takes effect at their next call. */
+/** Disables a person, from their next call on. */
 export const disableUser = endpoint({
   method: 'POST',
   path: '/user/{id}/disable',

@@ -8,75 +8,75 @@ import { exampleOf } from './schema-examples.ts'
 
 export type Route = Endpoint | Stream
 
-/** Every call by its name. */
+/** Every call and stream by its name. */
 export const routes: Record<string, Route> = { ...endpoints, ...streams }
 
 interface OpenApiOptions {
-  /** Name of the API's owner. */
+  /** Name of the company that runs the API. */
   title: string
   /** Origin of the API. */
   server: string
-  /** Returns a sentence on what a call does. */
+  /** Returns a sentence that describes a call. */
   sentenceOf: (name: string) => string
 }
 
-/** The bytes and headers of a stream, which its schemas do not describe. */
+/** The bytes and headers of a stream. Schemas do not describe them. */
 export interface StreamFacts {
   statuses: number[]
-  /** Media types of the request body and of the response body. */
-  takes?: string
-  answers?: string
-  sendHeaders?: string[]
+  /** Media type of the request body. */
+  requestType?: string
+  responseType?: string
+  requiredHeaders?: string[]
   /** Optional request headers. */
-  mayHeaders?: string[]
-  answerHeaders?: string[]
+  optionalHeaders?: string[]
+  responseHeaders?: string[]
 }
 
 export const streamFacts: Record<string, StreamFacts> = {
   getDepositContent: {
     statuses: [200, 206],
-    answers: 'application/octet-stream',
-    mayHeaders: ['Range'],
-    answerHeaders: ['Content-Disposition', 'Content-Range', 'Repr-Digest']
+    responseType: 'application/octet-stream',
+    optionalHeaders: ['Range'],
+    responseHeaders: ['Content-Disposition', 'Content-Range', 'Repr-Digest']
   },
   putDeposit: {
     statuses: [201, 202],
-    takes: 'application/octet-stream',
-    answers: 'application/json',
-    mayHeaders: ['Idempotency-Key'],
-    answerHeaders: ['Idempotent-Replayed']
+    requestType: 'application/octet-stream',
+    responseType: 'application/json',
+    optionalHeaders: ['Idempotency-Key'],
+    responseHeaders: ['Idempotent-Replayed']
   },
   headUpload: {
     statuses: [200],
-    sendHeaders: ['Tus-Resumable'],
-    answerHeaders: ['Tus-Resumable', 'Upload-Offset', 'Upload-Length']
+    requiredHeaders: ['Tus-Resumable'],
+    responseHeaders: ['Tus-Resumable', 'Upload-Offset', 'Upload-Length']
   },
   patchUpload: {
     statuses: [204],
-    takes: 'application/offset+octet-stream',
-    sendHeaders: ['Tus-Resumable', 'Upload-Offset'],
-    answerHeaders: ['Tus-Resumable', 'Upload-Offset']
+    requestType: 'application/offset+octet-stream',
+    requiredHeaders: ['Tus-Resumable', 'Upload-Offset'],
+    responseHeaders: ['Tus-Resumable', 'Upload-Offset']
   },
   deleteUpload: {
     statuses: [204],
-    sendHeaders: ['Tus-Resumable'],
-    answerHeaders: ['Tus-Resumable']
+    requiredHeaders: ['Tus-Resumable'],
+    responseHeaders: ['Tus-Resumable']
   },
   exportRequests: {
     statuses: [200],
-    answers: 'text/csv',
-    answerHeaders: ['Content-Disposition']
+    responseType: 'text/csv',
+    responseHeaders: ['Content-Disposition']
   },
   streamRequests: {
     statuses: [200],
-    answers: 'text/event-stream',
-    mayHeaders: ['Last-Event-ID']
+    responseType: 'text/event-stream',
+    optionalHeaders: ['Last-Event-ID']
   },
-  reportPolicy: { statuses: [204], takes: 'application/reports+json' },
-  getDocs: { statuses: [302], answerHeaders: ['Location'] }
+  reportPolicy: { statuses: [204], requestType: 'application/reports+json' },
+  getDocs: { statuses: [302], responseHeaders: ['Location'] }
 }
 
-/** Further statuses of success. */
+/** Statuses of success that a call may answer besides `status`. */
 const otherStatuses: Record<string, number[]> = {
   // a file that has been deposited before
   createDeposit: [200]
@@ -88,7 +88,7 @@ export function statusesOf(name: string, route: Route): number[] {
   return [route.status, ...(otherStatuses[name] ?? [])]
 }
 
-/** Thrown by the browser itself and never sent. */
+/** Codes of errors that the browser itself throws. The server never sends them. */
 const ofBrowser: ErrorCode[] = ['offline', 'unexpected_answer', 'file_unreadable']
 
 /** Codes that the server may send. */
@@ -127,7 +127,7 @@ export function openApi({ title, server, sentenceOf }: OpenApiOptions): Record<s
   }
 }
 
-/** Returns the inputs of a call by their place: path, query or body. */
+/** Returns the names of a call's inputs, grouped by their position: path, query or body. */
 function placesOf(route: Route): { path: string[]; query: string[]; body: string[] } {
   const { properties = {} } = inputSchema(route.input)
   const path = pathParameters(route.path)
@@ -187,17 +187,17 @@ function parameters(name: string, route: Route): object[] {
       schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' }
     })
   }
-  for (const header of streamFacts[name]?.sendHeaders ?? []) {
+  for (const header of streamFacts[name]?.requiredHeaders ?? []) {
     found.push({ name: header, in: 'header', required: true, schema: { type: 'string' } })
   }
-  for (const header of streamFacts[name]?.mayHeaders ?? []) {
+  for (const header of streamFacts[name]?.optionalHeaders ?? []) {
     found.push({ name: header, in: 'header', schema: { type: 'string' } })
   }
   return found
 }
 
 function requestBody(name: string, route: Route): object | undefined {
-  const takes = streamFacts[name]?.takes
+  const takes = streamFacts[name]?.requestType
   if (takes) return { required: true, content: { [takes]: {} } }
   const { body } = placesOf(route)
   if (route.kind === 'stream' || !hasBody(route)) return undefined
@@ -214,10 +214,10 @@ function requestBody(name: string, route: Route): object | undefined {
 function success(name: string, route: Route, told: ReturnType<typeof answerOf>): object {
   const facts = streamFacts[name]
   const statuses = statusesOf(name, route)
-  const headers = [...(facts?.answerHeaders ?? [])]
+  const headers = [...(facts?.responseHeaders ?? [])]
   if (route.kind === 'endpoint' && route.idempotency) headers.push('Idempotent-Replayed')
   if (route.kind === 'endpoint' && route.paged) headers.push('Link')
-  const type = route.kind === 'endpoint' ? 'application/json' : facts?.answers
+  const type = route.kind === 'endpoint' ? 'application/json' : facts?.responseType
   const isEmpty = type === undefined || statuses[0] === 204
   const content = isEmpty ? {} : { content: { [type]: media(type, told) } }
   const answer = { description: 'Done', ...withHeaders(headers), ...content }

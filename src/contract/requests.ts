@@ -17,14 +17,14 @@ export type RequestState = z.infer<typeof RequestState>
 export const Verdict = z.enum(['authentic', 'not_found'])
 export type Verdict = z.infer<typeof Verdict>
 
-/** Which of a deposit's two fingerprints matched. */
+/** Whether the fingerprint of the original file or that of the stored copy matched. */
 export const Match = z.enum(['original', 'stored_copy'])
 export type Match = z.infer<typeof Match>
 
-/** How strong the evidence of a record is. Until the log exists, it is `recorded`. */
+/** How strong the evidence of a record is. There is only one level until the log exists. */
 const Rung = z.enum(['recorded'])
 
-/** What a deposit stores. */
+/** What a deposit stores: the file, or only its fingerprint. */
 export const Store = z.enum(['file', 'fingerprint'])
 export type Store = z.infer<typeof Store>
 
@@ -33,31 +33,36 @@ const RequestKind = z.enum(['deposit', 'verify'])
 /** One entry of the history: a deposit or a verification. */
 export const ProcessedRequest = z.object({
   id: z.uuid(),
-  /** The person, in a list of the whole company. */
+  /** The person who made the request. Only in lists of the whole company. */
   user_id: z.optional(z.uuid()),
   kind: RequestKind,
   created: z.iso.datetime(),
-  /** Position of its last change among the company's events. Readers ignore an older one. */
+  /**
+   * Sequence number of the request's last change among the company's events. A reader that has a
+   * higher number ignores this state.
+   */
   seq: z.number(),
   state: RequestState,
-  /** Why it failed: an error code. */
+  /** Error code of a failed request. */
   code: z.optional(z.string()),
   /** File name of a deposit. */
   name: z.optional(z.string()),
   /** Stored bytes of a deposit. */
   size: z.optional(z.number()),
-  /** The original picture, where a reduced copy is stored: its bytes, width and height. */
+  /** Bytes, width and height of the original picture, where a reduced copy is stored. */
   reduced_from: z.optional(z.object({ bytes: z.number(), w: z.number(), h: z.number() })),
   media_type: z.optional(z.string()),
   category_id: z.optional(z.uuid()),
-  /** Absent where the file is stored. */
+  /** Absent for deposits that store the file. */
   store: z.optional(Store),
   /** Record id of the log, 22 characters. */
   deposit_id: z.optional(z.string()),
   /** Leaf hash in hex, which determines the seal. */
   leaf_hash: z.optional(z.string()),
   rung: z.optional(Rung),
-  /** Verification: the verdict of one item, or counts of a batch. */
+  /**
+   * Verdict of a verification with one item. A batch has `items`, the number of items per verdict.
+   */
   verdict: z.optional(Verdict),
   match: z.optional(Match),
   items: z.optional(z.object({ asked: z.number(), authentic: z.number(), not_found: z.number() }))
@@ -68,7 +73,7 @@ const requestFilter = {
   kind: z.optional(RequestKind),
   state: z.optional(RequestState),
   category: z.optional(z.uuid()),
-  /** Words of the document's name, in any order, regardless of case and accents. */
+  /** Words that the document's name contains, in any order, regardless of case and accents. */
   q: z.optional(
     z
       .string()
@@ -85,8 +90,9 @@ const requestFilter = {
 }
 
 /**
- * Lists the caller's own requests, newest first. With `scope=company`, which needs the permission
- * `admin`, lists the whole company's. `cursor` is the id of the last item seen.
+ * Lists the caller's own requests, newest first. `scope=company` lists those of the whole company
+ * and needs the permission `admin`. `cursor` is the id of the last item that the caller has
+ * received.
  */
 export const listRequests = endpoint({
   method: 'GET',
@@ -102,7 +108,10 @@ export const listRequests = endpoint({
   output: z.array(ProcessedRequest)
 })
 
-/** Exports all pages of `listRequests` as CSV: UTF-8 with a byte order mark, category names in `locale`. */
+/**
+ * Exports all pages of `listRequests` as one CSV file: UTF-8 with a byte order mark, and category
+ * names in the language `locale`.
+ */
 export const exportRequests = stream({
   method: 'GET',
   path: '/process/export',
@@ -120,9 +129,9 @@ export const getRequest = endpoint({
 })
 
 /**
- * Streams changes of the caller's requests. Unnamed events are requests. `tick` carries the sequence (at
- * once, then every 15 s), `reset` means that the list must be reloaded, `bye` and `disabled` end the
- * stream.
+ * Streams changes of the caller's requests. Each unnamed event is a request. The event `tick` has
+ * the sequence number of the last change and comes at once, then every 15 s. `reset` means that the
+ * list must be loaded again. `bye` and `disabled` end the stream.
  */
 export const streamRequests = stream({
   method: 'GET',

@@ -34,7 +34,8 @@ const ofFormat: Record<string, string> = {
 }
 
 /**
- * Returns a readable example of a schema, the same at each call. `parts` are the shared schemas by name.
+ * Returns a readable example of a schema. The same schema always has the same example. `parts` are
+ * the shared schemas by name.
  */
 export function exampleOf(
   schema: JsonSchema,

@@ -1,13 +1,16 @@
 import type { FieldError } from './errors.ts'
 import type { JsonSchema } from './json-schema.ts'
 
-/** One field of a call or answer, flat: `transform.from.bytes`, `items[].sha256`. */
+/**
+ * One field of a call or answer. `name` is its path, such as `transform.from.bytes` or
+ * `items[].sha256`.
+ */
 export interface Field {
-  /** Empty for a value without a name. */
+  /** Empty for an answer that is a single value. */
   name: string
   /** Format or type: `uuid`, `string`. */
   type: string
-  /** Name of the shared schema. */
+  /** Name of the shared schema that describes the value. */
   shared?: string
   isOptional: boolean
   isNullable: boolean
@@ -16,7 +19,7 @@ export interface Field {
   rules: FieldError[]
 }
 
-/** Returns the alternative schemas of a body. */
+/** Returns the schemas of which a body matches one. */
 export function alternativesOf(schema: JsonSchema): JsonSchema[] {
   const members = schema.anyOf?.filter(({ type }) => type !== 'null') ?? []
   return members.length > 1 ? members : [schema]
@@ -49,7 +52,8 @@ export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): F
 }
 
 /**
- * Returns the type without `null`, which `isNullable` reports: `['number', 'null']` → `'number'`
+ * Returns the type without `null`: `['number', 'null']` → `'number'`. `isNullable` reports the
+ * `null`.
  */
 function typeOf({ type }: JsonSchema): string | undefined {
   return [type].flat().find(each => each !== 'null')

@@ -6,7 +6,7 @@ import { Email } from './users.ts'
 
 const ChallengePurpose = z.enum(challengePurposes)
 
-/** Returns a challenge. The answer does not reveal whether the e-mail is known. */
+/** Returns a challenge to sign. The answer does not reveal whether the e-mail has an account. */
 export const getChallenge = endpoint({
   method: 'GET',
   path: '/user/login/challenge',
@@ -16,9 +16,9 @@ export const getChallenge = endpoint({
 })
 
 /**
- * Signs in. `challenge_response` is the challenge, a dot, and the base64url ES256 signature over it.
- * `device` is from the answer of an earlier login in this browser. With it, failed attempts by strangers
- * cannot lock the owner out.
+ * Signs in. `challenge_response` is the challenge, a dot, and the base64url ES256 signature over
+ * the challenge. `device` comes from the answer to an earlier sign-in in this browser. With
+ * `device`, failed attempts by strangers cannot lock the owner out.
  */
 export const logIn = endpoint({
   method: 'POST',
@@ -49,14 +49,14 @@ export const Session = z.object({
   /** Browser family: `Firefox`, `Chrome`, `Safari`, `Edge`, `Opera` or `Other`. */
   agent: z.string(),
   created_at: z.iso.datetime(),
-  /** Accurate to about twenty minutes. */
+  /** Time of the last call of the session, accurate to about twenty minutes. */
   last_seen_at: z.iso.datetime(),
-  /** The session of this call. */
+  /** Whether this call was made with this session. */
   current: z.boolean()
 })
 export type Session = z.infer<typeof Session>
 
-/** Lists the caller's active sessions: the present one first, then the last seen. At most 100. */
+/** Lists at most 100 active sessions of the caller: the present session first, then by last use. */
 export const listSessions = endpoint({
   method: 'GET',
   path: '/user/session',

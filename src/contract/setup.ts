@@ -8,7 +8,10 @@ export const CompanyName = Username
 
 const DemoAccount = z.object({ email: z.string(), password: z.string() })
 
-/** Works only until the first operator exists, and only on the host of the installation's own company. */
+/**
+ * Returns what the setup page needs. Works only until the first operator exists, and only on the
+ * host of the installation's own company.
+ */
 export const getSetup = endpoint({
   method: 'GET',
   path: '/setup',
@@ -16,7 +19,7 @@ export const getSetup = endpoint({
   input: z.strictObject({}),
   output: z.object({
     company: z.string(),
-    /** The demonstration, if it exists: its address, and its account where that may be used. */
+    /** Address of the demonstration, if there is one, and its account where visitors may use it. */
     demo: z.optional(
       z.object({
         address: z.string(),
@@ -26,7 +29,10 @@ export const getSetup = endpoint({
   })
 })
 
-/** Returns the demonstration's account, only on its host and only on a developer's machine. */
+/**
+ * Returns the account of the demonstration. Works only on its host and only on a developer's
+ * machine.
+ */
 export const getDemo = endpoint({
   method: 'GET',
   path: '/demo',
@@ -52,7 +58,7 @@ export const createOperator = endpoint({
     demo: z.enum(['keep', 'remove']),
     locale: z.optional(z.enum(['en', 'fr']))
   }),
-  /** `demo` tells what became of the demonstration. `kept` despite `remove` means that removing it failed. */
+  /** What happened to the demonstration. After `remove`, `kept` means that removing it failed. */
   output: z.object({ id: z.uuid(), demo: z.enum(['none', 'kept', 'removed']) }),
   errors: [
     'setup_code_wrong',

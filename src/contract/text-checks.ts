@@ -4,34 +4,37 @@ import { hasDirectionControls, isVisible } from '../core/text/visible-text.ts'
 // Checks of text that stop at the first failure. By default zod goes on, and normalising or matching a
 // text that is far too long takes seconds. So the length is checked first.
 
-/** Accepts at most `limit` code units. */
+/** Refuses texts of more than `limit` code units. */
 export function maxCodeUnits(limit: number) {
   return z.maxLength(limit, { abort: true })
 }
 
-/** Accepts texts that match `regex`. `sentence` describes them in English. */
+/** Accepts only texts that match `regex`. `sentence` describes them in English. */
 export function pattern(regex: RegExp, sentence: string) {
   return z.regex(regex, { abort: true, error: sentence })
 }
 
-/** Adds a rule by the name that `fields` of an error uses. `sentence` describes it in English. */
+/**
+ * Adds a check. `rule` is the name of the broken rule in an error's `fields`, and `sentence`
+ * describes it in English.
+ */
 export function rule(
   { rule, limit }: { rule: string; limit?: number },
   sentence: string,
-  isKept: (text: string) => boolean
+  isValid: (text: string) => boolean
 ) {
   const params = limit === undefined ? { rule } : { rule, limit }
-  return z.refine<string>(isKept, { abort: true, params, error: sentence })
+  return z.refine<string>(isValid, { abort: true, params, error: sentence })
 }
 
-/** `text.isWellFormed()` */
+/** Refuses texts with lone surrogates. */
 function wellFormed() {
   return rule({ rule: 'format' }, 'well-formed Unicode text', text => text.isWellFormed())
 }
 
 /**
- * Accepts a typed line of 1 to `max` characters with something visible, without control characters and
- * direction controls. Trims it and normalises it to NFC.
+ * Accepts a line of text with 1 to `max` characters, at least one of them visible, and no control
+ * characters or direction controls. Trims the text and normalises it to NFC.
  */
 export function line(max: number) {
   return z.string().check(

@@ -18,16 +18,19 @@ export const Email = z
 /** 1 to 80 characters of one visible line. */
 export const Username = line(maxUsernameCharacters)
 
-/** `und`: not chosen yet. The first page load saves the language of the interface. */
+/**
+ * Language of the interface. `und` means that none is chosen yet: the first page load saves its
+ * language.
+ */
 export const UserLocale = z.enum(['en', 'fr', 'und'])
 
-/** Remaining requests and bytes of all the person's groups. `null`: unlimited. */
+/** Remaining requests and bytes in all groups of the person. `null` means unlimited. */
 const UsageRemaining = z.object({
   requests: z.nullable(z.number()),
   storage: z.nullable(z.number())
 })
 
-/** The usage of all the person's groups. A limit of `null`: unlimited. */
+/** Usage in all groups of the person. A limit of `null` means unlimited. */
 export const Usage = z.object({
   requests_used: z.number(),
   requests_limit: z.nullable(z.number()),
@@ -35,9 +38,9 @@ export const Usage = z.object({
   storage_used: z.number(),
   storage_limit: z.nullable(z.number()),
   storage_remaining: z.nullable(z.number()),
-  /** When the first period of requests ends; `null` where it never does. */
+  /** When the earliest period of a request limit ends. `null` where no period ends. */
   resets_at: z.nullable(z.iso.datetime()),
-  /** The person's own part in the same periods. Absent from the answers of an older API. */
+  /** The person's own usage in the same periods. Missing from the answers of an older API. */
   own: z.optional(z.object({ requests_used: z.number(), storage_used: z.number() }))
 })
 export type Usage = z.infer<typeof Usage>
@@ -59,13 +62,13 @@ export const UserInfo = z.object({
   permissions: z.array(z.string()),
   company: z.object({ id: z.uuid(), name: z.string() }),
   usage_remaining: UsageRemaining,
-  /** Absent from the answers of an older API, which a newer page may call. */
+  /** Missing from the answers of an older API, which a newer page may call. */
   usage: z.optional(Usage),
-  /** The e-mail is not confirmed yet, so few calls are allowed. */
+  /** Whether the e-mail is not confirmed yet. Such a person may make only few calls. */
   pending: z.optional(z.boolean()),
-  /** How the confirmation link arrives. Only for a pending person. */
+  /** How the confirmation link reaches a pending person. */
   delivery: z.optional(Delivery),
-  /** A new token, when that of the call is about to expire. */
+  /** A new token, sent when the token of this call expires soon. */
   access_token: z.optional(z.string())
 })
 export type UserInfo = z.infer<typeof UserInfo>
@@ -91,7 +94,9 @@ export const updateUser = endpoint({
   output: UserInfo
 })
 
-/** `public_key_jwt` proves that the browser holds the key derived from e-mail and password. */
+/**
+ * A sign-up. `public_key_jwt` proves that the browser has the key derived from e-mail and password.
+ */
 const SignUp = z.strictObject({
   email: Email,
   username: Username,
@@ -99,7 +104,7 @@ const SignUp = z.strictObject({
   locale: z.optional(z.enum(['en', 'fr']))
 })
 
-/** Invites a person, who chooses a name and a password later. Until then they have this `username`. */
+/** An invitation. The person has this `username` until they choose a name and a password. */
 const Invitation = z.strictObject({
   email: Email,
   username: z.optional(Username),
@@ -107,8 +112,9 @@ const Invitation = z.strictObject({
 })
 
 /**
- * `link` is the invitation link, where no mail server is configured. An address gets at most 3
- * invitations an hour, and a company sends at most 5,000 a day. Further ones are mailed at `queued_until`.
+ * `link` is the invitation link; it is present where no mail server is configured. An address gets
+ * at most 3 invitations an hour, and a company sends at most 5,000 a day. `queued_until` is the
+ * time at which an invitation beyond these limits is mailed.
  */
 export const Invited = z.object({
   id: z.uuid(),
@@ -116,7 +122,7 @@ export const Invited = z.object({
   queued_until: z.optional(z.iso.datetime())
 })
 
-/** Creates a user: by sign-up with a key, or by an administrator's invitation without one. */
+/** Creates a user: by sign-up with a key, or by an administrator's invitation without a key. */
 export const createUser = endpoint({
   method: 'POST',
   path: '/user',
@@ -136,8 +142,9 @@ export const createUser = endpoint({
 })
 
 /**
- * Changes the password and ends every other session. `challenge_response` answers a challenge of purpose
- * `rekey` with the present key. `public_key_jwt` carries that challenge and proves the new key.
+ * Changes the password and ends every other session of the caller. `challenge_response` is the
+ * answer to a challenge of purpose `rekey`, signed with the present key. `public_key_jwt` contains
+ * that challenge and proves possession of the new key.
  */
 export const changeKey = endpoint({
   method: 'POST',

@@ -4,10 +4,10 @@ import { endpoint } from './endpoint.ts'
 import { maxItemsSignedIn } from './limits.ts'
 import { Match, Verdict } from './requests.ts'
 
-/** What a record shows to anyone who has the file. It never shows the person. */
+/** What a verification reveals of a record. It never reveals the person who deposited it. */
 export const Finding = z.object({
   match: Match,
-  /** When it was recorded, by the server's clock. */
+  /** When the record was made, by the server's clock. */
   recorded: z.iso.datetime(),
   /** Leaf hash in hex, which determines the seal. */
   leaf_hash: Sha256
@@ -17,16 +17,19 @@ export type Finding = z.infer<typeof Finding>
 export const Answer = z.object({
   sha256: Sha256,
   verdict: Verdict,
-  /** The company that answers. */
+  /** Name of the company that answers. */
   company: z.string(),
   /** Time of the verification, by the server's clock. */
   at: z.iso.datetime(),
-  /** The first match of an original, then the first of a stored copy. Empty for `not_found`. */
+  /**
+   * The first record with this original, then the first with this stored copy. Empty for
+   * `not_found`.
+   */
   findings: z.array(Finding)
 })
 export type Answer = z.infer<typeof Answer>
 
-/** Verifies documents by their fingerprints. No byte of a document is sent. */
+/** Verifies documents by their fingerprints. The documents stay on the caller's device. */
 export const verify = endpoint({
   method: 'POST',
   path: '/verify',

@@ -23,7 +23,10 @@ export function toBase64Url(bytes: Uint8Array): string {
   return text
 }
 
-/** Decodes exactly what `toBase64Url` returns and throws for anything else: a value has one spelling. */
+/**
+ * Decodes base64url as `toBase64Url` writes it. Throws for any other text, even another spelling of
+ * the same bytes.
+ */
 export function fromBase64Url(text: string): Bytes {
   if (text.length % 4 === 1) throw new Error('base64: wrong length')
   const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))
@@ -60,7 +63,10 @@ export function fromHex(text: string): Bytes {
   return bytes
 }
 
-/** Encodes as UTF-8. Throws for a lone surrogate, which UTF-8 would make equal to other texts. */
+/**
+ * Encodes as UTF-8. Throws for a lone surrogate, because UTF-8 encodes all lone surrogates as the
+ * same bytes.
+ */
 export function toUtf8(text: string): Bytes {
   if (!text.isWellFormed()) throw new Error('utf8: lone surrogate')
   return new TextEncoder().encode(text)

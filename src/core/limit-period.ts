@@ -5,8 +5,8 @@ export type Interval = (typeof intervals)[number]
 export type Period = { start: Date; resets_at: Date | null }
 
 /**
- * Returns the fixed period that contains `now`. Periods are in UTC and count from the day of the anchor;
- * the end of one is the start of the next.
+ * Returns the period that contains `now`. Periods are in UTC and are counted from the day of the
+ * anchor. The end of one is the start of the next.
  * `P30D` with an anchor of Jan 10 → Jan 10 to Feb 9, Feb 9 to Mar 11 …
  */
 export function periodOf(interval: Interval, anchor: Date, now: Date): Period {

@@ -1,18 +1,18 @@
-/** A company counts as present for this long after a call. */
+/** A company counts as present for this long after each of its calls. */
 export const presentMs = 1000
 
-/** Notes which companies have called lately. */
+/** Remembers which companies have called within the last second. */
 export interface PresentCompanies {
-  /** Notes a call of a company. */
+  /** Records a call of a company. */
   note(company: string): void
   /** Returns whether another company has called within the last second. */
   hasOthers(company: string): boolean
 }
 
-/** `now` returns milliseconds of a clock that never goes back. */
+/** Creates an empty record of calls. `now` returns milliseconds of a clock that never goes back. */
 export function createPresentCompanies(now: () => number): PresentCompanies {
   let last: { company: string; at: number } | undefined
-  /** The last call of a company other than that of `last`. */
+  /** The most recent call of a company other than the company of `last`. */
   let previous: { company: string; at: number } | undefined
   return {
     note(company) {

@@ -1,9 +1,9 @@
 const delaySeconds = [0, 1, 3, 5, 10, 20]
 
 /**
- * Returns the milliseconds to wait after a number of failures in a row, or undefined after the last try.
- * The delay varies by a fifth either way, so that many clients do not return at the same moment.
- * `random` is 0 to 1.
+ * Returns the milliseconds to wait after `failures` failures in a row, or undefined after the last
+ * try. `random`, from 0 to 1, varies the delay by up to a fifth, so that many clients do not retry
+ * at the same moment.
  */
 export function retryDelay(failures: number, random: number): number | undefined {
   const seconds = delaySeconds[failures - 1]

@@ -1,4 +1,4 @@
-/** A value of our canonical JSON. It has no null: an absent value is an absent member. */
+/** A value of our canonical JSON. There is no null: an object omits a member without a value. */
 export type Json = string | number | boolean | Json[] | { [name: string]: Json }
 
 // Leaves have at most five levels. The bound keeps a hostile text from exhausting the stack.
@@ -25,7 +25,7 @@ export function parseJson(text: string): Json {
   return value
 }
 
-/** Parses JSON as `parseJson` does and throws where the text is not canonical itself. */
+/** Parses JSON like `parseJson`, and also throws where the text is not in canonical form. */
 export function parseCanonical(text: string): Json {
   const value = parseJson(text)
   if (canonicalise(value) !== text) throw new SyntaxError('JSON: not canonical')

@@ -7,7 +7,7 @@ import { hashPrefix } from './formats.ts'
 export type Opening = { salt: string; value: string }
 
 export type CommitInput = {
-  /** Name of the log. With `id` it ties a commitment to one record of one log. */
+  /** Name of the log. Together with `id` it binds a commitment to one record of one log. */
   origin: string
   id: string
   name: string
@@ -22,8 +22,8 @@ export function commit({ origin, id, name, salt, value }: CommitInput): string {
 }
 
 /**
- * Derives the salts of both fingerprints from a link key. A holder of the link key can open no
- * other field.
+ * Derives the salts of the original and the stored fingerprint from a link key. A holder of the
+ * link key can check these two commitments and no others.
  */
 export function linkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
   return {
@@ -32,7 +32,7 @@ export function linkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
   }
 }
 
-/** Derives the AES-256-GCM key of the openings that a link carries. */
+/** Derives the AES-256-GCM key that encrypts the openings in a link. */
 export function boxKey(linkKey: Uint8Array): Bytes {
   return derive(linkKey, hashPrefix('box'))
 }

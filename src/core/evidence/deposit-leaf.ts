@@ -4,7 +4,10 @@ import { canonicalise, parseCanonical } from './canonical-json.ts'
 import { commit, type Opening } from './commitments.ts'
 import { isDigest, isRecordId, isTime } from './formats.ts'
 
-/** The fields of every deposit leaf. An absent value is an empty text, so that all leaves have the same length. */
+/**
+ * The fields of every deposit leaf. A field without a value is an empty text, so that all leaves
+ * have the same length.
+ */
 export const depositFields = [
   'actor',
   'bytes',
@@ -23,10 +26,13 @@ export type DepositField = (typeof depositFields)[number]
 
 export type DepositLeafInput = {
   origin: string
-  /** 22 random characters. An ordered id would reveal the time. */
+  /** 22 random characters. A sequential id would reveal the time. */
   id: string
   values: Record<DepositField, string>
-  /** 32 random bytes each; those of `orig` and `stored` come from `linkSalts()`. */
+  /**
+   * A salt of 32 random bytes for each field. The salts of `orig` and `stored` come from
+   * `linkSalts()`.
+   */
   salts: Record<DepositField, Uint8Array>
 }
 
@@ -34,7 +40,9 @@ export type DepositLeaf = {
   /** 718 bytes of canonical JSON, safe to publish. */
   leaf: string
   hash: Bytes
-  /** The content of a receipt. Erasing the deposit destroys them. */
+  /**
+   * The salts and values that a receipt contains. They are destroyed when the deposit is erased.
+   */
   openings: Record<DepositField, Opening>
 }
 
@@ -64,7 +72,10 @@ export function leafHash(leaf: string): Bytes {
   return sha256(concat(Uint8Array.of(0), bytes))
 }
 
-/** Returns the field `actor`: a random account reference and the person's name at that time. */
+/**
+ * Returns the value of the field `actor`: a random account reference and the person's name at that
+ * time.
+ */
 export function formatActor(account: string, label: string): string {
   if (!isRecordId(account)) throw new Error('leaf: not an account reference')
   return canonicalise({ account, label })

@@ -27,7 +27,7 @@ export function isDigest(text: string): boolean {
   return /^sha256:[0-9a-f]{64}$/.test(text)
 }
 
-/** Returns whether a text is 16 bytes as 22 characters of base64url. */
+/** Returns whether a text is a record id: 16 bytes as 22 characters of base64url. */
 export function isRecordId(text: string): boolean {
   return /^[A-Za-z0-9_-]{21}[AQgw]$/.test(text)
 }
@@ -39,7 +39,7 @@ export function formatTime(time: Date): string {
   return `${text.slice(0, 19)}Z`
 }
 
-/** Returns whether a text is an existing time as `formatTime` writes it. */
+/** Returns whether a text is a valid time in the format of `formatTime`. */
 export function isTime(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text)) return false
   const time = new Date(text)

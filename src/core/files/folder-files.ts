@@ -10,8 +10,8 @@ export function isSystemFile(path: string): boolean {
 }
 
 /**
- * Returns the name of a file within the chosen folder. Drops outer folders where the path is too long
- * for a name. `'2024/march/bill.pdf'` → `'march/bill.pdf'`
+ * Returns the name of a file relative to the chosen folder. Drops outer folders where the path is
+ * longer than a name may be. `'2024/march/bill.pdf'` → `'march/bill.pdf'`
  */
 export function nameInFolder(path: string): string {
   const steps = path.normalize('NFC').split('/').filter(Boolean).slice(1)

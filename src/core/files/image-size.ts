@@ -3,7 +3,10 @@ export interface Size {
   h: number
 }
 
-/** Shrinks a size into a box and keeps its ratio: 4000 × 3000 in 600 × 600 → 600 × 450. Never enlarges. */
+/**
+ * Shrinks a size to fit in a box and keeps its ratio: 4000 × 3000 in 600 × 600 → 600 × 450. Never
+ * enlarges.
+ */
 export function fitInside(size: Size, box: Size): Size {
   const scale = Math.min(1, box.w / size.w, box.h / size.h)
   return { w: scaled(size.w, scale), h: scaled(size.h, scale) }

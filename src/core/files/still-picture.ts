@@ -1,8 +1,8 @@
 type Bytes = Uint8Array
 
 /**
- * Returns whether a file contains a single picture. A reduced copy of an animation or of several pages
- * would keep only the first.
+ * Returns whether a file contains a single picture. A reduced copy of an animation or of a file
+ * with several pages would contain only the first picture.
  */
 export function isStillPicture(bytes: Bytes): boolean {
   if (textAt(bytes, 0, 3) === 'GIF') return countGifFrames(bytes) < 2
@@ -14,7 +14,7 @@ export function isStillPicture(bytes: Bytes): boolean {
   return true
 }
 
-/** Counts image descriptors up to two. */
+/** Counts the frames of a GIF by its image descriptors, and stops at two. */
 function countGifFrames(bytes: Bytes): number {
   const skipBlocks = (from: number) => {
     let at = from
@@ -35,7 +35,7 @@ function countGifFrames(bytes: Bytes): number {
   return frames
 }
 
-/** Looks for the chunk `acTL`, which precedes the picture's data. */
+/** Returns whether a PNG has the chunk `acTL`, which precedes the data of an animation. */
 function isAnimatedPng(bytes: Bytes): boolean {
   for (let at = 8; at + 8 <= bytes.length; at += 12 + numberAt(bytes, at, 4, false)) {
     const name = textAt(bytes, at + 4, 4)
@@ -49,12 +49,14 @@ function isAnimatedWebp(bytes: Bytes): boolean {
   return textAt(bytes, 12, 4) === 'VP8X' && ((bytes[20] ?? 0) & 2) !== 0
 }
 
-/** Looks for the brand of image sequences in AVIF and HEIC. */
+/** Returns whether an AVIF or HEIC file names the brand of image sequences. */
 function isSequence(bytes: Bytes): boolean {
   return ['avis', 'msf1', 'hevc'].includes(textAt(bytes, 8, 4))
 }
 
-/** Looks for a second directory. A TIFF has a chain of them, one per page. */
+/**
+ * Returns whether a TIFF has a second directory. Each page has one, and each points at the next.
+ */
 function hasSecondPage(bytes: Bytes, littleEndian: boolean): boolean {
   const first = numberAt(bytes, 4, 4, littleEndian)
   const entries = numberAt(bytes, first, 2, littleEndian)

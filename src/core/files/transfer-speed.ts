@@ -1,5 +1,5 @@
 const windowMilliseconds = 5_000
-/** Earlier estimates of the remaining time would jump. */
+/** The remaining time is estimated only after this time, because earlier estimates would jump. */
 const settlingMilliseconds = 3_000
 
 /** The speed over the last five seconds and the estimated remaining time. */

@@ -1,5 +1,5 @@
 export interface ByteRange {
-  /** First and last byte, both included. */
+  /** Position of the first byte. `end` is that of the last byte, which is part of the range. */
   start: number
   end: number
 }
@@ -7,8 +7,9 @@ export interface ByteRange {
 const maxRanges = 5
 
 /**
- * Parses a `Range` header for `size` bytes (RFC 9110, 14.2). Grants a single range. Returns the whole
- * for several ranges or an invalid header. Refuses more than five ranges, and ranges outside the bytes.
+ * Parses a `Range` header for `size` bytes (RFC 9110, 14.2). Returns one range at most: `whole` for
+ * several ranges and for an invalid header, `unsatisfiable` for more than five ranges and for
+ * ranges beyond the bytes.
  * `'bytes=0-9'`, 100 → `{ start: 0, end: 9 }`; `'bytes=-10'`, 100 → `{ start: 90, end: 99 }`
  */
 export function parseRange(
@@ -28,7 +29,10 @@ export function parseRange(
   return bounds.length === 1 && only ? only : 'whole'
 }
 
-/** Returns a function that resolves a range for a size, or undefined for an invalid range. */
+/**
+ * Returns a function that takes a size and returns the bytes of the range. Returns undefined for an
+ * invalid range.
+ */
 function boundsOf(
   first: string,
   last: string

@@ -46,16 +46,20 @@ function read(
   return [
     {
       directive: directive.split(' ')[0] ?? '',
-      page: placeOf(page),
-      blocked: placeOf(blocked),
-      source: placeOf(source),
+      page: hostAndPath(page),
+      blocked: hostAndPath(blocked),
+      source: hostAndPath(source),
       line: Number.isSafeInteger(line) ? Number(line) : undefined
     }
   ]
 }
 
-/** `'https://docs.acme.fr/fr/verify?a=1#b'` → `'docs.acme.fr/fr/verify'`; `'inline'` stays. */
-function placeOf(text: unknown): string {
+/**
+ * Returns host and path of an http address, the scheme of any other address, and a keyword as it
+ * is: `'https://docs.acme.fr/fr/verify?a=1#b'` → `'docs.acme.fr/fr/verify'`; `'inline'` →
+ * `'inline'`
+ */
+function hostAndPath(text: unknown): string {
   if (typeof text !== 'string') return ''
   if (/^[a-z-]{1,40}$/.test(text)) return text
   // the parser takes seconds to normalise a long name

@@ -1,7 +1,10 @@
 /** The policy of API responses, which are never shown as documents. */
 export const apiPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
-/** Two years, sent over https only. Without `includeSubDomains`, because other subdomains are the customer's. */
+/**
+ * The header `Strict-Transport-Security` with two years, sent over https only. Omits
+ * `includeSubDomains`, because other subdomains belong to the customer.
+ */
 export const hsts = 'max-age=63072000'
 
 /** The policy of worker files. Only workers may compile WebAssembly. */
@@ -19,8 +22,8 @@ export type PagePolicyInput = {
 }
 
 /**
- * Returns the content security policy of every page of a host. During a visit ClientRouter keeps
- * the policy of the first page.
+ * Returns the content security policy of the pages of a host. All pages have the same, because
+ * ClientRouter keeps the policy of the first page during a visit.
  */
 export function pagePolicy({ astroPolicy, bootHash, themeHash, api }: PagePolicyInput): string {
   const boot = quoted(bootHash)

@@ -4,7 +4,9 @@ const maxLabelLength = 63
 /** Returns whether a top-level domain exists: `fr`, `com`, `xn--p1ai`. */
 export type IsTopLevel = (label: string) => boolean
 
-/** Returns whether a text is a domain name: `docs.acme.fr`. `localhost` is none; the caller allows it. */
+/**
+ * Returns whether a text is a domain name, such as `docs.acme.fr`. Returns false for `localhost`.
+ */
 export function isDomainName(text: string, isTopLevel: IsTopLevel): boolean {
   if (text.length > maxLength) return false
   const labels = text.toLowerCase().split('.')
@@ -12,7 +14,10 @@ export function isDomainName(text: string, isTopLevel: IsTopLevel): boolean {
   return labels.length > 1 && labels.every(isLabel) && isTopLevel(last)
 }
 
-/** Returns whether a name matches `base`, whose `*` stands for one label: `docs.acme.fr` of `*.acme.fr`. */
+/**
+ * Returns whether a name matches `base`, where `*` stands for one label: `docs.acme.fr` matches
+ * `*.acme.fr`.
+ */
 export function isDomainOf(text: string, base: string, isTopLevel: IsTopLevel): boolean {
   if (!isDomainName(text, isTopLevel)) return false
   const labels = text.toLowerCase().split('.')
@@ -23,13 +28,16 @@ export function isDomainOf(text: string, base: string, isTopLevel: IsTopLevel): 
   )
 }
 
-/** Returns whether a name has one wildcard, as its first label: `*.acme.fr`. */
+/** Returns whether a name has exactly one wildcard, its first label: `*.acme.fr`. */
 export function isWildcardDomain(text: string, isTopLevel: IsTopLevel): boolean {
   // the name must still fit when a label takes the place of the star
   return text.startsWith('*.') && isDomainName(`a.${text.slice(2)}`, isTopLevel)
 }
 
-/** Returns whether a typed text can still become a name that begins with `start`: `doc` for `docs.`. */
+/**
+ * Returns whether an unfinished text can still become a name that begins with `start`: `doc` for
+ * `docs.`.
+ */
 export function startsDomain(text: string, start: string): boolean {
   const [typed, wanted] = [text.toLowerCase(), start.toLowerCase()]
   if (!typed.startsWith(wanted.slice(0, typed.length))) return false

@@ -1,10 +1,11 @@
-/** In code units, including blanks and decomposed letters. A valid e-mail is far shorter. */
+/** In code units, including blanks and decomposed letters. Valid e-mails are far shorter. */
 const maxTypedLength = 2048
 
 /**
- * Returns the canonical form of an e-mail, from which keys, tags and look-ups are made. Returns
- * undefined for an invalid e-mail, which is never repaired.
- * `' Jörg.M+a@Exämple.com\n'` → `undefined` (local part), `'Jorg.M+a@Exämple.com'` → `'jorg.m+a@xn--exmple-cua.com'`
+ * Returns the canonical form of an e-mail. Keys, tags and look-ups are made from this form. Returns
+ * undefined for an invalid e-mail and does not repair it.
+ * `'Jorg.M+a@Exämple.com'` → `'jorg.m+a@xn--exmple-cua.com'`; `'Jörg@example.com'` → `undefined`,
+ * because only the domain may contain other letters than ASCII
  */
 export function canonicalEmail(text: string): string | undefined {
   // the URL parser takes seconds to normalise a long name
@@ -19,7 +20,9 @@ export function canonicalEmail(text: string): string | undefined {
   return email.length <= 254 ? email : undefined
 }
 
-/** Trims in a loop: a regular expression takes quadratic time on long inner blanks. */
+/**
+ * Trims blanks with a loop: a regular expression would take quadratic time on long inner blanks.
+ */
 function trimBlanks(text: string): string {
   const isBlank = (at: number) => ' \t\n\r'.includes(text.charAt(at))
   let start = 0
@@ -30,8 +33,9 @@ function trimBlanks(text: string): string {
 }
 
 /**
- * Takes unquoted local parts only. A quoted one may contain a colon, which separates e-mail and password
- * in the key derivation. Lower-cases ASCII only, because `toLowerCase()` turns U+212A KELVIN SIGN into `k`.
+ * Returns a local part in lower case, or undefined where it is quoted. A quoted one may contain a
+ * colon, which separates e-mail and password in the key derivation. Lower-cases ASCII only, because
+ * `toLowerCase()` turns U+212A KELVIN SIGN into `k`.
  */
 function canonicalLocal(text: string): string | undefined {
   if (text.length > 64) return undefined
@@ -39,7 +43,10 @@ function canonicalLocal(text: string): string | undefined {
   return text.replace(/[A-Z]/g, letter => String.fromCharCode(letter.charCodeAt(0) + 32))
 }
 
-/** Checks the alphabet first, because the URL parser decodes `%61` and drops `user@`. */
+/**
+ * Returns a domain in its ASCII form, or undefined. Checks the alphabet first, because the URL
+ * parser decodes `%61` and drops `user@`.
+ */
 function canonicalDomain(text: string): string | undefined {
   if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(text)) return undefined
   if (!URL.canParse(`http://${text}`)) return undefined

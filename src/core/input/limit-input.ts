@@ -16,7 +16,10 @@ export function readRequestLimit(text: string, locale: FormatLocale): number | n
   return digits && safe(BigInt(digits.whole))
 }
 
-/** Reads gigabytes as bytes: `'1.5'` → 1500000000. Returns `null` as `readRequestLimit` does. */
+/**
+ * Reads a number of gigabytes and returns bytes: `'1.5'` → 1500000000. Returns `null` (unlimited)
+ * for an empty text and for one that is not a number.
+ */
 export function readStorageLimit(text: string, locale: FormatLocale): number | null {
   const digits = readDigits(text, locale)
   return digits && safe(BigInt(digits.whole + digits.fraction.padEnd(9, '0').slice(0, 9)))

@@ -3,15 +3,15 @@ import { toUtf8 } from '../bytes.ts'
 const maxPasswordBytes = 1024
 const minPasswordCharacters = 12
 /**
- * The most code units that are normalised. NFKC turns at most two of them into one byte, such as
- * U+1D400 into `A`.
+ * The longest password that is normalised, in code units. NFKC turns at most two code units into
+ * one byte: U+1D400 into `A`.
  */
 const maxTypedLength = 4 * maxPasswordBytes
 
 /**
- * Returns a password in NFKC, so that é is the same password typed as one character or as two. It is
- * never trimmed or case-folded. Returns undefined for more than 1,024 bytes and for a lone surrogate,
- * which UTF-8 would make equal to other texts.
+ * Returns a password in NFKC, so that é is the same whether it is typed as one character or as two.
+ * Does not trim or case-fold. Returns undefined for more than 1,024 bytes and for a lone surrogate,
+ * which has no UTF-8 of its own.
  */
 export function normalisePassword(password: string): string | undefined {
   if (password.length > maxTypedLength || !password.isWellFormed()) return undefined
@@ -25,8 +25,8 @@ export interface PasswordFault {
 }
 
 /**
- * Returns why a password may not be chosen, or undefined. Sign-in does not check this, so a change of
- * the rules locks nobody out. `'short'` → `{ rule: 'min', limit: 12 }`
+ * Returns why a password may not be chosen, or undefined. `'short'` → `{ rule: 'min', limit: 12 }`
+ * Sign-in does not check this, so stricter rules lock nobody out.
  */
 export function newPasswordFault(password: string): PasswordFault | undefined {
   // a later Unicode may normalise unassigned characters differently, which would give another key

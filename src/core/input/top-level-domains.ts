@@ -1,4 +1,7 @@
-/** Every last label of a public name, as of 2026-11. 10 kB, so a page loads it with a form of domains only. */
+/**
+ * All public top-level domains as of 2026-11. The list is 10 kB, so only pages with a form of
+ * domains load it.
+ */
 export const topLevelDomains: ReadonlySet<string> = new Set(
   `
 aaa aarp abarth abb abbott abbvie abc able abogado abudhabi ac academy accenture accountant

@@ -1,6 +1,6 @@
 import { hasDirectionControls, isVisible } from '../text/visible-text.ts'
 
-/** Counted without blanks at both ends. */
+/** The longest name in characters, without blanks at both ends. */
 export const maxUsernameCharacters = 80
 
 export interface UsernameFault {

@@ -1,6 +1,9 @@
 import { canonicalEmail } from './email.ts'
 
-/** The rule that a value breaks. The interface words it as `fields.<rule>`, with `limit` in the sentence. */
+/**
+ * The rule that a value breaks. Its message is the translation of `fields.<rule>`, which may
+ * contain `limit`.
+ */
 export interface Fault {
   rule: string
   limit?: number | string
@@ -63,7 +66,9 @@ export function matches(pattern: RegExp): Validator {
 export const atLeastOne: Validator = value =>
   Array.isArray(value) && value.length > 0 ? undefined : { rule: 'some' }
 
-/** Accepts a value equal to another field's. The sentence calls that field `name`. */
+/**
+ * Accepts a value equal to that of the field `field`. The error message calls this field `name`.
+ */
 export function sameAs(field: string, name = field): Validator {
   return (value, form = {}) =>
     value === form[field] ? undefined : { rule: 'same_as', limit: name }

@@ -23,8 +23,9 @@ export function expiryOf(token: string): number | undefined {
 }
 
 /**
- * Returns the seconds by which `now` is ahead of the issuer's clock, from a token that has just arrived.
- * Returns 0 where the token has no `iat`, and for small differences, which the network explains.
+ * Returns the seconds by which `now` is ahead of the issuer's clock. `token` must have just
+ * arrived. Returns 0 where it has no `iat`, and for differences so small that the network explains
+ * them.
  */
 export function clockSkew(token: string, now: number): number {
   const iat = readPayload(token)?.['iat']
@@ -33,7 +34,10 @@ export function clockSkew(token: string, now: number): number {
   return Math.abs(ahead) > 10 ? ahead : 0
 }
 
-/** Returns whether a token has more than a second left, so that it does not expire during a call. */
+/**
+ * Returns whether a token with the expiry `exp` is valid for more than a second, so that it does
+ * not expire during a call.
+ */
 export function isUsable(exp: number, now: number): boolean {
   return exp * 1000 - now > 1000
 }

@@ -12,18 +12,18 @@ export interface ChallengePayload {
   aud: string
   /** `emailHash` of the e-mail that signs in. */
   eh: string
-  /** 16 random bytes. The server accepts each once. */
+  /** 16 random bytes. The server accepts each value once. */
   n: string
   iat: number
   exp: number
   kdf: string
-  /** Id of the root secret whose key made the MAC. */
+  /** Id of the root secret from which the MAC's key is derived. */
   mk: string
 }
 
 /**
- * The formats of a payload's members. They are checked without zod, which would make the key worker
- * a third larger.
+ * The format of each member of a payload. They are checked without zod, which would make the key
+ * worker a third larger.
  */
 const forms: Record<keyof ChallengePayload, RegExp | 'time'> = {
   aud: /^[a-z0-9.-]{1,253}$/,
@@ -66,8 +66,8 @@ export function formatChallenge(
 }
 
 /**
- * Parses a challenge. Returns undefined for another purpose or a malformed text. Checks neither the MAC
- * nor what the payload says.
+ * Parses a challenge. Returns undefined for another purpose or a malformed text. Does not check the
+ * MAC, the host, the e-mail or the time.
  */
 export function parseChallenge(text: string, purpose: ChallengePurpose): Challenge | undefined {
   const match = /^(login|signup|rekey)\.v1\.([\w-]{1,600})\.([\w-]{43})$/.exec(text)
@@ -101,7 +101,9 @@ function hasForm(name: string, member: unknown): boolean {
 export interface ChallengeExpectation {
   challenge: string
   purpose: ChallengePurpose
-  /** `location.hostname`. The same key works on every host, so a challenge must name this one. */
+  /**
+   * `location.hostname`. The same key works on every host, so the challenge must be for this host.
+   */
   host: string
   /** In canonical form. */
   email: string
@@ -137,7 +139,10 @@ export function challengeResponse(challenge: string, signature: Uint8Array): str
   return `${challenge}.${toBase64Url(signature)}`
 }
 
-/** Splits a response. Returns undefined where its signature is not 64 bytes in base64url. */
+/**
+ * Splits a response into challenge and signature. Returns undefined where the signature is not 64
+ * bytes in base64url.
+ */
 export function splitResponse(text: string): { challenge: string; signature: Bytes } | undefined {
   const dot = text.lastIndexOf('.')
   const signature = text.slice(dot + 1)

@@ -5,7 +5,10 @@ import { canonicalEmail } from '../input/email.ts'
 import { normalisePassword } from '../input/password.ts'
 
 interface Kdf {
-  /** A retired derivation still has accounts, but browsers no longer sign with it. */
+  /**
+   * `retired`: some accounts still have keys of this derivation, but browsers no longer sign with
+   * them.
+   */
   status: 'active' | 'retired'
   salt: string
   memoryKib: number
@@ -15,8 +18,9 @@ interface Kdf {
 }
 
 /**
- * The parameters that turn a password into a key, by id. They are part of the code, because a malicious
- * server could send cheap ones. Changing a published entry locks its accounts out: add an id instead.
+ * The parameters that turn a password into a key, by id. They are part of the code, because a
+ * malicious server could send weak ones. A changed entry would lock out the accounts that use it,
+ * so add a new id instead.
  */
 export const kdfs = {
   a1: {

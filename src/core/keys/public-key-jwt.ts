@@ -5,7 +5,10 @@ import { publicKeyPurposes } from './public-key-proof.ts'
 /** 32 bytes in base64url. */
 const Bytes32 = z.string().check(z.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/))
 
-/** Exactly four members. A key with `d` would be a private key, and libraries import it all the same. */
+/**
+ * A public key with exactly four members. A member `d` would make it a private key, which libraries
+ * would import without an error.
+ */
 export const PublicKeyJwk = z.strictObject({
   kty: z.literal('EC'),
   crv: z.literal('P-256'),
@@ -23,9 +26,11 @@ export const PublicKeyPayload = z.strictObject({
   email: z.string(),
   purpose: z.enum(publicKeyPurposes),
   kdf: z.string(),
-  /** A whole challenge. It proves freshness without the browser's clock. */
+  /**
+   * A complete challenge. It proves that the JWT is fresh without relying on the browser's clock.
+   */
   nonce: z.string(),
-  /** base64url SHA-256 of the mail token, where one is used. */
+  /** base64url SHA-256 of the mailed token, if the call uses one. */
   th: z.optional(Bytes32),
   jwk: PublicKeyJwk
 })
@@ -33,9 +38,9 @@ export type PublicKeyPayload = z.infer<typeof PublicKeyPayload>
 
 export interface PublicKeyJwt {
   payload: PublicKeyPayload
-  /** What the signature covers. */
+  /** The bytes that the signature covers. */
   signed: Bytes
-  /** r and s, 64 bytes. */
+  /** `r` and `s` of ES256, 64 bytes. */
   signature: Bytes
 }
 

@@ -1,6 +1,6 @@
 /**
- * The guards a page can name. `admin` lets in administrators of a company and operators. A guard only
- * avoids detours for visitors. It protects nothing; the API does.
+ * The guards that a page can name. `admin` admits administrators of a company and operators. A
+ * guard only spares visitors a page that they cannot use. The API protects the data.
  */
 export const guardNames = ['none', 'signed-in', 'signed-out', 'admin', 'operator'] as const
 export type GuardName = (typeof guardNames)[number]
@@ -11,9 +11,9 @@ export function isGuardName(name: unknown): name is GuardName {
 
 export interface Visitor {
   isSignedIn: boolean
-  /** Their e-mail is not confirmed yet. */
+  /** The visitor's e-mail is not confirmed yet. */
   isPending: boolean
-  /** Undefined until they are known. */
+  /** Undefined until the permissions are loaded. */
   permissions: readonly string[] | undefined
 }
 

@@ -1,19 +1,22 @@
-/** The place to return to. `query` includes its `?` and `hash` its `#`, or they are empty. */
+/** The page to return to. `query` includes its `?` and `hash` its `#`; each may be empty. */
 export type RedirectTarget = { path: string; query: string; hash: string }
 
 const maxBytes = 2_048
 // Three parts with at most six characters a byte (\u0000), and punctuation.
 const maxTextLength = 40_000
 
-/** Returns the value of the `redirect` parameter. It is empty for a place that is not allowed. */
+/**
+ * Returns the value of the parameter `redirect` for a page. It is empty for a page that is not
+ * allowed.
+ */
 export function buildRedirect({ path, query, hash }: RedirectTarget): string {
   const parts = { path, query, hash }
   return isPath(path) && isPlain(query) && isPlain(hash) ? JSON.stringify(parts) : ''
 }
 
 /**
- * Adds the `redirect` parameter for `place` to the address `target` and keeps its query and hash:
- * `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`.
+ * Adds the parameter `redirect` for the page `place` to the address `target`, and keeps the
+ * target's query and hash: `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`.
  */
 export function withRedirect(target: string, place: RedirectTarget): string {
   const [, path = '', query = '', hash = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(target) ?? []
@@ -24,8 +27,9 @@ export function withRedirect(target: string, place: RedirectTarget): string {
 }
 
 /**
- * Returns the address of a `redirect` parameter if it is an allowed page of this origin. Navigate to the
- * whole address: the path of `/..//evil.example` alone would be another host.
+ * Returns the address of a `redirect` parameter if it is an allowed page of this origin, else
+ * undefined. Navigate to this whole address and not to its path: the path of `/..//evil.example`
+ * alone would lead to another host.
  */
 export function parseRedirect(
   text: string,

@@ -1,7 +1,7 @@
 export type SealState =
-  /** No file yet, or no record. */
+  /** No file is chosen, or there is no record. */
   | { kind: 'idle' }
-  /** Waiting: all ticks have the same length. */
+  /** Verification is running: all ticks have the same length. */
   | { kind: 'even' }
   /** `progress` from 0 to 1. */
   | { kind: 'hashing'; progress: number }
@@ -15,20 +15,20 @@ export type SealDrawing = {
   /** Clockwise from the top. Each is drawn outwards, so that a dash can animate it; a dot has no length. */
   ticks: string[]
   ring: {
-    /** The whole circle. */
+    /** Path of the whole circle. */
     track: string
-    /** The finished part, clockwise from the top, or empty. */
+    /** Path of the finished part of the circle, clockwise from the top, or empty. */
     filled: string
   }
-  /** The check mark; empty unless sealed. */
+  /** Path of the check mark, which is empty unless sealed. */
   mark: string
   /** `ink`: ticks in soft ink; `wax`: sealed, in the primary colour. */
   tone: 'ink' | 'wax'
 }
 
 /**
- * Returns the drawing of a seal. With a record, each tick shows a hex digit of its leaf hash. Use 16
- * ticks at 32 px and below. A seal helps people recognise a record and proves nothing.
+ * Returns the drawing of a seal. With a record, each tick shows a hex digit of its leaf hash. Use
+ * 16 ticks for a seal of 32 px or less. A seal helps people recognise a record; it proves nothing.
  */
 export function sealPath(state: SealState, ticks: 64 | 16 = 64): SealDrawing {
   return {
@@ -85,7 +85,10 @@ function tick(turn: number, length: number): string {
   return `M${point(turn, tickRadius)}L${point(turn, tickRadius + length)}`
 }
 
-/** Draws two arcs, because a single SVG arc can be neither a full circle nor a definite half. */
+/**
+ * Returns the path of an arc. Draws two arcs, because a single SVG arc can be neither a full circle
+ * nor a definite half.
+ */
 function arc(turn: number): string {
   if (turn === 0) return ''
   const half = `A${ringRadius} ${ringRadius} 0 0 1 `

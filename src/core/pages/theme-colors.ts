@@ -1,4 +1,7 @@
-/** A company's colours. An absent one is the product's own. `dark` makes the dark mode the default. */
+/**
+ * A company's colours. The product's own replace absent ones. `dark` makes the dark mode the
+ * default.
+ */
 export type ThemeColors = { dark: boolean } & {
   [role in 'background' | 'surface' | Accent]?: string | undefined
 }
@@ -57,10 +60,13 @@ type Mode = {
   ink: string
   inkSoft: string
   line: string
-  /** Text on fills. */
+  /** Colour of text on a filled surface. */
   content: string
   accents: Record<Accent, string>
-  /** The direction in which surfaces move away from the ink. Accents move the other way. */
+  /**
+   * The direction in which surfaces change lightness, away from the colour of text. Accents change
+   * in the other direction.
+   */
   surfaceStep: 1 | -1
 }
 
@@ -175,7 +181,7 @@ function hairline(desk: string, sheet: string, mode: Mode): string {
 
 type Pair = [color: string, least: number]
 
-/** Changes the lightness until the color has the least contrast of every pair. */
+/** Changes the lightness of a colour until every pair has its minimum contrast. */
 function correct(color: string, direction: number, pairs: Pair[]): string {
   const { l, c, h } = toOklch(color)
   let corrected = color
@@ -248,7 +254,10 @@ function oklchToLinearRgb({ l, c, h }: Oklch): Triple {
   ]
 }
 
-/** Cuts chroma until the colour exists in sRGB; hue and lightness stay. */
+/**
+ * Returns a colour as hex. Reduces the chroma until the colour exists in sRGB, and keeps hue and
+ * lightness.
+ */
 function toHex(color: Oklch): string {
   let inside = 0
   let outside = color.c

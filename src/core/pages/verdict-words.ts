@@ -14,9 +14,12 @@ export interface VerdictDescription {
   /** Key of the word and the sentence in the dictionary: `word.original`, `sentence.original`. */
   key: 'original' | 'stored_copy' | 'not_found' | 'fingerprint' | 'fingerprint_not_found'
   tone: 'success' | 'neutral'
-  /** The time in the sentence: that of the record, or of the verification. */
+  /**
+   * The time that the sentence states: that of the record, or of the verification where there is
+   * none.
+   */
   time: string
-  /** Determines the seal. Undefined without a record. */
+  /** The leaf hash of the record, which determines the seal. Undefined without a record. */
   leafHash: string | undefined
   /** Keys of further sentences: `adds.not_false`. */
   adds: readonly ('not_false' | 'no_file')[]
@@ -25,8 +28,9 @@ export interface VerdictDescription {
 }
 
 /**
- * Returns how to show an answer. An original precedes a reduced copy, and the first record later ones.
- * Without a file the words do not claim that a file is unchanged.
+ * Returns how to show an answer. Of several records, an original precedes a reduced copy, and an
+ * older record a later one. For a fingerprint without a file, the words do not claim that a file is
+ * unchanged.
  */
 export function describeVerdict(
   { verdict, at, findings }: AnswerLike,

@@ -2,11 +2,14 @@
 export interface LinePositions {
   /** The number of lines. */
   length: number
-  /** Returns where a line begins. `topOf(length)` is the height of the list. */
+  /**
+   * Returns the distance from the top of the list to the top of a line. `topOf(length)` is the
+   * height of the list.
+   */
   topOf(index: number): number
 }
 
-/** Measures a list. Calls `heightOf` once per line. */
+/** Measures the lines of a list. Calls `heightOf` once per line. */
 export function measureLines(length: number, heightOf: (index: number) => number): LinePositions {
   const tops = new Float64Array(length + 1)
   for (let index = 0; index < length; index++) {
@@ -15,7 +18,10 @@ export function measureLines(length: number, heightOf: (index: number) => number
   return { length, topOf: index => tops[Math.max(0, Math.min(length, index))] ?? 0 }
 }
 
-/** Returns the lines between two heights, in steps of eight, so that scrolling seldom redraws. */
+/**
+ * Returns the lines between two heights: from `start` up to, but not including, `end`. Rounds to
+ * multiples of eight lines, so that scrolling seldom redraws.
+ */
 export function visibleLines(
   lines: LinePositions,
   from: number,
@@ -27,7 +33,7 @@ export function visibleLines(
   return { start: Math.min(start, lines.length), end: Math.min(end, lines.length) }
 }
 
-/** Finds the line at a height by binary search. */
+/** Returns the line at a height, by binary search. */
 function lineAt(lines: LinePositions, height: number): number {
   let [low, high] = [0, lines.length]
   while (low < high) {

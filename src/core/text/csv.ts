@@ -1,11 +1,15 @@
-/** Matches the start of a spreadsheet formula, in half or full width, behind any number of quotes. */
+/**
+ * Matches the start of a spreadsheet formula, in half or full width, after any number of
+ * apostrophes.
+ */
 const formula = /^'*[=+\-@\t\r\0\uFF1D\uFF0B\uFF0D\uFF20]/
 
-/** Makes spreadsheets read a file as UTF-8. */
+/** Written at the start of a file, so that spreadsheets read it as UTF-8. */
 export const byteOrderMark = '\uFEFF'
 
 /**
- * Returns a record in the format of RFC 4180. A cell that a spreadsheet would compute gets a leading `'`.
+ * Returns a record in the format of RFC 4180. A cell that a spreadsheet would evaluate gets a
+ * leading `'`.
  * `['=1+1', 'a "b"', undefined]` → `'=1+1,"a ""b""",` and a line end
  */
 export function csvRecord(cells: readonly (string | number | undefined)[]): string {

@@ -29,7 +29,7 @@ export function formatSpeed(bytesPerSecond: number, locale: FormatLocale): strin
   return `${formatBytes(bytesPerSecond, locale)}/s`
 }
 
-/** Formats a share from 0 to 1 as `41%`, « 41 % ». Rounds down, so only a complete share is 100%. */
+/** Formats a ratio from 0 to 1 as `41%`, « 41 % ». Rounds down, so that only 1 becomes 100%. */
 export function formatPercent(share: number, locale: FormatLocale): string {
   // 0.29 × 100 is 28.999999999999996.
   const percent = Math.floor(Math.min(1, Math.max(0, share)) * 100 + 1e-9)
@@ -70,7 +70,7 @@ export function formatInstant(time: Date, locale: FormatLocale, zone?: string): 
   return `${local} (${time.toISOString().slice(0, 19).replace('T', ' ')}\u00a0UTC)`
 }
 
-/** Returns `UTC+05:30`, or `UTC` for an offset of zero. */
+/** Returns the offset of a time zone at a time: `UTC+05:30`, or `UTC` where it is zero. */
 function offsetOf(time: Date, zone: string | undefined): string {
   const format = formatOnce(`offset ${zone}`, () => {
     const options = { timeZoneName: 'longOffset' } as const
@@ -80,14 +80,16 @@ function offsetOf(time: Date, zone: string | undefined): string {
   return (name ?? 'GMT').replace('GMT', 'UTC').replace('+00:00', '')
 }
 
-/** Writes the first of a month as French does: « jeudi 1er mai ». Other days stay as they are. */
+/**
+ * Writes the first day of a month as French does: « jeudi 1er mai ». Returns other texts unchanged.
+ */
 export function withOrdinal(text: string, locale: FormatLocale): string {
   return locale === 'fr' ? text.replace(/(?<=^|\s)1(?=\s\p{L})/u, '1er') : text
 }
 
 export type TimeLeft = { unit: 'second' | 'minute' | 'hour' | 'day'; value: number }
 
-/** Rounds a remaining time to one unit, which a translation words. 95 → 2 minutes */
+/** Rounds a remaining time to one unit, for a translated sentence: 95 → 2 minutes */
 export function timeLeft(seconds: number): TimeLeft {
   if (seconds <= 50) return { unit: 'second', value: Math.max(5, Math.ceil(seconds / 5) * 5) }
   if (seconds < 59.5 * 60) return { unit: 'minute', value: Math.round(seconds / 60) }
@@ -103,7 +105,10 @@ export function formatCountdown(seconds: number): string {
 }
 
 const tags = { en: 'en-US', fr: 'fr-FR' }
-/** Widens narrow spaces: our typeface has none, and the browser's substitute is hardly visible. */
+/**
+ * Replaces narrow spaces by wider ones: our typeface has none, and the browser's substitute is
+ * hardly visible.
+ */
 function visibleSpace(text: string): string {
   return text.replaceAll('\u202f', '\u00a0')
 }

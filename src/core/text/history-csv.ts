@@ -1,6 +1,8 @@
 import { csvCell } from './csv.ts'
 
-/** Matches the first cells of a verification: id, kind, time, state, code and the empty name. */
+/**
+ * Matches the first cells of a verification's row: id, kind, time, state, code and an empty name.
+ */
 const check = /^([0-9a-f-]{36}),verify,([^,"]*),([^,"]*),([^,"]*),,/
 
 /** Adds the names of verified files to the CSV of a history. Only the browser knows these names. */

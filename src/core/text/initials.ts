@@ -7,7 +7,7 @@ export function initials(username: string): string {
     .join('')
 }
 
-/** Returns the first three letters, which fit in an avatar. */
+/** Returns the first three initials, which fit in an avatar. */
 export function shortInitials(initials: string): string {
   const letters = [...new Intl.Segmenter().segment(initials)]
   return letters

@@ -1,4 +1,4 @@
-/** Returns a text without case and accents, as searches compare it. `'Été.PDF'` → `'ete.pdf'` */
+/** Returns a text in lower case and without accents, for searches. `'Été.PDF'` → `'ete.pdf'` */
 export function foldText(text: string): string {
   return text
     .toLowerCase()

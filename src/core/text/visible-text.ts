@@ -1,6 +1,6 @@
-/** Direction controls, such as U+202E, reorder a text on the screen. */
+/** Direction controls, such as U+202E, change the order of the letters on the screen. */
 const directionControls = /\p{Bidi_Control}/u
-/** A visible character. U+3164 is a letter and U+2800 a symbol, but both are blank. */
+/** Matches a visible character. U+3164 is a letter and U+2800 a symbol, but both are blank. */
 const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
 
 export function hasDirectionControls(text: string): boolean {
@@ -12,7 +12,7 @@ export function isVisible(text: string): boolean {
 }
 
 /**
- * Returns a file name without direction controls, so that it cannot disguise its ending.
+ * Returns a file name without direction controls, which could disguise its extension.
  * `'a\u202Efdp.exe'` → `'afdp.exe'`
  */
 export function shownName(name: string): string {
