@@ -18,20 +18,18 @@ import {
   type TestApp,
   type TestPerson
 } from '../helpers/app.ts'
+import { domainOf, requestOf, uploadBytes } from '../helpers/cases.ts'
 import { makePerson } from '../helpers/mailed.ts'
 import {
   codeOf,
   codesOf,
-  domainOf,
   isUpload,
   makeAdmins,
   makeThings,
-  requestOf,
   routeOf,
   routes,
   rowOf,
-  snapshot,
-  uploadBytes
+  snapshot
 } from '../helpers/matrix.ts'
 
 const maxUploadBytes = 1_000_000

@@ -8,18 +8,9 @@ import { codesOf, openApi, sentCodes, streamFacts } from '../../src/contract/ope
 import en from '../../src/i18n/en/docs.json' with { type: 'json' }
 import fr from '../../src/i18n/fr/docs.json' with { type: 'json' }
 import { makeApp, type RawResponse, type TestApp } from '../helpers/app.ts'
+import { domainOf, requestOf, type Thing } from '../helpers/cases.ts'
 import { makePerson } from '../helpers/mailed.ts'
-import {
-  domainOf,
-  isUpload,
-  makeAdmins,
-  makeThings,
-  requestOf,
-  routeOf,
-  routes,
-  rowOf,
-  type Thing
-} from '../helpers/matrix.ts'
+import { isUpload, makeAdmins, makeThings, routeOf, routes, rowOf } from '../helpers/matrix.ts'
 
 interface Operation {
   operationId: string

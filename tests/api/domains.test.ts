@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getDomainConfig, updateDomain } from '../../src/contract/domains.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
-import { domainOf } from '../helpers/matrix.ts'
+import { domainOf } from '../helpers/cases.ts'
 
 const host = 'acme.localhost'
 

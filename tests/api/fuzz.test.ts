@@ -6,18 +6,17 @@ import { type Endpoint, pathParameters, type Stream } from '../../src/contract/e
 import { AppError, errorCodes } from '../../src/contract/errors.ts'
 import { getUser } from '../../src/contract/users.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../helpers/app.ts'
+import { requestOf, uploadBytes } from '../helpers/cases.ts'
 import { patience, times } from '../helpers/counts.ts'
 import {
   codeOf,
   codesOf,
   isUpload,
   makeThings,
-  requestOf,
   routeOf,
   routes,
   rowOf,
-  sessionOf,
-  uploadBytes
+  sessionOf
 } from '../helpers/matrix.ts'
 
 // E-01

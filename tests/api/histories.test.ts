@@ -18,9 +18,10 @@ import {
 import { changeKey, getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
+import { domainOf } from '../helpers/cases.ts'
 import { patience, seed, times } from '../helpers/counts.ts'
 import { makeKeys, type TestKeys } from '../helpers/keys.ts'
-import { domainOf, sessionOf } from '../helpers/matrix.ts'
+import { sessionOf } from '../helpers/matrix.ts'
 
 // B-03
 

@@ -6,31 +6,33 @@ import { getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { poolOf } from '../../src/server/db/open.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../helpers/app.ts'
+import {
+  domainOf,
+  type IdKind,
+  idKinds,
+  requestOf,
+  type Things,
+  uploadBytes
+} from '../helpers/cases.ts'
 import { mailToken, makeEmailChange, makePerson, makeSignUp } from '../helpers/mailed.ts'
 import {
   addTwin,
   codeOf,
   comparable,
   digestRows,
-  domainOf,
   dropRowSecurity,
-  type IdKind,
   idFieldsOf,
-  idKinds,
   isUpload,
   makeAdmins,
   makeThings,
   optionalFieldsOf,
-  requestOf,
   routeOf,
   routes,
   rowOf,
   rows,
   sessionOf,
   stripPredicates,
-  type Things,
   tablesOf,
-  uploadBytes,
   withoutPredicates
 } from '../helpers/matrix.ts'
 
@@ -345,9 +347,9 @@ test('leaks without both layers, so that the matrix proves something', async () 
 })
 
 test('has a row for every route and a thing for every id', () => {
-  expect(Object.keys(rows).sort(), 'rows of tests/helpers/matrix.ts').toEqual(names.toSorted())
+  expect(Object.keys(rows).sort(), 'rows of tests/api/<noun>.cases.ts').toEqual(names.toSorted())
   for (const name of names) {
-    const place = `ids of ${name} in tests/helpers/matrix.ts`
+    const place = `ids of ${name} in tests/api/<noun>.cases.ts`
     expect(Object.keys(rowOf(name).ids ?? {}).sort(), place).toEqual(idFieldsOf(routeOf(name)))
   }
   expect(actors).toHaveLength(11)

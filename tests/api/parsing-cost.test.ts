@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { takesBody } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
+import { domainOf } from '../helpers/cases.ts'
 import { patience } from '../helpers/counts.ts'
 import { heavyBodies, pathOf } from '../helpers/heavy-bodies.ts'
-import { domainOf, makeAdmins } from '../helpers/matrix.ts'
+import { makeAdmins } from '../helpers/matrix.ts'
 
 let app: TestApp
 let ada: TestPerson

@@ -1,197 +1,54 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type pg from 'pg'
 import * as z from 'zod/mini'
-import {
-  type Endpoint,
-  pathParameters,
-  type Stream,
-  takesBody
-} from '../../src/contract/endpoint.ts'
+import { type Endpoint, pathParameters, type Stream } from '../../src/contract/endpoint.ts'
 import { commonErrors, type ErrorCode, errorCodes } from '../../src/contract/errors.ts'
 import { endpoints, streams } from '../../src/contract/index.ts'
-import { getChallenge } from '../../src/contract/sessions.ts'
 import { readPayload } from '../../src/core/keys/access-token.ts'
 import { type Db, poolOf } from '../../src/server/db/open.ts'
-import { createSetupCode } from '../../src/server/domain/installation/setup.ts'
-import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
-import { makeKeys } from './keys.ts'
-import { mailToken, makeEmailChange, makePerson, makeSignUp, proofFor } from './mailed.ts'
+import * as accounts from '../api/accounts.cases.ts'
+import * as categories from '../api/categories.cases.ts'
+import * as cspReports from '../api/csp-reports.cases.ts'
+import * as deposits from '../api/deposits.cases.ts'
+import * as docs from '../api/docs.cases.ts'
+import * as domains from '../api/domains.cases.ts'
+import * as exports from '../api/exports.cases.ts'
+import * as health from '../api/health.cases.ts'
+import * as members from '../api/members.cases.ts'
+import * as requests from '../api/requests.cases.ts'
+import * as sessions from '../api/sessions.cases.ts'
+import * as setup from '../api/setup.cases.ts'
+import * as users from '../api/users.cases.ts'
+import * as verifications from '../api/verifications.cases.ts'
+import type { RawResponse, TestApp, TestPerson } from './app.ts'
+import { type Refusals, type Row, type Rows, type Stage, uploadBytes } from './cases.ts'
 
-/** Every route of the contract by its name; a route without a row below fails the tests. */
+/** Every route of the contract by its name; a route without a row in its noun's cases fails the tests. */
 export const routes: Record<string, Endpoint | Stream> = { ...endpoints, ...streams }
 
-/** What an id of a call names, seen from the caller. */
-export const idKinds = ['own', 'person', 'company', 'missing', 'malformed', 'empty'] as const
-export type IdKind = (typeof idKinds)[number]
-export type Thing =
-  | 'record'
-  | 'request'
-  | 'open request'
-  | 'upload'
-  | 'session'
-  | 'category'
-  | 'host'
-  | 'domain'
-  | 'member'
+/** The cases of each noun, which stand beside its tests. */
+const nouns: { rows: Rows; refusals?: (stage: Stage) => Refusals }[] = [
+  accounts,
+  categories,
+  cspReports,
+  deposits,
+  docs,
+  domains,
+  exports,
+  health,
+  members,
+  requests,
+  sessions,
+  setup,
+  users,
+  verifications
+]
 
-/** Ids of each thing: the caller's own, another person's, another company's, and three of nothing. */
-export type Things = Record<Thing, Record<IdKind, string>>
+export const rows: Record<string, Row> = Object.assign({}, ...nouns.map(noun => noun.rows))
 
-interface Row {
-  /** Everything a good call says apart from its ids, optional fields included. */
-  input?: (app: TestApp, person: TestPerson) => Promise<object> | object
-  /** Fields that name a thing. */
-  ids?: Record<string, Thing>
-  headers?: (app: TestApp, person: TestPerson) => Record<string, string>
-  body?: Uint8Array
-  /** An answer of success; the endpoint's own status when absent. */
-  status?: number
-  /** How an id of others is refused; `not_found` when absent. */
-  refusal?: ErrorCode
-  /** The input proves who calls, so everybody else is refused with this. */
-  proves?: ErrorCode
-  /** How an id out of form is refused; `invalid_input` when absent. */
-  malformed?: ErrorCode
-  /** The call ends the session or changes the thing, so each good one gets its own. */
-  spends?: 'session' | 'another session' | 'upload' | 'person'
-  /** Everybody of the company may use the thing that is the owner's own. */
-  shared?: true
-}
-
-export const uploadBytes = Buffer.alloc(64, 'matrix')
-const uploadDigest = createHash('sha256').update(uploadBytes).digest('hex')
-const tus = { 'tus-resumable': '1.0.0' }
-
-const historyFilter = {
-  kind: 'deposit',
-  state: 'done',
-  q: 'own',
-  from: '2020-01-01T00:00:00Z',
-  to: '2100-01-01T00:00:00+01:00'
-}
-
-const policyReport = {
-  type: 'csp-violation',
-  body: { effectiveDirective: 'script-src-elem', documentURL: 'http://acme.localhost/en' }
-}
-
-export const rows: Record<string, Row> = {
-  getUser: {},
-  updateUser: { input: () => ({ username: 'Ada King', locale: 'en' }) },
-  createUser: { input: signUpInput },
-  changeKey: { input: changeKeyInput, proves: 'challenge_invalid' },
-  readLink: { input: readLinkInput },
-  verifyEmail: { input: verifyEmailInput },
-  sendVerification: {},
-  activateUser: { input: activateUserInput },
-  requestReset: { input: () => ({ email: `person-${randomUUID()}@example.com` }) },
-  resetKey: { input: resetKeyInput },
-  changeEmail: { input: changeEmailInput, proves: 'challenge_invalid' },
-  confirmEmail: {
-    input: async (app, person) => ({ token: await makeEmailChange(app, person) }),
-    proves: 'mail_token_invalid'
-  },
-  deleteUser: { input: deleteUserInput, proves: 'challenge_invalid', spends: 'person' },
-  resendInvitation: { ids: { id: 'member' }, shared: true },
-  disableUser: { input: () => ({ reason: 'left' }), ids: { id: 'member' }, shared: true },
-  enableUser: { ids: { id: 'member' }, shared: true },
-  getChallenge: { input: () => ({ email: 'ada@example.com', purpose: 'login' }) },
-  logIn: { input: logInInput },
-  logOut: { input: () => ({ all: false }), spends: 'session' },
-  listSessions: {},
-  endSession: { ids: { id: 'session' }, spends: 'another session' },
-  getExport: { ids: { cursor: 'request' } },
-  listCategories: {},
-  createDeposit: {
-    input: depositInput,
-    ids: { category: 'category' },
-    headers: () => ({ 'idempotency-key': randomUUID() }),
-    refusal: 'category_unknown',
-    shared: true
-  },
-  putDeposit: {
-    input: () => ({ name: 'matrix.pdf', media_type: 'application/pdf' }),
-    ids: { category: 'category' },
-    headers: () => ({ 'idempotency-key': randomUUID() }),
-    body: uploadBytes,
-    status: 201,
-    refusal: 'category_unknown',
-    shared: true
-  },
-  getDeposit: { ids: { id: 'record' } },
-  createContentLink: { ids: { id: 'record' } },
-  listRequests: {
-    input: () => ({ scope: 'own', limit: 10, ...historyFilter }),
-    ids: { cursor: 'request', category: 'category' }
-  },
-  exportRequests: {
-    input: () => ({ locale: 'fr', ...historyFilter }),
-    ids: { category: 'category' },
-    shared: true
-  },
-  getRequest: { ids: { id: 'request' } },
-  getOpenUpload: { ids: { id: 'open request' } },
-  verify: { input: () => ({ items: [{ sha256: uploadDigest }] }) },
-  getHealth: {},
-  getSetup: { input: reopenSetup },
-  getDemo: { input: () => ({}) },
-  createOperator: { input: operatorInput },
-  getOpenApi: {},
-  getDocs: { status: 302 },
-  updateDomain: {
-    input: () => ({
-      name: 'Acme documents',
-      title: 'Acme',
-      public: true,
-      locale: 'en',
-      colors: {
-        dark: false,
-        background: '#ffffff',
-        surface: '#f4f4f4',
-        primary: '#114488',
-        secondary: '#335577',
-        success: '#116633',
-        warning: '#996600',
-        error: '#aa2222',
-        info: '#225588'
-      },
-      logo: '<svg xmlns="http://www.w3.org/2000/svg"/>',
-      favicon: '<svg xmlns="http://www.w3.org/2000/svg"/>',
-      contact: 'help@acme.example',
-      privacy: 'https://acme.example/privacy',
-      terms: 'https://acme.example/terms'
-    }),
-    ids: { id: 'domain' },
-    shared: true
-  },
-  getDomainConfig: { ids: { domain: 'host' }, refusal: 'unknown_domain', shared: true },
-  getDepositContent: { ids: { id: 'record' } },
-  headUpload: { ids: { id: 'upload' }, headers: () => tus, malformed: 'not_found' },
-  patchUpload: {
-    ids: { id: 'upload' },
-    headers: () => ({
-      ...tus,
-      'upload-offset': '0',
-      'content-type': 'application/offset+octet-stream'
-    }),
-    body: uploadBytes,
-    status: 204,
-    malformed: 'not_found',
-    spends: 'upload'
-  },
-  deleteUpload: {
-    ids: { id: 'upload' },
-    headers: () => tus,
-    status: 204,
-    malformed: 'not_found',
-    spends: 'upload'
-  },
-  streamRequests: {},
-  reportPolicy: {
-    headers: () => ({ 'content-type': 'application/reports+json' }),
-    body: Buffer.from(JSON.stringify([policyReport])),
-    status: 204
-  }
+/** Returns how each code that a route lists comes about. */
+export function refusalsOf(stage: Stage): Refusals {
+  return Object.assign({}, ...nouns.map(noun => noun.refusals?.(stage)))
 }
 
 export function routeOf(name: string): Endpoint | Stream {
@@ -202,7 +59,7 @@ export function routeOf(name: string): Endpoint | Stream {
 
 export function rowOf(name: string): Row {
   const row = rows[name]
-  if (!row) throw new Error(`${name} has no row in tests/helpers/matrix.ts`)
+  if (!row) throw new Error(`${name} has no row in tests/api/<noun>.cases.ts`)
   return row
 }
 
@@ -214,47 +71,6 @@ export function isUpload(route: Endpoint | Stream): boolean {
 /** Codes that a route may answer. */
 export function codesOf(route: Endpoint | Stream): ErrorCode[] {
   return [...commonErrors, ...route.errors]
-}
-
-/** One call as bytes on the wire, unchecked: `input` may be as wrong as a test likes. */
-export function requestOf(
-  route: Endpoint | Stream,
-  input: Record<string, unknown>,
-  headers: Record<string, string> = {},
-  body?: Uint8Array
-): RawRequest & { method: string; path: string } {
-  const rest = { ...input }
-  let path = route.path
-  for (const name of pathParameters(path)) {
-    path = path.replace(`{${name}}`, encodeURIComponent(wellFormed(rest[name])))
-    delete rest[name]
-  }
-  const { method } = route
-  if (route.kind === 'endpoint' && takesBody(route)) {
-    const body = JSON.stringify(rest)
-    // Node sends none by itself for this method
-    const length = method === 'DELETE' ? { 'content-length': String(Buffer.byteLength(body)) } : {}
-    return {
-      method,
-      path,
-      headers: { 'content-type': 'application/json', ...length, ...headers },
-      body
-    }
-  }
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(rest)) query.append(name, wellFormed(value))
-  const search = query.size > 0 ? `?${query}` : ''
-  const length = body ? { 'content-length': String(body.length) } : {}
-  return {
-    method,
-    path: `${path}${search}`,
-    headers: { ...length, ...headers },
-    ...(body ? { body } : {})
-  }
-}
-
-function wellFormed(value: unknown): string {
-  return String(value).toWellFormed()
 }
 
 /** The code of a refusal, or `undefined` where the answer is none. */
@@ -293,100 +109,6 @@ export function optionalFieldsOf(route: Endpoint | Stream): string[] {
   return Object.keys(properties).filter(name => !required.includes(name))
 }
 
-async function signUpInput(app: TestApp): Promise<object> {
-  const host = 'acme.localhost'
-  const email = `person-${randomUUID()}@example.com`
-  const { challenge: nonce } = await app.call(host, getChallenge, { email, purpose: 'signup' })
-  const public_key_jwt = makeKeys().publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
-  return { email, username: 'Ada', public_key_jwt, locale: 'fr' }
-}
-
-/** As if nobody had been made an operator yet. */
-async function reopenSetup(app: TestApp): Promise<object> {
-  await app.owner.query(`update "user" set permissions = '{}' where 'operator' = any (permissions)`)
-  return {}
-}
-
-async function operatorInput(app: TestApp): Promise<object> {
-  await reopenSetup(app)
-  const { code } = (await createSetupCode(app.deps)) ?? {}
-  return { ...(await signUpInput(app)), code, company: 'Acme', demo: 'keep' }
-}
-
-async function logInInput(app: TestApp, { host, email, keys }: TestPerson): Promise<object> {
-  const { challenge } = await app.call(host, getChallenge, { email })
-  return { email, challenge_response: keys.respond(challenge), device: 'none' }
-}
-
-/** The same key again, so that the person can go on to sign in. */
-async function changeKeyInput(app: TestApp, { host, email, keys }: TestPerson): Promise<object> {
-  const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
-  const proof = { aud: host, email, purpose: 'rekey', nonce: challenge } as const
-  return {
-    challenge_response: keys.respond(challenge),
-    public_key_jwt: keys.publicKeyJwt(proof)
-  }
-}
-
-async function readLinkInput(app: TestApp): Promise<object> {
-  return { token: await mailToken(app, 'verify', await makeSignUp(app)), purpose: 'verify' }
-}
-
-async function verifyEmailInput(app: TestApp): Promise<object> {
-  const waiting = await makeSignUp(app)
-  const token = await mailToken(app, 'verify', waiting)
-  const public_key_jwt = await proofFor(app, 'verify', { ...waiting, token })
-  return { token, public_key_jwt, username: 'Ada' }
-}
-
-async function activateUserInput(app: TestApp): Promise<object> {
-  const invited = await makePerson(app, true)
-  const token = await mailToken(app, 'activate', invited)
-  const public_key_jwt = await proofFor(app, 'activate', { ...invited, token })
-  return { token, username: 'Ada', public_key_jwt, locale: 'fr' }
-}
-
-async function resetKeyInput(app: TestApp): Promise<object> {
-  const person = await makePerson(app)
-  const token = await mailToken(app, 'reset', person)
-  return { token, public_key_jwt: await proofFor(app, 'reset', { ...person, token }) }
-}
-
-async function changeEmailInput(app: TestApp, person: TestPerson): Promise<object> {
-  const { host, email: present, keys } = person
-  const email = `person-${randomUUID()}@example.com`
-  const { challenge: nonce } = await app.call(host, getChallenge, {
-    email: present,
-    purpose: 'rekey'
-  })
-  const public_key_jwt = makeKeys().publicKeyJwt({ aud: host, email, purpose: 'email', nonce })
-  return { email, challenge_response: keys.respond(nonce), public_key_jwt }
-}
-
-async function deleteUserInput(app: TestApp, { host, email, keys }: TestPerson): Promise<object> {
-  const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
-  return { challenge_response: keys.respond(challenge) }
-}
-
-function depositInput(): object {
-  const picture = { bytes: uploadBytes.length, w: 4, h: 4, type: 'image/jpeg' }
-  return {
-    name: 'matrix.jpg',
-    size: uploadBytes.length,
-    media_type: 'image/jpeg',
-    original: 'ab'.repeat(32),
-    stored: uploadDigest,
-    again: true,
-    transform: {
-      kind: 'image-recompress',
-      quality: 70,
-      tool: 'vidimus/1 canvas',
-      from: { ...picture, bytes: 3_000_000 },
-      to: picture
-    }
-  }
-}
-
 /** A recorded deposit with its ids, and two uploads left open. */
 export async function makeThings(app: TestApp, person: TestPerson, name: string) {
   const bytes = randomBytes(500)
@@ -411,11 +133,6 @@ export function sessionOf(token: string): string {
 /** Everybody may do what administrators may, so that calls of theirs are tried as all others. */
 export async function makeAdmins(owner: pg.Pool): Promise<void> {
   await owner.query(`update "user" set permissions = '{admin}'`)
-}
-
-export async function domainOf(owner: pg.Pool, host: string): Promise<string> {
-  const { rows: found } = await owner.query('select id from domain where host = $1', [host])
-  return found[0].id
 }
 
 /** Names of all tables, and of those that hold rows of companies. */
