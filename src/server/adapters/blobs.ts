@@ -7,11 +7,12 @@ import { parseCompanyId } from '../db/scope.ts'
 import type { Blobs, CompanyId, FileDigest, StagedFile } from '../domain/deps.ts'
 
 /**
- * Stores documents as files:
- * - `staging/<company>/<upload>` during the upload, with `.<generation>` behind it after another process
- *   has taken over the writing,
- * - `blobs/<company>/<aa>/<tag>` once kept. Both are on one file system, so keeping a file is a rename.
- * - `removed/<company>` notes that the company's files must be deleted.
+ * Stores documents as files below `directory`:
+ * - `staging/<company>/<upload>` while the upload is in progress, with the suffix `.<generation>`
+ *   after another process has taken over the writing,
+ * - `blobs/<company>/<aa>/<tag>` after the upload is complete. Both folders are on one file system,
+ *   so that `keep` can rename the file.
+ * - `removed/<company>` marks that the company's files must be deleted.
  */
 export function openBlobs(directory: string): Blobs {
   const staged = (file: StagedFile) => join(directory, 'staging', file.company_id, nameOf(file))
@@ -25,7 +26,7 @@ export function openBlobs(directory: string): Blobs {
     stagingFile: staged,
     sizeStaged: async file => (await find(staged(file)))?.size,
     async takeOverStaged(file) {
-      // the previous process may have died before it copied the file it had taken over
+      // the previous process may have died before it copied the file that it had taken over itself
       for (let generation = file.generation - 1; generation >= 0; generation--) {
         const before = staged({ ...file, generation })
         try {
@@ -53,7 +54,8 @@ export function openBlobs(directory: string): Blobs {
       const [coming, there] = await Promise.all([find(source), find(target)])
       const isIntact = there && there.ino !== damaged && coming && there.size === coming.size
       if (isIntact) await rm(source)
-      // no source: a crash came between rename and commit, and the file is already in place
+      // if there is no source, a crash came between rename and commit, and the target is already in
+      // place
       else if (coming || !there) await rename(source, target)
       await sync(dirname(target))
     },
@@ -90,7 +92,7 @@ export function openBlobs(directory: string): Blobs {
     },
     async read(company, tag, range) {
       const file = await open(kept(company, tag), 'r')
-      // as: Node declares its web streams apart from the platform's
+      // as: Node's type of a web stream differs from the platform's
       return Readable.toWeb(file.createReadStream(range)) as ReadableStream<Uint8Array<ArrayBuffer>>
     },
     async discardKept(company, tag) {
@@ -116,13 +118,16 @@ export function openBlobs(directory: string): Blobs {
   }
 }
 
-/** Returns the name of a staged file: `A…A`, `A…A.1`. Checks the id again, because it is part of a path. */
+/**
+ * Returns the file name of a staged file: `A…A`, or `A…A.1` for generation 1. Throws for an invalid
+ * id, because the name becomes part of a path.
+ */
 function nameOf({ id, generation }: StagedFile): string {
   if (!/^[A-Za-z0-9_-]{22}$/.test(id)) throw new Error('an upload id has 22 characters')
   return generation === 0 ? id : `${id}.${generation}`
 }
 
-/** Reverses `nameOf`. */
+/** Parses a file name of the form that `nameOf` returns. Returns undefined for other names. */
 function stagedOf(company_id: CompanyId, name: string): StagedFile | undefined {
   const [, id, generation = '0'] = /^([A-Za-z0-9_-]{22})(?:\.([1-9]\d{0,8}))?$/.exec(name) ?? []
   return id === undefined ? undefined : { company_id, id, generation: Number(generation) }
@@ -165,7 +170,7 @@ async function digest(path: string): Promise<FileDigest | undefined> {
   }
 }
 
-/** Flushes a file, or the entries of a folder, to the disk. */
+/** Flushes a file, or the entries of a folder, to disk. */
 async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
@@ -175,7 +180,7 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-/** Creates a folder and its missing parents below `root` and flushes each entry to the disk. */
+/** Creates a folder and its missing parents below `root`. Flushes each new folder entry to disk. */
 async function makeDurable(folder: string, root: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 })
   if (first === undefined) return

@@ -18,12 +18,18 @@ import { signEs256 } from '../domain/es256.ts'
 export interface KeysOptions {
   /** Folder of the key files. */
   directory: string
-  /** Id of the root secret in the database. Undefined for an empty database; only then keys are created. */
+  /**
+   * Id of the root secret that the database records. Undefined for an empty database. Keys are only
+   * created for an empty database.
+   */
   recordedKekId: string | undefined
   clock: () => Date
 }
 
-/** Thrown where the keys are wrong, which would lock everybody out. The message says what to do. */
+/**
+ * Thrown when key files are missing, damaged or readable by others. With wrong keys nobody could
+ * sign in. The message says what to do.
+ */
 class KeysRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -31,7 +37,7 @@ class KeysRefused extends Error {
   }
 }
 
-/** Opens the installation's secrets and creates them at the first start. */
+/** Opens the installation's secrets. Creates them at the first start. */
 export async function openKeys({ directory, recordedKekId, clock }: KeysOptions): Promise<Keys> {
   if (recordedKekId === undefined) await mkdir(directory, { recursive: true, mode: 0o700 })
   await refuseLooseMode(directory, '0700')
@@ -41,12 +47,15 @@ export async function openKeys({ directory, recordedKekId, clock }: KeysOptions)
   return keysOf(secret, tokenKeys, { directory, clock })
 }
 
-/** Delay before a new token key signs, so that every process knows it by then. */
+/**
+ * Minutes between the creation of a token key and its first signature. By then every process has
+ * loaded it.
+ */
 const announcedMinutes = 10
-/** After this time every token of a replaced key has expired. */
+/** Hours after which every token of a replaced key has expired. */
 const replacedHours = 24
 
-/** Creates a token key that signs from ten minutes on. Running processes find it by themselves. */
+/** Creates a token key that signs from ten minutes on. Running processes load it by themselves. */
 export async function rotateTokenKey({
   directory,
   clock
@@ -83,7 +92,10 @@ function keysOf(
     repetition: derive('repetition')
   }
   let newestFirst = sorted(found)
-  /** Keeps the key object of a known id, because caches of verified proofs compare objects. */
+  /**
+   * Reuses the key object of a key id that is already loaded, because caches of verified tokens
+   * compare key objects.
+   */
   const sameAsBefore = (read: TokenKey): TokenKey => {
     const known = newestFirst.find(({ kid }) => kid === read.kid)
     return known ? { ...read, verifying: known.verifying } : read
@@ -171,7 +183,7 @@ async function readRootSecret(directory: string, name: string): Promise<Buffer> 
   return secret
 }
 
-/** Returns the first 8 hex digits of the SHA-256. */
+/** Returns the id of a secret: the first 8 hex digits of its SHA-256. */
 function idOf(secret: Buffer): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 8)
 }
@@ -198,7 +210,7 @@ async function openTokenKeys(
   if (found.length === 0 && !make) {
     throw new KeysRefused(`${directory} holds no token key: put back the copy of your keys`)
   }
-  // the first key is valid at once, whatever the clock says
+  // the first key is valid at once, whatever time the clock shows
   if (found.length === 0) return [await importTokenKey(await makeTokenKey(directory, new Date(0)))]
   return Promise.all(found.map(name => readTokenKey(directory, name)))
 }
@@ -245,7 +257,7 @@ async function importTokenKey(file: TokenKeyFile): Promise<TokenKey> {
   return {
     kid,
     notBefore: Date.parse(file.not_before),
-    // not by Web Crypto, whose thread switch takes longer than signing
+    // not with Web Crypto, whose switch to another thread takes longer than the signature
     sign: text => signEs256(key, text),
     verifying: await crypto.subtle.importKey('jwk', { kty, crv, x, y }, curve, true, ['verify'])
   }
@@ -263,7 +275,7 @@ async function readSecret(directory: string, name: string): Promise<string> {
   })
 }
 
-/** Writes a file atomically, also across a power cut: a partial root secret would lock everybody out. */
+/** Writes a file atomically and durably. A partly written root secret would lock everybody out. */
 async function writeSecret(directory: string, name: string, text: string): Promise<void> {
   const draft = join(directory, `.${name}.${randomBytes(6).toString('hex')}`)
   const file = await open(draft, 'wx', 0o600)
@@ -286,7 +298,7 @@ async function refuseLooseMode(path: string, allowed: '0700' | '0600'): Promise<
   const found = await stat(path).catch(cause => {
     throw new KeysRefused(`${path} is missing: put back the copy of your keys`, { cause })
   })
-  // Windows has no such modes
+  // Windows has no such permission bits
   if (process.platform === 'win32' || (found.mode & 0o077) === 0) return
   throw new KeysRefused(`${path} is open to others: chmod ${allowed} ${path}`)
 }

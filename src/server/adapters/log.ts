@@ -1,7 +1,10 @@
 import { pino } from 'pino'
 import type { Log } from '../domain/deps.ts'
 
-/** Returns a log that writes JSON lines to standard output. It removes fields that could contain secrets. */
+/**
+ * Returns a log that writes JSON lines to standard output. Removes fields that could contain
+ * secrets.
+ */
 export function createLog(level: string): Log {
   return pino({
     level,
@@ -30,7 +33,10 @@ export function createLog(level: string): Log {
   })
 }
 
-/** Returns message, code and stack. Omits the `detail` of a database error, which quotes the row. */
+/**
+ * Returns message, code and stack of an error. Omits the `detail` of a database error, which quotes
+ * values of the row.
+ */
 function describe(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) }
   return {

@@ -6,7 +6,7 @@ import type { Letter } from '../domain/deps.ts'
 
 const words = { en, fr }
 
-/** Returns subject and plain text. The text has every sentence of the HTML. */
+/** Returns the subject and plain text of a letter. The text contains every sentence of the HTML. */
 export function mailText(letter: Letter): { subject: string; text: string } {
   const { title, paragraphs, button, footer } = partsOf(letter)
   const text = [title, ...paragraphs, `${button}\n${letter.link}`, `-- \n${footer}`].join('\n\n')
@@ -14,8 +14,8 @@ export function mailText(letter: Letter): { subject: string; text: string } {
 }
 
 /**
- * Returns the HTML of a letter in the company's colours, without pictures or remote content. Styles are
- * inline, because mail programs drop others.
+ * Returns the HTML of a letter in the company's colors, without pictures or remote content. Styles
+ * are inline, because mail programs ignore style sheets.
  */
 export function mailHtml(letter: Letter): string {
   const { title, paragraphs, button, footer } = partsOf(letter)

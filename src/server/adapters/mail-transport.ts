@@ -6,14 +6,17 @@ import type { Letter, Log, MailSender } from '../domain/deps.ts'
 import { mailHtml, mailText } from './mail-text.ts'
 
 interface MailOptions {
-  /** Without a mail server, mails are written to `outbox`. */
+  /**
+   * The mail server and the sender address. Without them, mails are written to the folder `outbox`.
+   */
   smtp: { url: string; from: string } | undefined
   outbox: string
   log: Log
 }
 
 /**
- * Creates the sender of mails: through the operator's mail server, or into a folder for developers.
+ * Returns the object that sends mails: through the operator's mail server, or into a folder if
+ * there is none.
  */
 export async function openMailSender({ smtp, outbox, log }: MailOptions): Promise<MailSender> {
   if (smtp) return viaServer(smtp)
@@ -21,10 +24,10 @@ export async function openMailSender({ smtp, outbox, log }: MailOptions): Promis
   return intoFolder(outbox, log)
 }
 
-/** An unreachable server must not delay other work. */
+/** Timeouts in milliseconds, so that an unreachable mail server does not delay other work. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 
-/** Connections are reused while there are letters, because connecting costs more than sending. */
+/** Keeps connections open while there are letters, because connecting takes longer than sending. */
 const pool = { pool: true, maxConnections: 4, idleTimeout: 1000, maxRequeues: 0 } as const
 
 function viaServer({ url, from }: { url: string; from: string }): MailSender {
@@ -36,7 +39,7 @@ function viaServer({ url, from }: { url: string; from: string }): MailSender {
         return 'sent'
       } catch (error) {
         const { code = '', responseCode = 0, message = '' } = Object(error)
-        // this address or letter is refused permanently; other errors may pass
+        // the server refuses this address or letter permanently; other errors may be temporary
         const isFinal = responseCode >= 500 && ['EENVELOPE', 'EMESSAGE'].includes(code)
         if (isFinal) return 'refused'
         if (code === 'ETLS') {
@@ -49,14 +52,17 @@ function viaServer({ url, from }: { url: string; from: string }): MailSender {
             'the certificate of the mail server is signed by nobody known: name its authority in NODE_EXTRA_CA_CERTS'
           )
         }
-        // without the server's message, which may name people
+        // without the server's message, which may contain names of people
         throw new Error(`the mail server did not take it: ${code} ${responseCode || ''}`.trim())
       }
     }
   }
 }
 
-/** Requires TLS for a remote server, because mails contain links that open accounts. */
+/**
+ * Returns the options that require TLS for a remote server, because mails contain links that open
+ * accounts.
+ */
 function encryption(url: string): { requireTLS?: true } {
   const { protocol, hostname, searchParams } = new URL(url)
   const isHere = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname)
@@ -83,7 +89,10 @@ function intoFolder(outbox: string, log: Log): MailSender {
   }
 }
 
-/** Letters contain only our own text, so nodemailer may not read files or fetch addresses. */
+/**
+ * Options that forbid nodemailer to read files or fetch URLs. Letters contain only our own text and
+ * need neither.
+ */
 const closed = { disableFileAccess: true, disableUrlAccess: true }
 
 function messageOf(letter: Letter, address: string): SendMailOptions {
@@ -96,7 +105,7 @@ function messageOf(letter: Letter, address: string): SendMailOptions {
     html: mailHtml(letter),
     messageId: `<${letter.id}@${letter.from.host}>`,
     headers: {
-      // prevents out-of-office replies
+      // tells mail servers not to send out-of-office replies
       'Auto-Submitted': 'auto-generated',
       'Content-Language': letter.locale
     }

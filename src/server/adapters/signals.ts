@@ -4,8 +4,9 @@ import type { CompanyId, PersonKey, Signal, Signals } from '../domain/deps.ts'
 
 /**
  * Creates the signals between the parts of a process. With `notifications`, signals of events,
- * sessions, writers and domains also reach the other processes on the database. Signals of uploads
- * and mails stay here, because the process that accepts an upload or a mail also finishes it.
+ * sessions, writers and domains also reach the other processes that use the database. Signals of
+ * uploads and mails stay in this process, because the process that accepts an upload or a mail also
+ * completes it.
  */
 export function createSignals(notifications?: Pick<Notifications, 'send' | 'listen'>): Signals {
   const events = signal<PersonKey>(key => notifications?.send(`events ${key.company} ${key.user}`))
@@ -19,7 +20,7 @@ export function createSignals(notifications?: Pick<Notifications, 'send' | 'list
   const missed = signal<void>()
   notifications?.listen({
     text(text) {
-      // any database user can notify, so malformed texts are ignored
+      // any database user can send notifications, so malformed texts are ignored
       const [name, first = '', second] = text.split(' ')
       if (name === 'domains') domains.deliver(first)
       const company = parseCompanyId(first)

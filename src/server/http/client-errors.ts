@@ -13,7 +13,10 @@ const sentences: Partial<Record<ErrorCode, string>> = {
   request_timeout: 'The head of the request came too slowly'
 }
 
-/** Answers requests that Node cannot parse, with the format and headers of other errors. */
+/**
+ * Answers requests that Node cannot parse, in the format and with the headers of other error
+ * responses.
+ */
 export function answerClientErrors(server: Server, headers: Record<string, string>): void {
   const underWay = new WeakMap<Duplex, Set<ServerResponse>>()
   const follow = ({ socket }: { socket: Duplex }, response: ServerResponse) => {
@@ -24,7 +27,7 @@ export function answerClientErrors(server: Server, headers: Record<string, strin
   server.on('request', follow)
   server.on('checkContinue', follow)
   server.on('clientError', (error: Error & { code?: string; rawPacket?: Buffer }, socket) => {
-    // an answer has already begun
+    // a response is already being written on this connection
     const hasBegun = [...(underWay.get(socket) ?? [])].some(({ headersSent }) => headersSent)
     if (!socket.writable || hasBegun || error.code === 'ECONNRESET') return void socket.destroy()
     const code = codes[error.code ?? ''] ?? 'malformed_request'
@@ -33,7 +36,10 @@ export function answerClientErrors(server: Server, headers: Record<string, strin
   })
 }
 
-/** Writes a problem document for callers of the API, and plain text for others. */
+/**
+ * Returns the raw HTTP response: with a problem document for the API, with plain text for page
+ * hosts.
+ */
 function answerOf(refusal: AppError, headers: Record<string, string>, hasProblem: boolean): string {
   const words = STATUS_CODES[refusal.status] ?? ''
   const body = hasProblem ? JSON.stringify(toProblem(refusal)) : `${words}\n`
@@ -48,7 +54,7 @@ function answerOf(refusal: AppError, headers: Record<string, string>, hasProblem
   return `HTTP/1.1 ${refusal.status} ${words}\r\n${lines.join('')}\r\n${body}`
 }
 
-/** Returns whether the unparsed bytes name a host that begins with `api.`. */
+/** Returns whether the bytes of an unparsed request contain a host name that begins with `api.`. */
 function isForApi(packet: Buffer | undefined): boolean {
   return /\r\nhost:[ \t]{0,9}api\./i.test(packet?.toString('latin1', 0, 65_536) ?? '')
 }

@@ -5,27 +5,38 @@ import { countedNetworks } from '../domain/ip-addresses.ts'
 import { createLogThrottle } from './log-throttle.ts'
 
 export interface ConnectionRules {
-  /** The most connections at a time. Further ones are closed at once. */
+  /** The most connections at the same time. Further ones are closed at once. */
   total: number
-  /** The most connections of one network. */
+  /** The most connections of one network: an IPv4 address, or an IPv6 /64. */
   perAddress: number
-  /** Whether many people share this peer, so that it is not counted as one network. */
+  /**
+   * Returns whether many people connect from this address. If so, `perAddress` does not apply to
+   * it.
+   */
   isShared(address: string): boolean
-  /** How long bytes may wait for a client that reads nothing. */
+  /**
+   * How long sent bytes may wait for a client that reads nothing, in milliseconds; 30 seconds by
+   * default.
+   */
   stallMs?: number
 }
 
-/** The state of a server's connections. */
+/** Reports whether a server still accepts connections. */
 export interface Connections {
-  /** Returns whether there is room for more connections and none was refused lately. */
+  /**
+   * Returns whether there is room for more connections and none was refused for lack of room lately.
+   */
   hasRoom(): boolean
 }
 
 const usualStallMs = 30_000
-/** A refused connection counts as recent for this long. */
-const turnedAwayMs = 10_000
+/** How long a refused connection counts as recent. */
+const refusedMs = 10_000
 
-/** Limits the connections of a server, in total and by network, and ends those whose client stops reading. */
+/**
+ * Limits the connections of a server, in total and for each network. Closes connections whose
+ * client has stopped reading.
+ */
 export function watchConnections(
   server: Server,
   { total, perAddress, isShared, stallMs = usualStallMs }: ConnectionRules,
@@ -34,14 +45,14 @@ export function watchConnections(
   const open = new Set<Socket>()
   const byNetwork = new Map<string, number>()
   const stalls = new Map<Socket, Stall>()
-  let turnedAwayAt = Number.NEGATIVE_INFINITY
+  let refusedAt = Number.NEGATIVE_INFINITY
   const noteTurnedAway = createLogThrottle((turnedAway, reason: string) => {
     log.warn({ reason, connections: open.size, turnedAway }, 'connections were turned away')
   })
 
   server.maxConnections = total
   server.on('drop', () => {
-    turnedAwayAt = performance.now()
+    refusedAt = performance.now()
     noteTurnedAway('all are in use')
   })
   server.on('connection', (socket: Socket) => {
@@ -69,7 +80,7 @@ export function watchConnections(
     const now = performance.now()
     for (const socket of open) {
       const before = stalls.get(socket)
-      // nothing waits while an answer is still being computed
+      // nothing waits to be sent while the response is still being computed
       if (socket.writableLength === 0) stalls.delete(socket)
       else if (before === undefined || hasMoved(socket, before)) {
         stalls.set(socket, { left: unsent(socket), written: socket.bytesWritten, since: now })
@@ -80,11 +91,11 @@ export function watchConnections(
   server.once('close', () => clearInterval(timer))
 
   return {
-    hasRoom: () => open.size < total && performance.now() - turnedAwayAt > turnedAwayMs
+    hasRoom: () => open.size < total && performance.now() - refusedAt > refusedMs
   }
 }
 
-/** The state of a socket when its bytes last moved. */
+/** What a socket had sent when its bytes last moved, and when that was. */
 interface Stall {
   left: number
   written: number
@@ -95,9 +106,9 @@ function hasMoved(socket: Socket, { left, written }: Stall): boolean {
   return socket.bytesWritten !== written || unsent(socket) !== left
 }
 
-/** Returns the bytes that wait to be sent. */
+/** Returns the number of bytes that wait to be sent. */
 function unsent(socket: Socket): number {
-  // only the handle knows how much of a large chunk has been sent
+  // only the handle knows how much of a large chunk has already been sent
   const handle: unknown = Reflect.get(socket, '_handle')
   return socket.writableLength + Number(Object(handle).writeQueueSize ?? 0)
 }

@@ -1,23 +1,24 @@
 import type { PresentCompanies } from '../../core/present-companies.ts'
 
 /**
- * The most requests that one company begins in one turn of the event loop, alone and beside others.
+ * The most requests of one company that begin in one turn of the event loop: while no other company
+ * is active, and while others are.
  */
 const beginsAlone = 16
 const beginsWhenContended = 1
 
 export interface EventLoopShares {
   /**
-   * Resolves when a request of this company may begin. Returns `undefined` where it may begin at
-   * once.
+   * Returns a promise that resolves when a request of this company may begin, or `undefined` if it
+   * may begin at once.
    */
   wait(company: string): Promise<void> | undefined
 }
 
 /**
  * Divides each turn of the event loop between companies. If one company sends a thousand requests
- * at once, the request of another one waits only for a few of them. Notes each company in
- * `present`.
+ * at once, a request of another company waits only for a few of them. Notes the company of each
+ * request in `present`.
  */
 export function createEventLoopShares(present: PresentCompanies): EventLoopShares {
   const begun = new Map<string, number>()

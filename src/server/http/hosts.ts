@@ -8,8 +8,8 @@ import {
 } from '../domain/ip-addresses.ts'
 
 /**
- * Returns the host of a request, which decides the company. Returns undefined for several Host headers,
- * an absolute or unusual target, and an invalid name or port.
+ * Returns the host name of a request, which decides its company. Returns undefined for several Host
+ * headers, for a target that does not begin with `/`, and for an invalid name or port.
  * `'Docs.Acme.fr:443'` → `'docs.acme.fr'`
  */
 export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined {
@@ -29,15 +29,16 @@ export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined
 }
 
 /**
- * Returns whether proxies read the path as we do: nothing is percent-encoded, and no segment is empty or
- * made of dots. Otherwise a proxy's rule for `/user` would miss `/x/%2e%2e/user` and `/%75ser`.
+ * Returns whether a proxy reads the path exactly as this server does: nothing is percent-encoded,
+ * and no segment is empty, `.` or `..`. Otherwise a proxy's rule for `/user` would miss
+ * `/x/%2e%2e/user` and `/%75ser`.
  */
 export function hasPlainPath(target: string): boolean {
   const path = target.split('?', 1)[0] ?? ''
   return /^[\w.~!$&'()*+,;=:@/-]+$/.test(path) && !/\/\/|\/\.{1,2}(?:\/|$)/.test(path)
 }
 
-/** Parsed headers. A service has few hosts, so each is parsed once. */
+/** Host names by Host header. A service has few hosts, so each header is parsed once. */
 const read = new Map<string, string | undefined>()
 const maxRead = 1000
 
@@ -48,7 +49,7 @@ function hostIn(header: string): string | undefined {
   return host
 }
 
-/** Answers a request for an unknown host. Does not reveal which hosts exist. */
+/** Refuses a request for an unknown host. The response does not reveal which hosts exist. */
 export function refuseHost(
   response: ServerResponse,
   status: 400 | 421 | 503,
@@ -67,7 +68,10 @@ export function refuseHost(
 
 export type AddressReader = (request: IncomingMessage) => string
 
-/** Returns a function that reads the client's address: the peer, or behind trusted proxies the last other hop. */
+/**
+ * Returns a function that returns the client's address: the address of the connection or, behind
+ * trusted proxies, the last one in `X-Forwarded-For` that is not a trusted proxy.
+ */
 export function createAddressReader(trustedProxies: string[]): AddressReader {
   const trusted = trustedProxies.map(parseTrustedNetwork)
   return request => {
@@ -83,7 +87,9 @@ export function createAddressReader(trustedProxies: string[]): AddressReader {
   }
 }
 
-/** Parses an entry of `TRUSTED_PROXIES`. Throws where it is not a network or contains every address. */
+/**
+ * Parses an entry of `TRUSTED_PROXIES`. Throws if it is not a network or contains every address.
+ */
 export function parseTrustedNetwork(network: string): AddressRange {
   const range = parseNetwork(network)
   if (!range) {
@@ -99,7 +105,10 @@ export function parseTrustedNetwork(network: string): AddressRange {
   return range
 }
 
-/** Returns a function that tells whether many people share a peer: a trusted proxy or this machine. */
+/**
+ * Returns a function that tells whether many people connect from an address: the address of a
+ * trusted proxy or of this machine.
+ */
 export function createSharedPeers(trustedProxies: string[]): (address: string) => boolean {
   const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)
   return address => isWithin(normalizeAddress(address) ?? '', shared)

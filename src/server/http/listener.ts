@@ -23,14 +23,14 @@ export interface ListenerOptions {
   app: Api
   uploads: Uploads
   addressOf: AddressReader
-  /** Which companies are at work; the listener notes them. */
+  /** Records which companies are active. The listener notes the company of each request here. */
   present: PresentCompanies
   log: Log
-  /** The least speed of a body. */
+  /** The slowest accepted speed of a request body. */
   slowest?: Pace
-  /** How long the head of a request may take. */
+  /** How long the headers of a request may take, in milliseconds. */
   headMs?: number
-  /** The headers of every answer of the API. */
+  /** The headers of every response of the API. */
   headers?: Record<string, string>
 }
 
@@ -56,7 +56,7 @@ export function createListener(options: ListenerOptions): Server {
         }
       })
       const response = outgoing as ServerResponse // as: likewise
-      // an error or a HEAD answers something else
+      // a response to HEAD and an error response do not contain this text
       if (taken?.answer === answer) {
         write(taken.text, response, answer)
         return RESPONSE_ALREADY_SENT
@@ -111,7 +111,7 @@ export function createListener(options: ListenerOptions): Server {
       maxHeaderSize: 16 * 1024,
       headersTimeout: headMs,
       connectionsCheckingInterval: headMs,
-      // 5 GB in one call need time, so there is no limit: `cutSlowBody` checks the speed
+      // no limit, because one call may send 5 GB; `cutSlowBody` checks the speed instead
       requestTimeout: 0,
       keepAliveTimeout: 75_000
     },
@@ -119,7 +119,7 @@ export function createListener(options: ListenerOptions): Server {
   )
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     queue.enqueue(request, response, () => {
-      // `PUT /deposit` requests the bytes once it has a slot
+      // `PUT /deposit` asks the client for the body later, when it has an upload slot
       if (!isDirectUpload(request)) response.writeContinue()
       serve(request, response)
     })
@@ -133,7 +133,10 @@ function write(text: string, response: ServerResponse, { status, headers }: Resp
   response.writeHead(status, { ...Object.fromEntries(headers), ...length }).end(text)
 }
 
-/** Writes an event stream to its connection. Thousands are open, so each must use little memory. */
+/**
+ * Writes an event stream to its connection. Thousands are open at the same time, so each must use
+ * little memory.
+ */
 function pour(stream: EventStream, response: ServerResponse, { status, headers }: Response): void {
   response.writeHead(status, Object.fromEntries(headers))
   response.on('close', () => stream.close())
@@ -142,7 +145,7 @@ function pour(stream: EventStream, response: ServerResponse, { status, headers }
   stream.start({ write: text => response.write(text), end: () => response.end() })
 }
 
-/** Answers failures that happen before the company is known. */
+/** Sends the error response of a call that failed before its company was known. */
 async function refuseCall(
   response: ServerResponse,
   error: unknown,

@@ -1,6 +1,9 @@
 const reportEveryMs = 60_000
 
-/** Counts frequent incidents. Reports the first at once, and then the number at most once a minute. */
+/**
+ * Returns a function that counts frequent incidents and calls `report`: at once for the first one,
+ * then at most once a minute with the number since.
+ */
 export function createLogThrottle<Fact>(
   report: (count: number, last: Fact) => void
 ): (fact: Fact) => void {

@@ -2,16 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface RequestQueue {
-  /** Runs `serve` after the earlier requests of the connection have been answered. */
+  /** Calls `serve` when the earlier requests of the same connection have been answered. */
   enqueue(request: IncomingMessage, response: ServerResponse, serve: () => void): void
 }
 
 /**
- * Serves the requests of a connection one at a time. A client may send thousands before it reads an
- * answer, and Node emits each at once. So reading pauses while a request waits.
+ * Serves the requests of a connection one after the other. A client may send thousands of requests
+ * before it reads a response, and Node emits each one at once. So reading from the connection
+ * pauses while a request waits.
  */
 export function createRequestQueue(): RequestQueue {
-  /** The waiting requests of each connection that is being served. */
+  /** The requests of each connection that wait or are being served. */
   const queues = new WeakMap<Socket, (() => void)[]>()
   return {
     enqueue(request, response, serve) {
@@ -27,7 +28,7 @@ export function createRequestQueue(): RequestQueue {
         return
       }
       queue.push(begin)
-      // later, because the parser resumes the socket after each request
+      // in the next tick, because the parser resumes the socket after each request
       if (queue.length === 1) process.nextTick(() => queue.length > 0 && socket.pause())
     }
   }

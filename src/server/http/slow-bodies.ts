@@ -7,7 +7,10 @@ export interface Pace {
 
 const slowest: Pace = { windowMs: 30_000, bytesPerSecond: 1024 }
 
-/** Cuts the connection of a request whose body arrives too slowly, because others need its slot. */
+/**
+ * Closes the connection of a request whose body arrives too slowly, because other requests need its
+ * slot.
+ */
 export function cutSlowBody(
   request: IncomingMessage,
   { windowMs, bytesPerSecond }: Pace = slowest
@@ -19,7 +22,7 @@ export function cutSlowBody(
   const timer = setInterval(() => {
     const { bytesRead } = request.socket
     if (request.complete) return clearInterval(timer)
-    // unread bytes wait for the server and not for the client
+    // bytes that were received and not yet read show that the server is slow, not the client
     const isOurs = request.readableLength > 0
     if (!isOurs && bytesRead - before < least) request.socket.destroy()
     before = bytesRead

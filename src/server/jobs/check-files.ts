@@ -3,10 +3,10 @@ import type { Deps } from '../domain/deps.ts'
 import { eachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/** Share of documents that are hashed again: one in a hundred a day. */
+/** The share of documents that are hashed again in each hourly run: one in a hundred a day. */
 const rehashAnHour = 0.01 / 24
 
-/** Checks stored files against their rows at start and every hour. */
+/** Returns the job that compares stored files with their rows, at start and every hour. */
 export function checkAllFiles(deps: Deps): Job {
   const name = 'check-files'
   return {

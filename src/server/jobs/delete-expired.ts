@@ -9,11 +9,12 @@ import { eachCompany, logFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
- * Deletes what has expired: challenges, stored answers, events, sessions, sign-ups and mail tokens.
+ * Returns the job that deletes expired challenges, stored responses, events, sessions, sign-ups and
+ * mail tokens.
  */
 export function deleteExpired(deps: Deps): Job {
   const name = 'forget'
-  /** Each returns true where a batch was deleted and more may be left. */
+  /** A function returns true when it deleted a full batch, so there may be more to delete. */
   const verbs: ((deps: Deps, company: CompanyId) => Promise<unknown>)[] = [
     deleteExpiredChallenges,
     deleteExpiredAnswers,

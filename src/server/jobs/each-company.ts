@@ -2,8 +2,8 @@ import { listCompanies } from '../domain/companies/companies.ts'
 import type { CompanyId, Deps, Log } from '../domain/deps.ts'
 
 /**
- * Runs `work` for each company in turn, until `stopping()`. Logs a failure and goes on with the
- * next company.
+ * Runs `work` for one company after the other until `stopping()` returns true. Logs an error and
+ * continues with the next company.
  */
 export async function eachCompany(
   deps: Pick<Deps, 'db' | 'log'>,
@@ -16,7 +16,7 @@ export async function eachCompany(
   }
 }
 
-/** Runs `work` and logs its failure with `facts` instead of throwing it. */
+/** Runs `work`. Logs its error together with `facts` instead of throwing it. */
 export async function logFailure(
   log: Log,
   facts: { job: string; company: CompanyId },

@@ -2,7 +2,10 @@ import { fillDemo } from '../domain/demo/demo.ts'
 import type { Deps } from '../domain/deps.ts'
 import type { Job } from './job-runner.ts'
 
-/** Creates the documents of the demonstration after the first start, without delaying it. */
+/**
+ * Returns the job that creates the documents of the demonstration after the first start. It is a
+ * job so that the start does not wait for it.
+ */
 export function fillDemoDocuments(deps: Deps): Job {
   let isComplete = false
   return {

@@ -3,15 +3,24 @@ import type { Log } from '../domain/deps.ts'
 export interface Job {
   name: string
   everyMs: number
-  /** Runs at the same time, so that a long run does not delay short ones; 1 by default. */
+  /** How many runs may overlap, so that a long run does not delay short ones; 1 by default. */
   parallel?: number
-  /** Registers what starts a run early. Returns the function that unregisters it. */
+  /**
+   * Registers `run` to be called when there is work before the next interval. Returns the function
+   * that unregisters it.
+   */
   wake?: (run: () => void) => () => void
-  /** `scheduled` is true where the interval started the run. */
+  /**
+   * Does the work. `scheduled` is true if the interval started the run, and false if `wake` did.
+   * `stopping()` returns true when the run must end.
+   */
   run(stopping: () => boolean, scheduled: boolean): Promise<void>
 }
 
-/** Runs jobs at their intervals and when woken. Disposing waits for running jobs. */
+/**
+ * Runs each job at its interval and whenever its `wake` asks for it. Disposing waits for running
+ * jobs.
+ */
 export function runJobs(jobs: Job[], log: Log): AsyncDisposable {
   const ends = jobs.map(job => runJob(job, log))
   return {

@@ -4,12 +4,13 @@ import { sendNextMail } from '../domain/mail/mail-queue.ts'
 import { logFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/** Mails that are sent at the same time, of all companies together. */
+/** How many mails are sent at the same time, for all companies together. */
 const mailsAtOnce = 4
 
 /**
- * Sends queued mails: woken by each new one, and every few seconds for those that a crash or a dead
- * server left. Companies take turns, one mail each; a company that is alone uses all places.
+ * Returns the job that sends queued mails. Each new mail wakes it. It also runs every few seconds,
+ * for mails left by a crash or an unreachable mail server. Companies take turns, one mail each. A
+ * company uses all parallel runs if no other company has mails.
  */
 export function sendMails(deps: Deps): Job {
   const waiting = new Set<CompanyId>()
@@ -33,7 +34,7 @@ export function sendMails(deps: Deps): Job {
         if (stopping()) return
         await logFailure(deps.log, { job: name, company }, async () => {
           const isSent = await sendNextMail(deps, company, () => {
-            // look for the next one without waiting for this one
+            // start another run for the next mail without waiting until this one is sent
             waiting.add(company)
             startAnother()
           })

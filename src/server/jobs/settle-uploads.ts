@@ -7,8 +7,8 @@ import { eachCompany, logFailure } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
- * Turns complete uploads into deposits: woken by each one, and every few seconds for those that a
- * crash left.
+ * Returns the job that turns complete uploads into deposits. Each complete upload wakes it. It also
+ * runs every few seconds, for uploads left by a crash.
  */
 export function settleUploads(deps: Deps): Job {
   const waiting = new Set<CompanyId>()
@@ -35,7 +35,8 @@ export function settleUploads(deps: Deps): Job {
 }
 
 /**
- * Releases reservations of uploads that nobody continues: a part after minutes, all after a day.
+ * Returns the job that releases the reserved quota of uploads that nobody continues. The bytes
+ * still missing are released after 10 minutes, the whole upload ends after a day.
  */
 export function lapseStaleUploads(deps: Deps): Job {
   const name = 'lapse-uploads'
@@ -45,7 +46,8 @@ export function lapseStaleUploads(deps: Deps): Job {
     async run(stopping) {
       const demo = await findDemo(deps)
       await eachCompany(deps, { job: name, stopping }, async company => {
-        // its entries are dated back and would lapse before their bytes are there
+        // the demonstration's uploads carry old dates and would lapse before their bytes are
+        // written
         if (demo?.state === 'seeding' && demo.company_id === company) return
         await releaseIdleUploads(deps, company)
         while (!stopping() && (await lapseNextUpload(deps, company)));

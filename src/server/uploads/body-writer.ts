@@ -6,21 +6,22 @@ import { refusedField } from '../api/refused-fields.ts'
 
 interface WriteOptions {
   path: string
-  /** Position of the first byte. */
+  /** Position in the file at which the body's first byte is written. */
   offset: number
-  /** Final size of the file. A longer body is refused. */
+  /** Final size of the file in bytes. A body that would exceed it is refused. */
   size: number
-  /** Aborted when the call must end. */
+  /** Aborted when the call must end; the reason of the abort is thrown. */
   stopped?: AbortSignal
-  /** Called with each chunk as it arrives. */
+  /** Called with each chunk of the body when it arrives. */
   onBytes?: (bytes: Buffer) => void
-  /** Called after each written chunk with the offset of its end. */
+  /** Called after each chunk is written, with the file position after it. */
   onWritten?: (offset: number) => void
 }
 
 /**
- * Writes the body of a request into a file, which is closed when this returns. Returns the offset
- * of the end. Throws when the body breaks off or is too long, or when the call has to end.
+ * Writes the body of a request into the file at `path` and closes the file. Returns the position
+ * after the last written byte. Throws when the connection breaks, when the body is too long and
+ * when `stopped` is aborted.
  */
 export async function writeBody(request: IncomingMessage, options: WriteOptions): Promise<number> {
   const { path, size, stopped, onBytes, onWritten } = options
@@ -31,7 +32,7 @@ export async function writeBody(request: IncomingMessage, options: WriteOptions)
       throw new AppError('too_large', `The upload was announced with ${size} bytes`)
     }
     const writing = writeAll(file, bytes, offset)
-    // hashes the chunk while the disk writes
+    // hashing runs while the disk writes
     onBytes?.(bytes)
     await writing
     offset += bytes.length
@@ -41,8 +42,9 @@ export async function writeBody(request: IncomingMessage, options: WriteOptions)
 }
 
 /**
- * Yields the body as it comes. The connection stays open when the caller stops reading, so that it can
- * be answered. Throws the reason of `stopped` once that is aborted and nothing is left to read.
+ * Yields the chunks of a request body as they arrive. Keeps the connection open when the caller
+ * stops reading, so that a response can be sent. When `stopped` is aborted, yields what has arrived
+ * and then throws the abort's reason.
  */
 export async function* readBody(
   request: IncomingMessage,
@@ -73,12 +75,15 @@ export async function* readBody(
 
 const changes = ['readable', 'end', 'error', 'close']
 
-/** Returns the error of a broken connection. Nobody reads it; it only must not count as a server failure. */
+/**
+ * Returns the error of a broken connection. It never reaches the client, but an `AppError` does not
+ * count as a failure of the server.
+ */
 export function interruptedError(cause?: unknown): AppError {
   return refusedField('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)
 }
 
-/** Writes all bytes. A single write may take fewer than it is given. */
+/** Writes all of `bytes`. One call of `file.write` may write only some of them. */
 async function writeAll(
   file: Awaited<ReturnType<typeof open>>,
   bytes: Buffer,

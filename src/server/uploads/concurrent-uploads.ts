@@ -1,12 +1,12 @@
 import { AppError } from '../../contract/errors.ts'
 import type { CompanyId } from '../domain/deps.ts'
 
-/** Uploads of one person that may transfer bytes at the same time. */
+/** The most uploads of one person that may transfer bytes at the same time. */
 const maxMoving = 3
 const retrySeconds = 5
 
 /**
- * Takes one of a person's slots for an upload and returns the function that gives it back. Throws
+ * Takes one of the person's upload slots and returns the function that frees it. Throws
  * `rate_limited` when all slots are taken.
  */
 export type TakeUploadSlot = (upload: {
@@ -17,8 +17,8 @@ export type TakeUploadSlot = (upload: {
 
 /** Creates the upload slots of this process. */
 export function createUploadSlots(): TakeUploadSlot {
-  // By person, and for each upload the number of its requests: a new one may come before the server has
-  // noticed that the last one's connection is dead.
+  // Counts the requests of each upload, by person. An upload can have two requests: a client may
+  // reconnect before the server has noticed that the earlier connection is dead.
   const everybody = new Map<string, Map<string, number>>()
   return ({ company_id, user_id, id }) => {
     const person = `${company_id} ${user_id}`

@@ -27,13 +27,19 @@ import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
 
 /**
- * How often progress is recorded, far more often than the time after which a silent upload counts
- * as dead.
+ * How often progress is recorded, in milliseconds. Without a record an upload counts as dead after
+ * a minute.
  */
 const touchMs = 10_000
-/** When to try again if the database is busy. An upload that is never abandoned lapses. */
+/**
+ * Seconds to wait before each attempt to abandon an upload, in case the database is busy. If all
+ * attempts fail, the upload lapses later.
+ */
 const abandonAfterSeconds = [0, 1, 3, 10]
-/** How long a caller waits for the record before the answer is 202. */
+/**
+ * How long a call waits until the deposit is recorded, in milliseconds. After that the response is
+ * 202.
+ */
 const patienceMs = 240_000
 
 /** Returns whether this is `PUT /deposit`, whose body is the file itself. */
@@ -42,8 +48,8 @@ export function isDirectUpload({ method, url }: IncomingMessage): boolean {
 }
 
 /**
- * Receives a file in one call. It reads Node's own request, so the body is never in memory as a whole
- * and a caller that disconnects is noticed at once.
+ * Receives a file in one call. Reads Node's own request: so the body is never in memory as a whole,
+ * and the server notices at once when the client disconnects.
  */
 export async function serveDirectUpload(
   deps: Deps,
@@ -93,7 +99,10 @@ async function readFile(
   }
 }
 
-/** Reads the whole body in one of the person's upload slots, also where a repeated call keeps no bytes. */
+/**
+ * Reads the whole body while it occupies one of the person's upload slots. Writes the bytes only
+ * for a new upload; otherwise it only hashes them.
+ */
 async function takeFile(
   deps: Deps,
   takeSlot: TakeUploadSlot,
@@ -103,7 +112,7 @@ async function takeFile(
     file
   }: { request: IncomingMessage; response: ServerResponse; file: DirectFile }
 ): Promise<{ begun: DirectUpload; sha256: Buffer }> {
-  const leave = takeSlot({ ...file, id: randomUUID() })
+  const freeSlot = takeSlot({ ...file, id: randomUUID() })
   try {
     const begun = await beginDirectUpload(deps, file)
     if (begun.kind === 'new') {
@@ -114,11 +123,14 @@ async function takeFile(
     for await (const chunk of readBody(request)) hash.update(chunk)
     return { begun, sha256: hash.digest() }
   } finally {
-    leave()
+    freeSlot()
   }
 }
 
-/** Writes the body to the staging file and returns its fingerprint. Abandons the upload on failure. */
+/**
+ * Writes the body to the staged file and returns its fingerprint. Abandons the upload when that
+ * fails.
+ */
 async function receive(
   deps: Deps,
   request: IncomingMessage,
@@ -144,7 +156,7 @@ async function receive(
     await finishDirectUpload(deps, upload, sha256)
     return sha256
   } catch (error) {
-    // an `AppError` means that the connection broke or the body was wrong
+    // an `AppError` means that the connection broke or that the body was wrong
     await abandon(deps, file, upload, error instanceof AppError ? 'cancelled' : 'failed')
     throw error
   } finally {
@@ -168,7 +180,7 @@ async function abandon(
   }
 }
 
-/** Requests the body from a caller that waits for it (`Expect: 100-continue`). */
+/** Asks a client that sent `Expect: 100-continue` for the body. */
 function invite(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
 }

@@ -1,45 +1,62 @@
 import { AppError } from '../../contract/errors.ts'
 import { uploadBusy } from '../domain/deposits/uploads.ts'
 
-/** The most calls that wait for one upload. Further ones are refused. */
+/** The most calls that may wait for one upload. Further ones are refused. */
 const maxWaiting = 2
-/** A call whose client has sent nothing for this long makes room for the next one. */
+/** A call whose client has sent nothing for this long is ended when another call waits. */
 const quietMs = 500
 
-/** The right to write one upload's bytes, within this process. */
+/** The right of one call to write the bytes of an upload. It holds within this process. */
 export interface UploadLock extends Disposable {
-  /** Aborted when the call must end. */
+  /**
+   * Aborted when the call must end, for example because another call waits and the client is
+   * silent.
+   */
   readonly stopped: AbortSignal
-  /** Notes that the upload has `offset` bytes and that the call now waits for its client. */
+  /**
+   * Notes that the upload has `offset` bytes and that the call now waits for bytes of its client.
+   */
   awaitBytes(offset: number): void
-  /** Notes that the call no longer waits for its client. */
+  /** Notes that the call no longer waits for bytes of its client. */
   finish(): void
-  /** Returns whether the client has sent something within `ms`, or the server is working. */
+  /**
+   * Returns whether the client has sent bytes within the last `ms` milliseconds, or the server is
+   * still processing some.
+   */
   isActive(ms: number): boolean
-  /** Returns whether this call has written bytes. */
+  /** Returns whether this call has written any bytes. */
   hasProgress(): boolean
 }
 
 interface AcquireOptions {
-  /** The offset at which the caller wants to write. It is refused once the upload has more bytes. */
+  /**
+   * The offset at which the call wants to write. The call is refused when the upload has more bytes
+   * than that.
+   */
   offset?: number
-  /** Aborted when the caller's client has disconnected. */
+  /** Aborted when the client of the call has disconnected. */
   gone: AbortSignal
 }
 
 export interface UploadLocks {
-  /** Waits for the lock of an upload, first in, first out. Throws `upload_busy` when too many wait. */
+  /**
+   * Waits for the lock of an upload. Calls get it in the order of their arrival. Throws
+   * `upload_busy` when too many calls wait, and `upload_offset` when the upload has passed the
+   * caller's offset.
+   */
   acquire(key: string, options: AcquireOptions): Promise<UploadLock>
   /**
-   * Ends the call that holds the lock if its client is silent. Returns whether a call continues to
-   * hold it.
+   * Ends the call that holds the lock if its client is silent. Returns whether a call holds the
+   * lock and goes on.
    */
   requestRelease(key: string): boolean
-  /** Ends the call that holds the lock with this error. */
+  /** Ends the call that holds the lock. The call throws `reason`. */
   stop(key: string, reason: AppError): void
 }
 
-/** Returns the error of a call whose offset differs from the number of received bytes. */
+/**
+ * Returns the error of a call whose offset differs from the number of bytes that the upload has.
+ */
 export function wrongOffset(offset: number): AppError {
   return new AppError('upload_offset', `The upload has ${offset} bytes`)
 }
@@ -66,13 +83,16 @@ interface Waiter extends AcquireOptions {
 
 interface Holder {
   stop: AbortController
-  /** When the call began to wait for its client. Undefined while the server is working. */
+  /**
+   * Time since when the call waits for bytes of its client. Undefined while the server is
+   * processing some.
+   */
   waitsSince: number | undefined
-  /** The offset at which the call began to write. */
+  /** The offset at which the call began to write. Undefined until then. */
   from: number | undefined
 }
 
-/** The holder of one lock and the calls that wait for it. */
+/** The call that holds a lock, and the calls that wait for it. */
 class Queue {
   readonly #onEmpty: () => void
   readonly #waiting: Waiter[] = []
@@ -154,7 +174,10 @@ class Queue {
     else this.#onEmpty()
   }
 
-  /** Stops the holder when its client has been silent for `quietMs` and a call waits. */
+  /**
+   * Ends the holding call if another call waits and the holder's client has been silent for
+   * `quietMs`. Otherwise checks again when that time is up.
+   */
   #watch(): void {
     if (this.#timer || this.#waiting.length === 0 || this.#holder?.waitsSince === undefined) return
     const left = quietMs - this.#silentMs()

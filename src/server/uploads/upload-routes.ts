@@ -33,13 +33,18 @@ const routes = [headUpload, patchUpload, deleteUpload]
 const tusVersion = '1.0.0'
 const patchType = 'application/offset+octet-stream'
 
-/** Headers that create a tus upload, which only `POST /deposit` does. */
+/**
+ * Headers with which tus clients create uploads. Refused, because here only `POST /deposit` creates
+ * uploads.
+ */
 const creationHeaders = ['upload-length', 'upload-defer-length', 'upload-metadata', 'upload-concat']
 
-/** Delays between attempts to get the lease of another process, 1.5 s in total. */
+/**
+ * Delays between attempts to get the write lease from another process: about 1.5 seconds in total.
+ */
 const handoverMs = [50, 100, 200, 400, 800]
 
-/** A call that is writing an upload. */
+/** A call of this process that is writing an upload. */
 interface Writing {
   lease: WriteLease
   lock: UploadLock
@@ -50,9 +55,10 @@ export interface Uploads {
 }
 
 /**
- * Serves tus 1.0 at `/uploads/{id}` for the uploads that `POST /deposit` creates, and `PUT /deposit`. Both
- * read Node's own request, because only that shows when a client disconnects. One call at a time writes an
- * upload: a lock ensures it within this process, a lease between processes.
+ * Serves tus 1.0 at `/uploads/{id}` for the uploads that `POST /deposit` creates, and serves `PUT
+ * /deposit`. Both read Node's own request, because only that shows when a client disconnects. Only
+ * one call at a time writes an upload: a lock ensures this within the process, a lease between
+ * processes.
  */
 export function createUploads(deps: Deps): Uploads {
   const writer = randomUUID()
@@ -63,17 +69,17 @@ export function createUploads(deps: Deps): Uploads {
   deps.signals.writers.on(({ company, upload }) => {
     const key = `${company} ${upload}`
     const writing = writings.get(key)
-    // the renewed lease tells the other process that bytes still arrive here
+    // the other process sees from the renewed lease that bytes still arrive here
     if (writing && locks.requestRelease(key)) void renew(key, writing)
   })
 
   async function renew(key: string, writing: Writing): Promise<void> {
     try {
       const isHeld = await renewWriting(deps, writing.lease, writing.lock.hasProgress())
-      // the next call may have the lock by now
+      // another call may hold the lock by now, and that one must not be stopped
       if (!isHeld && writings.get(key) === writing) locks.stop(key, uploadBusy())
     } catch (error) {
-      // if the lease expires, another process takes over, which is harmless
+      // if the lease expires, another process takes over the upload, which is harmless
       deps.log.warn({ err: error }, 'write lease not renewed')
     }
   }
@@ -89,15 +95,15 @@ export function createUploads(deps: Deps): Uploads {
       if (!('heldUntil' in next)) return next
       if (next.heldUntil.getTime() !== first.heldUntil.getTime()) throw uploadBusy()
     }
-    // the other process has neither ended nor renewed its lease, so it is dead or hangs
+    // the other process has neither released nor renewed its lease, so it has died or hangs
     const last = await leaseWriting(deps, upload, writer, first.heldUntil)
     if ('heldUntil' in last) throw uploadBusy()
     return last
   }
 
   /**
-   * Runs `write` while no other call writes the upload. `write` gets the upload's present state and returns
-   * whether all bytes have been received.
+   * Runs `write` while no other call writes the upload. Passes the current state of the upload to
+   * `write`, which returns whether all bytes have been received.
    */
   async function exclusively(
     upload: Upload,
@@ -127,16 +133,19 @@ export function createUploads(deps: Deps): Uploads {
     }
   }
 
-  /** Appends the body and returns the new offset. Marks the upload as received when it is complete. */
+  /**
+   * Appends the body to the upload and returns the new offset. Marks the upload as received when it
+   * is complete.
+   */
   async function append(
     request: IncomingMessage,
     response: ServerResponse,
     upload: Upload
   ): Promise<number> {
     requireUploading(upload)
-    const leave = takeSlot(upload)
-    if (response.closed) leave()
-    else response.once('close', leave)
+    const freeSlot = takeSlot(upload)
+    if (response.closed) freeSlot()
+    else response.once('close', freeSlot)
     const offset = Number(request.headers['upload-offset'])
     const length = Number(request.headers['content-length'] ?? 0)
     let reached = offset
@@ -167,8 +176,8 @@ export function createUploads(deps: Deps): Uploads {
   }
 
   /**
-   * Returns the number of received bytes. Returning the full length promises the deposit, as the
-   * 204 of the last PATCH does.
+   * Returns the number of received bytes. When it returns the full size, the service has promised
+   * the deposit, as with the 204 of the last PATCH.
    */
   async function offsetOf(upload: Upload, gone: AbortSignal): Promise<number> {
     if (upload.state !== 'uploading') return upload.size
@@ -182,7 +191,10 @@ export function createUploads(deps: Deps): Uploads {
     return offsetOf(current, gone)
   }
 
-  /** Marks a complete upload as received, where the call with its last bytes could not. */
+  /**
+   * Marks an upload as received if all its bytes are there. Needed when the call with the last
+   * bytes could not do so.
+   */
   async function receiveWhole(upload: Upload, gone: AbortSignal): Promise<void> {
     try {
       await exclusively(upload, { gone }, async current => {
@@ -191,9 +203,10 @@ export function createUploads(deps: Deps): Uploads {
         return true
       })
     } catch (error) {
-      // another call has done so meanwhile
+      // another call has marked it in the meantime
       if (error instanceof AppError && error.code === 'upload_state') return
-      // HEAD has no body to tell the code, and a client reads 409 as cancelled
+      // a response to HEAD cannot carry the error code, and a client takes 409 for a cancelled
+      // upload
       if (error instanceof AppError && error.code === 'upload_busy') {
         throw new AppError('unavailable', 'The upload is being received', { retryAfter: 1 })
       }
@@ -224,7 +237,7 @@ export function createUploads(deps: Deps): Uploads {
       locks.stop(keyOf(upload), new AppError('cancelled', 'The upload has been cancelled'))
       return answer(response, 204)
     }
-    // an upload of `PUT /deposit` is written by that call only
+    // only the call of `PUT /deposit` itself writes the upload that it created
     if (upload.state === 'uploading' && !upload.stored) {
       throw new AppError('not_found', 'No such upload')
     }
@@ -247,7 +260,7 @@ export function createUploads(deps: Deps): Uploads {
       const { method } = request
       const id = Buffer.from(deps.random(9)).toString('base64url')
       const started = performance.now()
-      // logs broken connections too
+      // `close` also fires for broken connections
       response.once('close', () => {
         const ms = Math.round(performance.now() - started)
         const { statusCode: status, writableFinished: whole } = response
@@ -258,16 +271,16 @@ export function createUploads(deps: Deps): Uploads {
         if (isDirect) await serveDirectUpload(deps, takeSlot, { request, response, tenant })
         else await serve(request, response, tenant)
       } catch (error) {
-        const told = expectedError(error)
-        if (told.status >= 500) deps.log.error({ request: id, err: error }, 'upload failed')
+        const expected = expectedError(error)
+        if (expected.status >= 500) deps.log.error({ request: id, err: error }, 'upload failed')
         if (!isDirect) response.setHeader('tus-resumable', tusVersion)
-        await refuse(response, told, id)
+        await refuse(response, expected, id)
       }
     }
   }
 }
 
-/** Checks the headers that tus requires. */
+/** Throws if a header that tus requires is missing or wrong. */
 function requireForm({ method, headers }: IncomingMessage): void {
   if (headers['tus-resumable'] !== tusVersion) throw badHeader('tus-resumable')
   if (method !== 'PATCH') return
@@ -290,7 +303,7 @@ async function refuse(response: ServerResponse, error: AppError, id: string): Pr
     return
   }
   const problem = problemResponse(error, id)
-  // an unread body would block the connection
+  // otherwise the unread body would block the connection
   response.setHeader('connection', 'close')
   response.writeHead(problem.status, Object.fromEntries(problem.headers))
   response.end(await problem.text())
