@@ -27,7 +27,6 @@ export interface StreamFacts {
   requestType?: string
   responseType?: string
   requiredHeaders?: string[]
-  /** Optional request headers. */
   optionalHeaders?: string[]
   responseHeaders?: string[]
 }
@@ -197,8 +196,8 @@ function parameters(name: string, route: Route): object[] {
 }
 
 function requestBody(name: string, route: Route): object | undefined {
-  const takes = streamFacts[name]?.requestType
-  if (takes) return { required: true, content: { [takes]: {} } }
+  const type = streamFacts[name]?.requestType
+  if (type) return { required: true, content: { [type]: {} } }
   const { body } = placesOf(route)
   if (route.kind === 'stream' || !hasBody(route)) return undefined
   const { properties = {}, required = [], ...rest } = inputSchema(route.input)

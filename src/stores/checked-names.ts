@@ -11,7 +11,7 @@ type Names = readonly string[]
 export const $checkedNames = atom<ReadonlyMap<string, Names>>(new Map())
 
 /**
- * The most names that are kept. Older ones are dropped, because browsers store only a few
+ * The most names that are stored. The oldest are deleted first, because browsers store only a few
  * megabytes.
  */
 const maxNames = 5000

@@ -1,6 +1,6 @@
 import { api, apiOrigin } from './sessions.ts'
 
-/** Returns an address that serves the recorded bytes for a minute. */
+/** Returns an address from which the stored file can be downloaded for a minute. */
 export async function createContentLink(depositId: string): Promise<string> {
   const { url } = await api('createContentLink', { id: depositId })
   return new URL(url, apiOrigin()).href

@@ -19,30 +19,33 @@ export interface Channel {
 }
 
 export interface LockRequest {
-  /** Takes the lock from the tab that has it. */
+  /** Whether to take the lock from the tab that has it. */
   steal: boolean
   onHeld: () => void
-  /** Runs when another tab has the lock. `onHeld` follows when that tab releases it. */
+  /** Runs when another tab has the lock. `onHeld` runs later, when that tab releases it. */
   onWait: () => void
   /** Runs when another tab has taken the lock. */
   onLost: () => void
 }
 
-/** All that stores use of the browser, in one place that tests can replace. */
+/** Everything that stores use of the browser. Tests replace it. */
 export interface Environment {
   fetch: typeof fetch
   /** Milliseconds since the epoch. */
   now(): number
-  /** From 0 to 1. */
+  /** Returns a random number from 0 to 1. */
   random(): number
   /** Calls `run` once after `ms` milliseconds. Returns the function that cancels it. */
   after(ms: number, run: () => void): () => void
-  place(): PageLocation
+  pageLocation(): PageLocation
   /** Language tag of the page. */
   language(): string
-  /** Loads `url` in place of this page. Nothing of this page stays in memory. */
+  /** Loads `url` in place of this page and discards everything that this page has in memory. */
   replacePage(url: string): void
-  /** Opens another page of this site in this document. `replace` replaces the entry in the history. */
+  /**
+   * Opens another page of this site without loading a new document. `replace` replaces the present
+   * entry of the browser's history.
+   */
   openPage(href: string, replace: boolean): Promise<void>
   /** Opens another site. */
   openSite(href: string): void
@@ -51,33 +54,38 @@ export interface Environment {
   readStored(key: string): string | undefined
   /** Stores a value, or deletes it if it is undefined. */
   store(key: string, value: string | undefined): void
-  /** Opens a channel to the other tabs of this origin. `onMessage` runs for what they send. */
+  /**
+   * Opens a channel to the other tabs of this origin. `onMessage` runs for each message from them.
+   */
   openChannel(name: string, onMessage: (message: unknown) => void): Channel
   /**
-   * Requests a lock that one tab has at a time. Returns the function that releases it or ends the
-   * request.
+   * Requests a lock that only one tab can have. Returns the function that releases the lock, or
+   * cancels the request.
    */
-  holdLock(name: string, asked: LockRequest): () => void
+  requestLock(name: string, request: LockRequest): () => void
   isVisible(): boolean
   /**
-   * Calls `run` when the page is left, for good or for the browser's cache. Returns the function
-   * that stops this.
+   * Calls `run` when the page is closed or goes into the browser's back/forward cache. Returns the
+   * function that stops this.
    */
   onHide(run: () => void): () => void
-  /** Calls `run` when the page or the network comes back. Returns the function that stops this. */
+  /**
+   * Calls `run` when the page becomes visible again or the network returns. Returns the function
+   * that stops this.
+   */
   onWake(run: () => void): () => void
   /** Calls `run` when the device loses its network. Returns the function that stops this. */
   onOffline(run: () => void): () => void
   openSigningKeys(email: string, password: string): Promise<SigningKeys>
-  /** Returns how hard the password is to guess for somebody who knows these words. */
+  /** Returns how hard the password is to guess for an attacker who tries these words. */
   rateStrength(password: string, words: string[]): Promise<Strength>
-  /** Returns the SHA-256 in hex, computed on this device. */
+  /** Returns the SHA-256 of a file in hex, computed on this device. */
   hashFile(file: Blob, options: AskOptions): Promise<string>
 }
 
 let current: Environment | undefined
 
-/** Returns the browser, or what a test has set instead. */
+/** Returns the browser's functions, or those that a test has set instead. */
 export function environment(): Environment {
   current ??= browser()
   return current
@@ -102,7 +110,7 @@ function browser(): Environment {
       const timer = setTimeout(run, ms)
       return () => clearTimeout(timer)
     },
-    place: () => location,
+    pageLocation: () => location,
     language: () => document.documentElement.lang,
     replacePage: url => location.replace(url),
     async openPage(href, replace) {
@@ -138,7 +146,7 @@ function browser(): Environment {
       channel.onmessage = event => onMessage(event.data)
       return { send: message => channel.postMessage(message), close: () => channel.close() }
     },
-    holdLock,
+    requestLock,
     isVisible: () => document.visibilityState === 'visible',
     onHide(run) {
       addEventListener('pagehide', run)
@@ -177,7 +185,7 @@ function browser(): Environment {
   }
 }
 
-function holdLock(name: string, { steal, onHeld, onWait, onLost }: LockRequest): () => void {
+function requestLock(name: string, { steal, onHeld, onWait, onLost }: LockRequest): () => void {
   const asking = new AbortController()
   const { promise: letGo, resolve: release } = Promise.withResolvers<void>()
   let isHeld = false

@@ -1,12 +1,15 @@
 import { atom } from 'nanostores'
 
-/** Files that were dropped or pasted on any page, for the page that works with them. */
+/**
+ * Files that were dropped or pasted on any page, to be passed to the page that deposits or verifies
+ * them.
+ */
 export interface FileHandoff {
   to: 'deposit' | 'verify'
   files: readonly File[]
-  /** Names of the entries that could not be read. */
+  /** Names of the files and folders that could not be read. */
   unreadable: readonly string[]
-  /** Number of system files in folders, which are left out. */
+  /** Number of system files in dropped folders. They are not passed on. */
   leftOut?: number
 }
 
@@ -14,7 +17,10 @@ export const $fileHandoff = atom<FileHandoff | undefined>(undefined)
 
 const handles = new WeakMap<File, FileSystemFileHandle>()
 
-/** Keeps the handle that the browser gave with a dropped file: it can open the file after a reload. */
+/**
+ * Stores the handle that the browser gave with a dropped file. The handle can open the file after a
+ * reload.
+ */
 export function keepHandle(file: File, handle: FileSystemFileHandle): void {
   handles.set(file, handle)
 }
@@ -25,7 +31,7 @@ export function handleOf(file: File): FileSystemFileHandle | undefined {
 
 const names = new WeakMap<File, string>()
 
-/** Keeps the name of a file with the folders in which it came. */
+/** Stores the name of a file including the folders it was dropped in. */
 export function keepName(file: File, name: string): void {
   names.set(file, name)
 }
@@ -39,7 +45,7 @@ export function handOffFiles(handoff: FileHandoff): void {
     $fileHandoff.set(handoff)
 }
 
-/** Returns the files for this page, once. */
+/** Returns the files for a page and removes them, so that the next call returns undefined. */
 export function takeHandoff(to: FileHandoff['to']): FileHandoff | undefined {
   const handoff = $fileHandoff.get()
   if (handoff?.to !== to) return undefined

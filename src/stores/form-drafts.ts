@@ -1,18 +1,18 @@
 /**
- * Values of half-filled forms, kept while the page changes its language. They stay in memory until
- * another page is opened, because they may be passwords.
+ * Values of unfinished forms, stored while the page changes its language. They stay in memory until
+ * another page is opened and are never saved, because they may be passwords.
  */
 const drafts = new Map<string, unknown>()
 let place: string | undefined
 
-/** Keeps a value for the same page in another language. `path` is without the language. */
+/** Stores a value for the same page in another language. `path` is without the language. */
 export function keepDraft(path: string, name: string, value: unknown): void {
   if (place !== path) drafts.clear()
   place = path
   drafts.set(name, value)
 }
 
-/** Returns what was kept for this page, once. */
+/** Returns the value stored for this page and removes it. */
 export function takeDraft(path: string, name: string): unknown {
   if (place !== path) return undefined
   const value = drafts.get(name)
@@ -20,7 +20,7 @@ export function takeDraft(path: string, name: string): unknown {
   return value
 }
 
-/** Drops the values that were kept for other pages. */
+/** Removes the values stored for other pages than `path`. */
 export function dropDrafts(path: string): void {
   if (place !== path) drafts.clear()
 }

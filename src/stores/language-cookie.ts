@@ -4,10 +4,10 @@ import { environment } from './environment.ts'
 const cookieName = 'i18n_redirected'
 const cookieSeconds = 365 * 86_400
 
-/** Saves the language in this browser. Returns the address of this page in it. */
+/** Saves the language in a cookie. Returns the address of this page in that language. */
 export function rememberLanguage(locale: Locale): string {
-  const { place, writeCookie } = environment()
+  const { pageLocation, writeCookie } = environment()
   writeCookie(`${cookieName}=${locale}; Max-Age=${cookieSeconds}; Path=/; Secure; SameSite=Lax`)
-  const { pathname, search, hash } = place()
+  const { pathname, search, hash } = pageLocation()
   return `${localizedPath(locale, pathname)}${search}${hash}`
 }

@@ -6,13 +6,13 @@ interface LanguageChange {
   /** The address of this page in the new language, with query and hash. */
   address: string
   words: Words
-  /** False if the language could be saved in this browser only, not in the account. */
+  /** False if only this browser could save the language, and not the account. */
   isSaved: boolean
 }
 
 /**
- * Saves the language in this browser and, with `save`, in the account. Throws when its words cannot be
- * loaded. Nothing has changed then, and the page stays with its uploads.
+ * Saves the language in this browser and, with `save`, in the account. Throws when the words of the
+ * language cannot be loaded; nothing has changed then, and uploads on the page continue.
  */
 export async function changeLanguage(
   locale: Locale,
@@ -28,12 +28,12 @@ export async function changeLanguage(
 }
 
 /**
- * Loads all words of a language, of which a page has only a part. The browser caches the answer for
- * 24 hours, as its headers say.
+ * Loads all words of a language. A page contains only the words it needs. The browser caches the
+ * answer for 24 hours.
  */
 async function loadMessages(locale: Locale, buildId: string): Promise<Words> {
-  const { place, fetch } = environment()
-  const { protocol, host } = place()
+  const { pageLocation, fetch } = environment()
+  const { protocol, host } = pageLocation()
   try {
     const url = `${protocol}//${host}/_i18n/${buildId}/${locale}/messages.json`
     const response = await fetch(url)

@@ -4,17 +4,20 @@ import { environment } from './environment.ts'
 interface NavigationOptions {
   /** Replaces the present page in the browser's history. */
   replace?: boolean
-  /** Allows an address of another site, which is refused otherwise. */
+  /** Allows the address of another site. Without it, `navigate` throws for such an address. */
   external?: boolean
 }
 
-/** Opens a page without ending what runs on this one, such as uploads. All scripts leave a page by it. */
+/**
+ * Opens a page and keeps what runs on this one, such as uploads. All scripts use this function to
+ * open a page.
+ */
 export async function navigate(
   to: string,
   { replace = false, external = false }: NavigationOptions = {}
 ): Promise<void> {
-  const { place, openPage, openSite } = environment()
-  const { protocol, host, pathname, search } = place()
+  const { pageLocation, openPage, openSite } = environment()
+  const { protocol, host, pathname, search } = pageLocation()
   const { kind, href } = resolveNavigation(to, `${protocol}//${host}${pathname}${search}`, {
     external
   })

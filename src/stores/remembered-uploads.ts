@@ -2,35 +2,35 @@ import { clear, createStore, del, set, values } from 'idb-keyval'
 import * as z from 'zod/mini'
 import { Store } from '../contract/requests.ts'
 
-/** An upload that this browser has begun, with all it takes to continue it after a reload. */
+/** An unfinished upload of this browser, with everything needed to continue it after a reload. */
 export const RememberedUpload = z.object({
   id: z.string(),
-  /** Id of the person: nobody else may see the upload. */
+  /** Id of the person who began the upload. Nobody else may see it. */
   person: z.string(),
-  /** Id of the document that is working on it. */
+  /** Id of the document that sends the upload. */
   owner: z.string(),
   /**
-   * Address of the upload. Absent until the server has answered the reservation. A repeated
-   * reservation with the same key gets the same address.
+   * Address of the upload. Undefined until the server has answered the reservation. A repeated
+   * reservation with the same `key` returns the same address.
    */
   address: z.optional(z.string()),
   request_id: z.optional(z.string()),
   key: z.string(),
   again: z.boolean(),
   name: z.string(),
-  /** Bytes and type of the file as chosen. */
+  /** Bytes and type of the file that the person chose. */
   size: z.number(),
   type: z.string(),
   original: z.string(),
   stored: z.string(),
-  /** Size of what is sent: the file or its reduced copy. */
+  /** Number of bytes to send: those of the file or of its reduced copy. */
   bytes: z.number(),
   category: z.object({
     id: z.string(),
     store: Store,
     media_types: z.nullable(z.array(z.string()))
   }),
-  /** Opens the file again, in browsers that give such handles. */
+  /** Opens the file again. Only some browsers provide such handles. */
   handle: z.optional(z.custom<FileSystemFileHandle>(value => typeof value === 'object'))
 })
 export type RememberedUpload = z.infer<typeof RememberedUpload>
@@ -38,14 +38,15 @@ export type RememberedUpload = z.infer<typeof RememberedUpload>
 const store = createStore('vidimus-uploads', 'upload')
 const lockPrefix = 'vidimus:uploads:'
 
-/** Deletes the remembered uploads of everybody. */
+/** Deletes the remembered uploads of every person who used this browser. */
 export async function forgetUploads(): Promise<void> {
   await attempt(() => clear(store))
 }
 
 /**
- * Remembers the uploads of this document in the browser. The document holds a lock while it lives,
- * however it ends, so that another one can tell which uploads nobody is working on.
+ * Creates the store of unfinished uploads of this document. While the document exists it has a
+ * lock, which the browser releases even after a crash. Another document can thus tell which uploads
+ * nobody continues.
  */
 export function createRememberedUploads() {
   const owner = crypto.randomUUID()
@@ -68,7 +69,10 @@ export function createRememberedUploads() {
       await attempt(() => del(id, store))
     },
 
-    /** Takes over the person's uploads that no document is working on, and deletes those of others. */
+    /**
+     * Takes over the person's uploads that no open document is sending, and deletes the uploads of
+     * other people.
+     */
     async claim(person: string): Promise<RememberedUpload[]> {
       lock()
       if (!hasLock) return []
@@ -92,7 +96,10 @@ export function createRememberedUploads() {
   }
 }
 
-/** Storage may be switched off or full. Uploads then continue only for as long as the page is open. */
+/**
+ * Accesses the browser's database. Returns undefined where storage is disabled or full: uploads
+ * then continue only as long as the page is open.
+ */
 async function attempt<Result>(access: () => Promise<Result>): Promise<Result | undefined> {
   try {
     return await access()

@@ -1,7 +1,9 @@
 import { AppError, type ErrorCode } from '../contract/errors.ts'
 import { retryDelay } from '../core/retry-delay.ts'
 
-/** Codes after which the same call may succeed, because the server has decided nothing. */
+/**
+ * Codes of errors after which the same call may succeed, because the server has not processed it.
+ */
 const transient: ReadonlySet<ErrorCode> = new Set([
   'offline',
   'unexpected_answer',
@@ -49,8 +51,8 @@ export function createRetries({
 
   return {
     /**
-     * Runs `step` until it succeeds. Throws its error when that is not transient, or after too many
-     * failures in a row; `step` calls `onProgress` to start that count again.
+     * Runs `step` until it succeeds. Throws the error of `step` when it is not transient, or after
+     * too many failures in a row. `step` calls `onProgress` to reset the number of failures.
      */
     async run<Result>(
       step: (onProgress: () => void) => Promise<Result>,
@@ -74,7 +76,7 @@ export function createRetries({
       }
     },
 
-    /** Ends all pauses, because the network is back. */
+    /** Ends all pauses at once, because the network is back. */
     endPauses(): void {
       for (const end of pauses) end()
     }

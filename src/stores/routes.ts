@@ -1,6 +1,6 @@
 import { createRouter } from '@nanostores/router'
 
-/** All pages. Astro's ClientRouter follows links, so this router must not. */
+/** All pages. Astro's ClientRouter follows links, so this router does not. */
 const $route = createRouter(
   {
     home: [/^\/(en|fr)?$/, localeOf],
@@ -22,13 +22,16 @@ const $route = createRouter(
 
 const returnable: string[] = ['home', 'verify', 'deposit', 'history', 'me', 'docs']
 
-/** Returns whether signing in may lead to this path: an existing page that is not for signing in. */
+/**
+ * Returns whether `redirect` may lead to this path after signing in: the path of an existing page
+ * that is not itself for signing in.
+ */
 export function isReturnable(path: string): boolean {
   const clean = path.replace(/(?<=.)\/$/, '')
   return $route.routes.some(([name, pattern]) => returnable.includes(name) && pattern.test(clean))
 }
 
-/** `'verify'` → the pattern of `/verify`, `/en/verify` and `/fr/verify` */
+/** Returns the pattern of a page's paths: `'verify'` → `/verify`, `/en/verify` and `/fr/verify` */
 function page(name: string): [RegExp, typeof localeOf] {
   return [new RegExp(`^(?:/(en|fr))?/${name}$`), localeOf]
 }

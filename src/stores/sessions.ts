@@ -7,49 +7,61 @@ import { AppError } from '../contract/errors.ts'
 import { clockSkew, expiryOf, isUsable, readPayload } from '../core/keys/access-token.ts'
 import { environment, pageLocale } from './environment.ts'
 
-/** `exp`: end of the token, in seconds since the epoch. */
+/** The session of this tab. `exp` is the expiry of the token, in seconds since the epoch. */
 export type Session = { status: 'out' } | { status: 'in'; token: string; exp: number }
 
 export const $session = atom<Session>({ status: 'out' })
 
-/** Storage key of the names of checked files. Its value begins with the person's id. */
+/** Storage key of the names of verified files. The stored value begins with the person's id. */
 export const checkedNamesKey = 'vidimus:checked'
 const cookieName = '__Host-vidimus'
-/** The longest cookie. Browsers silently ignore a longer one. */
+/** The longest cookie in bytes. Browsers silently ignore a longer one. */
 const maxCookieBytes = 4096
-/** Storage key of the seconds by which this device's clock is ahead. `boot.js` reads it too. */
+/**
+ * Storage key for the number of seconds by which this device's clock is ahead. `boot.js` reads it,
+ * too.
+ */
 const clockKey = 'vidimus:clock'
-/** The request for the person renews the token 40 minutes before its end. This is for when it failed. */
+/**
+ * Renews a token this many milliseconds before it expires. Normally `users.ts` has renewed it 40
+ * minutes before.
+ */
 const lateMs = 300_000
 const lateRetryMs = 30_000
 
-/** How a session began: the person has just signed in, or it came from the cookie. */
+/** How a session began: `signed-in` by the person just now, or `restored` from the cookie. */
 export type SessionStart = 'signed-in' | 'restored'
 
 const startListeners = new Set<(start: SessionStart) => Promise<void> | void>()
-/** How a session ended: the person signed out in this tab, or anything else. */
+/** How a session ended: `signed-out` by the person in this tab, or `ended` in any other way. */
 export type SessionEnd = 'signed-out' | 'ended'
 
 const endListeners = new Set<(end: SessionEnd) => void>()
 let isStarted = false
-/** Counts the sessions of this document. */
+/** Number of sessions that this document has had. */
 let sessions = 0
 let notifyTabs: (message: unknown) => void = () => {}
 let stopExpiry: () => void = () => {}
 let stopRenewal: () => void = () => {}
 
-/** Calls `run` for each session that begins, and now if there is one. Signing in waits for `run`. */
+/**
+ * Calls `run` for each session that begins, and at once if a session exists. Signing in waits for
+ * the promise of `run`.
+ */
 export function onSignIn(run: (start: SessionStart) => Promise<void> | void): void {
   startListeners.add(run)
   if ($session.get().status === 'in') void run('restored')
 }
 
-/** Calls `run` for each session that ends, so that stores can drop what belonged to the person. */
+/** Calls `run` for each session that ends, so that stores can delete the data of the person. */
 export function onSignOut(run: (end: SessionEnd) => void): void {
   endListeners.add(run)
 }
 
-/** Starts the session of the cookie and follows what other tabs do. Runs once per document. */
+/**
+ * Starts the session in the cookie and reacts to other tabs that sign in or out. Runs once per
+ * document.
+ */
 export function startSession(): void {
   if (isStarted) return
   isStarted = true
@@ -59,9 +71,12 @@ export function startSession(): void {
   followCookie()
 }
 
-/** `https://docs.acme.fr/…` → `https://api.docs.acme.fr` */
+/**
+ * Returns the origin of the API for this page: `https://docs.acme.fr/…` →
+ * `https://api.docs.acme.fr`
+ */
 export function apiOrigin(): string {
-  const { protocol, host } = environment().place()
+  const { protocol, host } = environment().pageLocation()
   return `${protocol}//api.${host}`
 }
 
@@ -72,7 +87,10 @@ type OutputOf<Name extends CallName> = z.output<Calls[Name]['output']>
 
 type ApiOptions = Pick<CallOptions, 'idempotencyKey' | 'signal'>
 
-/** Calls the API with the token of the session. All calls of the browser go through it. */
+/**
+ * Calls the API with the token of the session. All calls of the browser use this function, except
+ * uploads and streams.
+ */
 export async function api<Name extends CallName>(
   name: Name,
   input: InputOf<Name>,
@@ -102,7 +120,10 @@ async function callAs<Name extends CallName>(
   return answer as OutputOf<Name> // as: parsed by the very schema that names the type
 }
 
-/** A sign-up whose e-mail is not confirmed makes public calls without its token. */
+/**
+ * Returns whether to make a call without the token. A person whose e-mail is not confirmed makes
+ * public calls without it.
+ */
 function isAnonymous({ access, pending }: Endpoint, token: string | undefined): boolean {
   return access === 'public' && !pending && readPayload(token ?? '')?.['st'] === 'pending'
 }
@@ -110,8 +131,8 @@ function isAnonymous({ access, pending }: Endpoint, token: string | undefined): 
 let loading: ReturnType<typeof importCalls> | undefined
 
 /**
- * Loads the list of calls with its schemas. They are a tenth of a page's weight and no page needs them
- * before its first call. The shell loads them as soon as the page is idle.
+ * Loads the list of calls with its schemas. They are a tenth of a page's weight, and no page needs
+ * them before its first call. The shell loads them when the page is idle.
  */
 export async function loadCalls() {
   loading ??= importCalls()
@@ -133,7 +154,10 @@ export function sessionToken(): string | undefined {
   return session.status === 'in' ? session.token : undefined
 }
 
-/** Returns a number that changes when the session ends, so that answers to an ended one are dropped. */
+/**
+ * Returns a number that changes when the session ends. A caller compares it to discard answers of
+ * an ended session.
+ */
 export function sessionNumber(): number {
   return sessions
 }
@@ -144,16 +168,22 @@ export function signedInUserId(): string | undefined {
   return typeof user === 'string' ? user : undefined
 }
 
-/** Returns a name for what this person's tabs share: `'stream'` → `'vidimus:stream:docs.acme.fr:<user>'` */
+/**
+ * Returns a name that only the tabs of this person use, for a lock or channel: `'stream'` →
+ * `'vidimus:stream:docs.acme.fr:<user>'`
+ */
 export function sharedName(what: string): string {
-  return `vidimus:${what}:${environment().place().host}:${signedInUserId() ?? ''}`
+  return `vidimus:${what}:${environment().pageLocation().host}:${signedInUserId() ?? ''}`
 }
 
-/** Handles what an error of any call means for the session: it has ended, or the person is disabled. */
+/**
+ * Ends the session, or shows that the person is disabled, where the error of a call means that.
+ * `token` is the token of the call.
+ */
 export function handleAuthError(error: AppError, token: string | undefined): void {
   // an answer to an older token says nothing about the present one
   if (error.status === 401 && token === sessionToken()) clearSession('ended')
-  if (error.disabled && !environment().place().pathname.endsWith('/disabled')) {
+  if (error.disabled && !environment().pageLocation().pathname.endsWith('/disabled')) {
     const details = encodeURIComponent(JSON.stringify(error.disabled))
     environment().replacePage(`/${pageLocale()}/disabled?disabled=${details}`)
   }
@@ -188,14 +218,17 @@ export async function beginSession(token: string): Promise<void> {
   await notifyStart('signed-in')
 }
 
-/** Continues the session with a newer token. */
+/** Replaces the token of the session by a newer one. */
 export function renewToken(token: string): void {
   if ($session.get().status === 'out') return
   saveToken(token)
   notifyTabs('changed')
 }
 
-/** Follows the cookie: another tab may have signed in or out, or the token may have expired. */
+/**
+ * Updates the session from the cookie, because another tab may have signed in or out, or the token
+ * may have expired.
+ */
 function followCookie(): void {
   const token = environment().readCookie(cookieName)
   const session = $session.get()
@@ -226,7 +259,9 @@ function saveToken(token: string): void {
   setSession(token, exp)
 }
 
-/** Returns the server's time in milliseconds: this device's clock may be a day off. */
+/**
+ * Returns the server's time in milliseconds since the epoch. This device's clock may be a day off.
+ */
 function serverNow(): number {
   const { now, readStored } = environment()
   const ahead = Number(readStored(clockKey) ?? 0)
@@ -243,7 +278,10 @@ function setSession(token: string, exp: number): void {
   $session.set({ status: 'in', token, exp })
 }
 
-/** Renews the token in this tab. The tab that does it for all may be frozen, and uploads would stop. */
+/**
+ * Renews the token in this tab. Normally one tab does this for all, but the browser may have frozen
+ * that tab.
+ */
 async function renewLate(token: string): Promise<void> {
   const user = await api('getUser', {}).catch(() => undefined)
   if (sessionToken() !== token) return
@@ -263,7 +301,10 @@ function clearSession(end: SessionEnd): void {
   notifyTabs('changed')
 }
 
-/** Ends the session in this browser and deletes names and fingerprints of the person's files from it. */
+/**
+ * Ends the session in this browser and deletes the names and fingerprints of the person's files
+ * from it.
+ */
 export async function forgetSession(): Promise<void> {
   clearSession('signed-out')
   environment().store(checkedNamesKey, undefined)

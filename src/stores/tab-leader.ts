@@ -1,37 +1,41 @@
 import type { Environment } from './environment.ts'
 
-/** The tabs of one browser. One of them leads and works for all. */
+/** The tabs of one browser. One of them is the leader and works for all. */
 export interface TabGroup {
-  /** Sends news to the followers. Does nothing in a follower. */
+  /** Sends a message from the leader to the followers. Does nothing in a follower. */
   send(news: unknown): void
   leave(): void
 }
 
 interface TabGroupOptions {
-  /** Names the lock and the channel: `vidimus:stream:docs.acme.fr:<user>`. */
+  /** Name of the lock and of the channel: `vidimus:stream:docs.acme.fr:<user>`. */
   name: string
   environment: Pick<
     Environment,
-    'now' | 'after' | 'openChannel' | 'holdLock' | 'isVisible' | 'onWake' | 'onHide'
+    'now' | 'after' | 'openChannel' | 'requestLock' | 'isVisible' | 'onWake' | 'onHide'
   >
   /** Runs when this tab becomes the leader. Returns the function that stops its work. */
   lead: () => () => void
   /** Runs when another tab is the leader. */
   follow: () => void
-  /** Runs in followers for what the leader sends. */
+  /** Runs in followers for each message from the leader. */
   onNews: (news: unknown) => void
-  /** Returns what the leader sends to a tab that has just joined. */
+  /** Returns the message that the leader sends to a tab that has just joined. */
   snapshot: () => unknown
 }
 
-/** A leader sends news every 15 to 30 seconds. After a longer silence it is frozen or gone. */
+/**
+ * A leader sends a message every 15 to 30 seconds. After a longer silence it counts as frozen or
+ * closed.
+ */
 const silenceMs = 40_000
 
 type Message = { from: 'leader'; news: unknown } | { from: 'follower' }
 
 /**
- * Joins the tabs of this browser under `name`. The tab with the lock leads. A visible follower takes
- * the lock from a leader that is silent for too long. Pages in the browser's cache do not take part.
+ * Joins the tabs of this browser that use the same `name`. The tab with the lock leads. A visible
+ * follower takes the lock from a leader that has been silent for too long. Pages in the browser's
+ * back/forward cache do not take part.
  */
 export function joinTabGroup({
   name,
@@ -64,7 +68,7 @@ export function joinTabGroup({
 
   function requestLock(steal: boolean): void {
     lastNewsAt = now()
-    release = environment.holdLock(name, {
+    release = environment.requestLock(name, {
       steal,
       onHeld() {
         stopWatch()
@@ -89,7 +93,10 @@ export function joinTabGroup({
     stop?.()
   }
 
-  /** Checks again and again, because a hidden tab does not take over but may become visible. */
+  /**
+   * Checks repeatedly whether the leader is silent. A hidden tab does not take over, but it may
+   * become visible.
+   */
   function watch(): void {
     stopWatch()
     stopWatch = after(Math.max(lastNewsAt + silenceMs - now(), 1000), () => {
@@ -129,7 +136,7 @@ export function joinTabGroup({
   }
 }
 
-/** Checks a message, because the other tab may show the page of another release. */
+/** Returns whether a value is a message. The other tab may run another release of the page. */
 function isMessage(value: unknown): value is Message {
   if (typeof value !== 'object' || value === null || !('from' in value)) return false
   return value.from === 'follower' || (value.from === 'leader' && 'news' in value)

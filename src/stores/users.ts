@@ -17,19 +17,22 @@ import {
 } from './sessions.ts'
 import { joinTabGroup, type TabGroup } from './tab-leader.ts'
 
-/** The person who is signed in. Undefined while signed out and until the first answer. */
+/** The person who is signed in. Undefined while nobody is signed in and until the first answer. */
 export const $user = atom<UserInfo | undefined>(undefined)
 
-/** Why the API refuses the person: they, or the whole company, are disabled. */
+/** Why the API refuses the person: their account, or the whole company, is disabled. */
 export const $blocked = atom<Disabled | undefined>(undefined)
 
 const refreshMs = 30_000
-/** Storage key of what `boot.js` reads before the first paint, to show the right entries of the menu. */
+/**
+ * Storage key of the person's snapshot. `boot.js` reads it before the first paint, to show the
+ * right entries of the menu.
+ */
 const snapshotKey = 'vidimus:user'
 
-/** How the session began, until its language is settled. */
+/** How the session began. Undefined once the language of the session is settled. */
 let sessionStart: SessionStart | undefined
-/** The tabs of this person, one of which calls the API for all. */
+/** The tabs of this person. One of them calls the API for all. */
 let tabs: TabGroup | undefined
 let isLeading = false
 let stopTimer: () => void = () => {}
@@ -38,7 +41,7 @@ let stopWake: () => void = () => {}
 onSignIn(begin)
 onSignOut(end)
 
-/** Returns whether the person has a feature or permission of this name: `deposit`, `admin`. */
+/** Returns whether the person has the feature or permission `name`: `deposit`, `admin`. */
 export function can(name: string): boolean {
   const user = $user.get()
   return user !== undefined && (user.features.includes(name) || user.permissions.includes(name))
@@ -92,8 +95,8 @@ function end(): void {
 }
 
 /**
- * Settles the language once per session: the account takes the page's language if it has none,
- * otherwise the page takes the account's.
+ * Makes the account and the page use the same language, once per session: the account's, or the
+ * page's where the account has none.
  */
 async function settleLocale(user: UserInfo): Promise<void> {
   const start = sessionStart
@@ -104,15 +107,18 @@ async function settleLocale(user: UserInfo): Promise<void> {
 }
 
 /**
- * Switches the page to a language. After a sign-in another page opens anyway, in the language of
- * the cookie.
+ * Switches the page to a language. Only saves it after a sign-in, because another page opens then
+ * in that language.
  */
 function switchLanguage(locale: Locale, start: SessionStart): void {
   const address = rememberLanguage(locale)
   if (start === 'restored') environment().replacePage(address)
 }
 
-/** Loads the person every 30 seconds, for the other tabs too. */
+/**
+ * Loads the person every 30 seconds and sends the answer to the other tabs. Returns the function
+ * that stops this.
+ */
 function lead(): () => void {
   isLeading = true
   scheduleRefresh()
@@ -131,7 +137,7 @@ function refreshNow(): void {
   void refreshUser()
 }
 
-/** Loads the person now. After a failure the next periodic refresh tries again. */
+/** Loads the person now. Ignores a failure, because the next periodic load tries again. */
 export async function refreshUser(): Promise<void> {
   if (isLeading) scheduleRefresh()
   const session = sessionNumber()
@@ -146,14 +152,19 @@ export async function refreshUser(): Promise<void> {
   }
 }
 
-/** Shows the person in this tab and in the others, which read the token from the cookie. */
+/**
+ * Shows the person in this tab and in the others. The other tabs read the token from the cookie.
+ */
 function publish({ access_token, ...user }: UserInfo): void {
   show(user)
   tabs?.send(user)
   if (access_token) renewToken(access_token)
 }
 
-/** Saves the snapshot first: `boot.js` reads it as soon as `$user` changes. */
+/**
+ * Shows the person in this tab. Saves the snapshot first, because `boot.js` reads it as soon as
+ * `$user` changes.
+ */
 function show(user: UserInfo): void {
   const { features, permissions } = user
   environment().store(snapshotKey, JSON.stringify({ features, permissions }))

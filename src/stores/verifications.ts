@@ -17,12 +17,12 @@ export type CheckState =
   | { step: 'done'; answer: Answer }
   | { step: 'failed'; error: AppError }
 
-/** A file or fingerprint that is checked. */
+/** The verification of one file or fingerprint. */
 export interface Check {
   id: number
-  /** Number shared by what was dropped or pasted together. */
+  /** Number of the batch. Files that were dropped or pasted together have the same number. */
   batch: number
-  /** What was checked. A pasted fingerprint may have a name beside it. */
+  /** What is verified. A pasted list may name the file of a fingerprint. */
   subject: 'file' | 'fingerprint'
   name: string | undefined
   size: number | undefined
@@ -30,7 +30,7 @@ export interface Check {
   state: CheckState
 }
 
-/** Why the checks are paused, and when they continue by themselves. */
+/** Why the checks are paused, and when they continue automatically. */
 export interface Pause {
   error: AppError
   /** Milliseconds since the epoch. */
@@ -40,28 +40,29 @@ export interface Pause {
 /** The checks since the page was loaded, newest batch first. A batch keeps its order. */
 export const $checks = atom<readonly Check[]>([])
 
-/** The batch whose answers are shown in place of the drop zone. */
+/** Number of the batch whose answers are shown in place of the drop zone. */
 export const $shownBatch = atom<number | undefined>(undefined)
 
 export const $pause = atom<Pause | undefined>(undefined)
 
-/** Files by id of the check, until it is answered. Only their fingerprints leave the device. */
+/**
+ * Files by the id of their check, until it is answered. Only their fingerprints leave the device.
+ */
 const files = new Map<number, File>()
 const running = new Map<number, AbortController>()
 /**
- * Fingerprints per call. Calls may have more, but the first answers of many files would then come
- * later.
+ * Fingerprints per call. A call may contain more, but larger groups would delay the first answers.
  */
 const groupSize = 100
-/** After a longer pause nobody has the page open any more. */
+/** The longest pause that is respected. After a longer one nobody has the page open any more. */
 const maxPauseSeconds = 86_400
 /** The pause between two tries while the network or the service is unreachable. */
 const steadyRetryMs = 20_000
 let lastId = 0
 let lastBatch = 0
-/** The last person who was signed in. They keep their checks when the session expires. */
+/** Id of the last person who was signed in. Their checks stay when the session expires. */
 let owner: string | undefined
-/** The last call. Calls are made one after another, so that a pause stops all batches. */
+/** The last call. Each call waits for the one before, so that a pause stops all batches. */
 let lastCall: Promise<unknown> = Promise.resolve()
 let endPause: () => void = () => {}
 
@@ -96,8 +97,8 @@ export async function checkFiles(chosen: readonly File[]): Promise<void> {
 }
 
 /**
- * Checks the text if it is a fingerprint or a list of them, and returns whether it is. If not, earlier
- * answers are hidden, because they would look like the answer to this text.
+ * Verifies the text if it is a fingerprint or a list of fingerprints, and returns whether it is.
+ * For any other text, hides earlier answers, because they would look like the answer to this text.
  */
 export function checkFingerprints(text: string): boolean {
   const found = parseFingerprints(text)
@@ -122,12 +123,12 @@ function addBatch(given: readonly Omit<Check, 'id' | 'batch' | 'state'>[]): Chec
   return batch
 }
 
-/** Shows the drop zone again. The answers stay in the list. */
+/** Shows the drop zone again in place of the answers, which stay in the list. */
 export function closeAnswers(): void {
   $shownBatch.set(undefined)
 }
 
-/** Returns whether another try may help. It does not for empty and unreadable files. */
+/** Returns whether a retry may succeed. It cannot for empty and unreadable files. */
 export function mayRetry({ state }: Check): boolean {
   if (state.step === 'stopped') return true
   if (state.step !== 'failed') return false
@@ -139,7 +140,7 @@ export function isUnanswered({ state }: Check): boolean {
   return state.step === 'waiting' || state.step === 'hashing' || state.step === 'asking'
 }
 
-/** Tries again all checks that may succeed, as one batch. */
+/** Retries all failed checks that may succeed, as one batch. */
 export async function retryChecks(): Promise<void> {
   await restartChecks(mayRetry)
 }
@@ -150,7 +151,7 @@ async function restartChecks(isMeant: (check: Check) => boolean): Promise<void> 
   await run(meant)
 }
 
-/** Stops all checks without an answer. They can be retried. */
+/** Stops all checks that have no answer yet. They can be retried. */
 export function stopChecks(): void {
   for (const { id } of $checks.get().filter(isUnanswered)) {
     running.get(id)?.abort()
@@ -169,7 +170,10 @@ export function forgetChecks(): void {
   for (const { id } of $checks.get()) cancelCheck(id)
 }
 
-/** Hashes all files and asks the server whenever a group is full, so that a batch takes few calls. */
+/**
+ * Hashes all files of a batch. Sends the fingerprints whenever a group is full, so that a batch
+ * takes few calls.
+ */
 async function run(batch: readonly Check[]): Promise<void> {
   const hashing = batch.map(fingerprint)
   let group: Question[] = []
@@ -198,8 +202,8 @@ interface Question {
 }
 
 /**
- * Returns the check with its fingerprint, computed where it is not known. Returns undefined if that
- * fails; the check then has the error.
+ * Returns a check with its fingerprint, which it computes if necessary. Returns undefined and
+ * records the error on the check if that fails.
  */
 async function fingerprint({ id, sha256 }: Check): Promise<Question | undefined> {
   if (sha256) return { id, sha256 }
@@ -228,8 +232,8 @@ async function fingerprint({ id, sha256 }: Check): Promise<Question | undefined>
 }
 
 /**
- * Asks the server until all fingerprints have answers, with pauses between tries. Returns an error
- * that would refuse the other groups too.
+ * Calls the server until all fingerprints have answers, with pauses between tries. Returns an error
+ * with which the server would refuse the other groups, too, or undefined.
  */
 async function askAll(group: readonly Question[]): Promise<AppError | undefined> {
   let failures = 0
@@ -253,7 +257,10 @@ async function askAll(group: readonly Question[]): Promise<AppError | undefined>
   }
 }
 
-/** Returns the milliseconds until the next try, or undefined if only the person can help. */
+/**
+ * Returns the milliseconds until the next try, or undefined for an error that waiting does not
+ * resolve.
+ */
 function pauseAfter(error: AppError, failures: number): number | undefined {
   const { code, status, retryAfter } = error
   if (status === 429) {
@@ -267,8 +274,8 @@ function pauseAfter(error: AppError, failures: number): number | undefined {
 }
 
 /**
- * Waits for `ms`. The wait ends early when the checks are stopped, when the person signs in and,
- * after `offline`, when the network returns.
+ * Waits `ms` milliseconds. Returns earlier when the checks are stopped, when the person signs in,
+ * or, after the error `offline`, when the network returns.
  */
 function pause(error: AppError, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -286,7 +293,7 @@ function pause(error: AppError, ms: number): Promise<void> {
   return promise
 }
 
-/** Returns the error that left the group without answers. */
+/** Calls the server once. Returns the error if the group has no answers, or undefined. */
 async function ask(group: readonly Question[]): Promise<AppError | undefined> {
   for (const { id } of group) change(id, { state: { step: 'asking' } })
   try {
@@ -322,7 +329,10 @@ function fail(id: number, error: AppError): void {
   if (stateOf(id)?.step !== 'stopped') change(id, { state: { step: 'failed', error } })
 }
 
-/** Shows whole percents only, because a large file reports thousands of times. */
+/**
+ * Updates the progress of a check only for each whole percent, because hashing a large file reports
+ * thousands of times.
+ */
 function progress(id: number, percent: number): void {
   const state = stateOf(id)
   if (state?.step === 'stopped') return

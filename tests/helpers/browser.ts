@@ -19,7 +19,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
   }
 
   /** As the Web Locks API, but at once and not a moment later. */
-  function holdLock(name: string, asked: LockRequest): () => void {
+  function requestLock(name: string, asked: LockRequest): () => void {
     const lock = locks.get(name) ?? { queue: [] }
     locks.set(name, lock)
     if (asked.steal || !lock.holder) {
@@ -73,7 +73,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
         timers.add(timer)
         return () => timers.delete(timer)
       },
-      place: () => place,
+      pageLocation: () => place,
       language: () => (place.pathname.startsWith('/fr') ? 'fr-FR' : 'en-US'),
       replacePage: url => replaced.push(url),
       openPage: async (href, replace) => {
@@ -103,7 +103,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
           close: () => ears.delete(mine)
         }
       },
-      holdLock,
+      requestLock,
       isVisible: () => isVisible,
       onHide(run) {
         hides.add(run)

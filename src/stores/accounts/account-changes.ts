@@ -22,12 +22,12 @@ export async function changeEmail(input: Credentials & { next: string }): Promis
 
 /** Deletes the account and ends the session. */
 export async function deleteAccount({ email, password }: Credentials): Promise<void> {
-  const { openSigningKeys, place } = environment()
+  const { openSigningKeys, pageLocation } = environment()
   const keys = await openSigningKeys(email, password)
   try {
     const purpose = 'rekey'
     const { challenge } = await api('getChallenge', { email, purpose })
-    const challenge_response = await keys.respond(challenge, purpose, place().hostname)
+    const challenge_response = await keys.respond(challenge, purpose, pageLocation().hostname)
     await api('deleteUser', { challenge_response })
   } finally {
     keys.close()
@@ -35,18 +35,21 @@ export async function deleteAccount({ email, password }: Credentials): Promise<v
   await forgetSession()
 }
 
-/** Returns the present key's response to a challenge and the next key's proof of possession. */
+/**
+ * Returns two proofs: the present key's response to a challenge, and a `public_key_jwt` that proves
+ * possession of the next key.
+ */
 async function proveBoth(
   present: Credentials,
   next: Credentials,
   purpose: 'rekey' | 'email'
 ): Promise<{ challenge_response: string; public_key_jwt: string }> {
-  const { openSigningKeys, place } = environment()
+  const { openSigningKeys, pageLocation } = environment()
   const presentKeys = await openSigningKeys(present.email, present.password)
   try {
     const nextKeys = await openSigningKeys(next.email, next.password)
     try {
-      const aud = place().hostname
+      const aud = pageLocation().hostname
       const { email } = present
       const { challenge } = await api('getChallenge', { email, purpose: 'rekey' })
       const [challenge_response, public_key_jwt] = await Promise.all([

@@ -22,7 +22,10 @@ export async function signIn({ email, password }: Credentials): Promise<void> {
   }
 }
 
-/** Returns the published account of a demonstration, or undefined if there is none that works. */
+/**
+ * Returns the e-mail and password of the demonstration's public account. Returns undefined where
+ * there is none or it does not work.
+ */
 export async function findDemoAccount(): Promise<Credentials | undefined> {
   try {
     return (await api('getDemo', {})).account
@@ -48,16 +51,19 @@ interface NewKey extends Credentials {
   token?: string
 }
 
-/** Makes a key, calls `register` with its proof, then signs in with it. Returns what `register` does. */
+/**
+ * Derives a key from e-mail and password, calls `register` with the proof of possession, then signs
+ * in with the key. Returns the result of `register`.
+ */
 export async function signInWithNewKey<Made>(
   { email, password, purpose, token }: NewKey,
   register: (public_key_jwt: string) => Promise<Made>
 ): Promise<Made> {
-  const { openSigningKeys, place } = environment()
+  const { openSigningKeys, pageLocation } = environment()
   const keys = await openSigningKeys(email, password)
   try {
     const { challenge } = await api('getChallenge', { email, purpose: 'signup' })
-    const aud = place().hostname
+    const aud = pageLocation().hostname
     const made = await register(await keys.publicKeyJwt({ challenge, aud, purpose, token }))
     await logInWith(keys, email)
     return made
@@ -68,7 +74,7 @@ export async function signInWithNewKey<Made>(
 
 async function logInWith(keys: SigningKeys, email: string): Promise<void> {
   const { challenge } = await api('getChallenge', { email, purpose: 'login' })
-  const host = environment().place().hostname
+  const host = environment().pageLocation().hostname
   const challenge_response = await keys.respond(challenge, 'login', host)
   const known = environment().readStored(deviceKey)
   const { access_token, device } = await api('logIn', {

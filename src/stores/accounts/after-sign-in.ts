@@ -5,11 +5,12 @@ import { isReturnable } from '../routes.ts'
 import { $user } from '../users.ts'
 
 /**
- * Returns the address to open after signing in: where the person came from, else the home page, in the
- * person's language. A sign-up whose e-mail is not confirmed goes to `/verify-account` first.
+ * Returns the address to open after signing in, in the person's language: the page in the parameter
+ * `redirect`, else the home page. For a sign-up whose e-mail is not confirmed yet, returns
+ * `/verify-account`, which continues to that page.
  */
 export function addressAfterSignIn(): string {
-  const { protocol, host, search } = environment().place()
+  const { protocol, host, search } = environment().pageLocation()
   const origin = `${protocol}//${host}`
   const redirect = new URLSearchParams(search).get('redirect') ?? ''
   if ($user.get()?.pending) {

@@ -9,18 +9,18 @@ import { signInWithNewKey } from './accounts.ts'
 /** The fragment of a link in a mail. */
 export interface MailLink {
   token: string
-  /** The recipient. The key of a password depends on it. */
+  /** E-mail of the recipient, from which the key is derived together with the password. */
   email: string
 }
 
-/** Reads `#t=…&email=ada%40example.com`. Returns undefined for anything else. */
+/** Reads the fragment `#t=…&email=ada%40example.com`. Returns undefined for any other fragment. */
 export function readMailLink(hash: string): MailLink | undefined {
   const values = new URLSearchParams(hash.replace(/^#/, ''))
   const [token, email] = [values.get('t'), canonicalEmail(values.get('email') ?? '')]
   return token && email !== undefined ? { token, email } : undefined
 }
 
-/** Returns the name of an invited person. Throws what the use of the link would throw. */
+/** Returns the name of an invited person. Throws where the link is no longer valid. */
 export function readLink(
   { token }: MailLink,
   purpose: LinkPurpose
@@ -28,13 +28,15 @@ export function readLink(
   return api('readLink', { token, purpose })
 }
 
-/** Confirms a sign-up. Throws `proof_required` if it was not made in this browser. */
+/** Confirms a sign-up in the browser that made it. Throws `proof_required` in any other browser. */
 export async function confirmSignUp({ token }: MailLink): Promise<void> {
   await api('verifyEmail', { token })
   await refreshUser()
 }
 
-/** Confirms a sign-up of another browser with a name and a password, and signs in. */
+/**
+ * Confirms a sign-up that was made in another browser, with a name and a password, and signs in.
+ */
 export async function confirmWithPassword(
   link: MailLink,
   { username, password }: { username: string; password: string }
@@ -54,7 +56,7 @@ export async function activateAccount(
   )
 }
 
-/** Sets the password and signs in with it. */
+/** Sets a new password with the token of a mailed link, and signs in with it. */
 export async function resetPassword(link: MailLink, password: string): Promise<void> {
   await signInWithNewKey({ ...link, password, purpose: 'reset' }, public_key_jwt =>
     api('resetKey', { token: link.token, public_key_jwt })

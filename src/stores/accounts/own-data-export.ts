@@ -6,7 +6,7 @@ import { api, sessionNumber } from '../sessions.ts'
 
 export interface ExportOptions {
   signal: AbortSignal
-  /** Runs after each page with the number of requests so far. */
+  /** Runs after each page of the answer. `count` is the number of requests loaded so far. */
   onProgress: (count: number) => void
 }
 

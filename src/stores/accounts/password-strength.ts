@@ -1,7 +1,9 @@
 import { guessableWords, type Strength } from '../../core/input/password.ts'
 import { environment } from '../environment.ts'
 
-/** The person who chooses a password. Passwords with these words are easy to guess. */
+/**
+ * The person who chooses a password. A password that contains one of these words is easy to guess.
+ */
 export interface PasswordOwner {
   email: string
   username: string
@@ -10,6 +12,6 @@ export interface PasswordOwner {
 
 /** Returns how hard the password is to guess, computed on this device. */
 export function strengthOf(password: string, owner: PasswordOwner): Promise<Strength> {
-  const { place, rateStrength } = environment()
-  return rateStrength(password, guessableWords({ ...owner, host: place().hostname }))
+  const { pageLocation, rateStrength } = environment()
+  return rateStrength(password, guessableWords({ ...owner, host: pageLocation().hostname }))
 }

@@ -11,7 +11,10 @@ export type SessionList =
 /** The sessions of the person in all browsers. */
 export const $sessionList = atom<SessionList>({ status: 'loading' })
 
-/** Counts loads, so that a late answer does not replace a newer one or another person's. */
+/**
+ * Counts calls of `loadSessions`, so that a late answer replaces neither a newer one nor the list
+ * of another person.
+ */
 let load = 0
 
 onSignOut(() => {
@@ -19,7 +22,7 @@ onSignOut(() => {
   $sessionList.set({ status: 'loading' })
 })
 
-/** Loads the list. The old one stays visible until then. */
+/** Loads the list. The previous list stays visible until the answer arrives. */
 export async function loadSessions(): Promise<void> {
   if ($session.get().status === 'out') return
   load += 1
@@ -34,7 +37,9 @@ export async function loadSessions(): Promise<void> {
   }
 }
 
-/** Ends a session of the person in another browser, if it has not ended yet. */
+/**
+ * Ends a session of the person in another browser. Succeeds where that session has already ended.
+ */
 export async function endSession(id: string): Promise<void> {
   try {
     await api('endSession', { id })

@@ -15,7 +15,7 @@ export interface Demo {
 export type Setup =
   | { status: 'loading' }
   | { status: 'open'; company: string; demo: Demo | undefined }
-  /** There is an operator already, or the host belongs to another company. */
+  /** An operator exists already, or the host belongs to another company. */
   | { status: 'over' }
   | { status: 'failed'; error: AppError }
 
@@ -42,7 +42,10 @@ interface FirstOperator {
   locale: Locale
 }
 
-/** Creates the first operator and signs in. Returns what has become of the demonstration. */
+/**
+ * Creates the first operator and signs in. Returns what happened to the demonstration: `kept` where
+ * it could not be removed, too.
+ */
 export async function finishSetup(input: FirstOperator): Promise<'none' | 'kept' | 'removed'> {
   const { password, ...operator } = input
   const key = { email: input.email, password, purpose: 'signup' } as const

@@ -29,7 +29,7 @@ export interface DeliveryParts extends Pick<TusClient, 'send' | 'getOffset'> {
   ) => Promise<z.output<typeof createDeposit.output>>
   cancelUpload: TusClient['cancel']
   getRequest: (id: string) => Promise<ProcessedRequest>
-  /** Keeps what an upload needs to continue after a reload. */
+  /** Saves what an upload needs to continue after a reload. */
   remember: (upload: Omit<RememberedUpload, 'person' | 'owner'>) => void
   forget: (id: string) => void
   now: () => number
@@ -39,7 +39,7 @@ export interface DeliveryParts extends Pick<TusClient, 'send' | 'getOffset'> {
 interface DeliveryContext {
   list: DepositList
   retries: Retries
-  /** Returns the error of the limit that so many bytes would break. */
+  /** Returns the error of a limit that is known to refuse this number of bytes, or undefined. */
   findLimit: (entry: DepositEntry, bytes: number) => AppError | undefined
   isSuspended: () => boolean
   onSignedOut: () => void
@@ -54,7 +54,10 @@ export function createDepositDelivery(parts: DeliveryParts, context: DeliveryCon
   const recording = new Set<DepositEntry>()
   let isCheckDue = false
 
-  /** Returns false when the file is not the one that was sent before the reload. */
+  /**
+   * Hashes a file and reduces a picture. Returns false when the file differs from the one that was
+   * sent before the reload.
+   */
   async function prepare(entry: DepositEntry, signal: AbortSignal): Promise<boolean> {
     const { file, sent, expected } = entry
     if (!file) throw new Error('A deposit without its file cannot be prepared')
@@ -91,7 +94,10 @@ export function createDepositDelivery(parts: DeliveryParts, context: DeliveryCon
     expectRecord(entry)
   }
 
-  /** Returns false when the entry gets no reservation, which its state then explains. */
+  /**
+   * Reserves quota on the server. Returns false when the server grants no reservation; the entry's
+   * state then shows why.
+   */
   async function reserve(
     entry: DepositEntry,
     { original, stored, bytes, reduction }: Prepared,
@@ -156,7 +162,7 @@ export function createDepositDelivery(parts: DeliveryParts, context: DeliveryCon
     await retries.run(send, { signal, onPause: () => showCut(true) })
   }
 
-  /** Cancels the upload on the server, which frees its reservation. */
+  /** Cancels the upload on the server, which releases the reservation. */
   function release(entry: DepositEntry): void {
     const url = entry.reserved?.upload
     if (!url) return
@@ -169,7 +175,10 @@ export function createDepositDelivery(parts: DeliveryParts, context: DeliveryCon
       })
   }
 
-  /** Marks an entry whose bytes the server has received and whose record it has promised. */
+  /**
+   * Marks an entry as waiting for its record: the server has received all bytes and promised a
+   * record.
+   */
   function expectRecord(entry: DepositEntry): void {
     parts.forget(entry.id)
     list.change(entry, { status: 'recording' })
@@ -178,7 +187,7 @@ export function createDepositDelivery(parts: DeliveryParts, context: DeliveryCon
     checkRecords()
   }
 
-  /** Applies a change of a request. Ignores an older state than the last one. */
+  /** Applies a changed request to its entry. Ignores a state older than the last one. */
   function updateRequest(request: ProcessedRequest): void {
     const entry = list.findByRequest(request.id)
     if (!entry?.reserved || request.seq < entry.reserved.request.seq) return
@@ -199,7 +208,10 @@ export function createDepositDelivery(parts: DeliveryParts, context: DeliveryCon
     context.onSettled(entry)
   }
 
-  /** Asks the server for the records, in case the event stream does not bring them. */
+  /**
+   * Loads the requests of all entries that wait for a record, in case the event stream does not
+   * report them.
+   */
   function checkRecords(): void {
     if (isCheckDue || context.isSuspended() || recording.size === 0) return
     isCheckDue = true
@@ -223,7 +235,10 @@ export function createDepositDelivery(parts: DeliveryParts, context: DeliveryCon
     }
   }
 
-  /** Returns the entry of an upload from before a reload, or undefined when the upload has ended. */
+  /**
+   * Returns an entry for an upload from before a reload, with what the server has received. Returns
+   * undefined when the upload has ended.
+   */
   async function restore(upload: RememberedUpload): Promise<DepositEntry | undefined> {
     const { id, address, request_id, bytes } = upload
     const entry = restoreEntry(upload)

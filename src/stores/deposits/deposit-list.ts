@@ -16,33 +16,39 @@ import {
 
 const progressMs = 100
 
-/** A deposit with what it has reached so far. A retry continues from there. */
+/**
+ * A deposit in the list, with the results of its completed steps. A retry continues after these
+ * steps.
+ */
 export interface DepositEntry extends QueuedDeposit {
   $state: WritableAtom<DepositState>
-  /** Undefined after a reload, until the person chooses it again. */
+  /** The file. Undefined after a reload, until the person chooses it again. */
   file: File | undefined
-  /** Whether the person chose the file for this entry, not for the queue. */
+  /** Whether the person chose the file for this entry, rather than adding it to the queue. */
   isAssigned: boolean
   handle: FileSystemFileHandle | undefined
   type: string
   category: DepositCategory
-  /** Undefined until it is decided. */
+  /**
+   * Whether to send the picture or its reduced copy. Undefined until the person or the category
+   * decides.
+   */
   choice: PictureChoice | undefined
-  /** Idempotency key of the reservation, kept over retries. */
+  /** Idempotency key of the reservation. All retries use the same key. */
   key: string
-  /** The person wants the file deposited although it was deposited before. */
+  /** Whether the person wants to deposit the file although they have deposited it before. */
   again: boolean
   /** Fingerprints that a file chosen after a reload must have. */
   expected: Pick<RememberedUpload, 'original' | 'stored'> | undefined
   prepared: Prepared | undefined
   reserved: { request: ProcessedRequest; upload: string | undefined } | undefined
-  /** Share of the bytes that the server has. */
+  /** Ratio of the bytes that the server has, from 0 to 1. */
   sent: number
-  /** Stops the step that runs. */
+  /** Aborts the step in progress. */
   stop: AbortController
-  /** Lets other tabs send the same file. */
+  /** Releases the lock, so that other tabs can send the same file. */
   unlock: () => void
-  /** When its progress was last shown. */
+  /** Time at which its progress was last shown. */
   shownAt: number
   /** Whether it was in the list before the present batch began. */
   isEarlier: boolean
@@ -79,7 +85,7 @@ export function createEntry(given: Given & Partial<DepositEntry>): DepositEntry 
   }
 }
 
-/** Makes the entry of an upload from before a reload. */
+/** Creates the entry of an upload from before a reload. */
 export function restoreEntry(upload: RememberedUpload): DepositEntry {
   const { id, name, size, type, category, key, again, original, stored, handle } = upload
   return createEntry({
@@ -94,7 +100,8 @@ export function restoreEntry(upload: RememberedUpload): DepositEntry {
 }
 
 /**
- * Returns what has to be remembered of an entry, or undefined while its fingerprints are unknown.
+ * Returns the data of an entry that is stored for a reload, or undefined while its fingerprints are
+ * unknown.
  */
 export function toRememberedUpload(
   entry: DepositEntry
@@ -110,7 +117,7 @@ export function toRememberedUpload(
   }
 }
 
-/** Resets an entry, so that the next try is a new deposit with its own reservation. */
+/** Resets an entry, so that the next try makes a new deposit with its own reservation. */
 export function resetAttempt(entry: DepositEntry): void {
   entry.key = crypto.randomUUID()
   entry.reserved = undefined
@@ -125,7 +132,7 @@ interface ListParts {
 
 export type DepositList = ReturnType<typeof createDepositList>
 
-/** Creates the list of this document's deposits, in the order in which they came. */
+/** Creates the list of this document's deposits, in the order in which they were added. */
 export function createDepositList({ forget, now, after }: ListParts) {
   const $deposits = atom<readonly QueuedDeposit[]>([])
   const $summary = atom<DepositSummary>(emptySummary)
@@ -156,32 +163,34 @@ export function createDepositList({ forget, now, after }: ListParts) {
 
   return {
     $deposits,
-    /** Is updated a moment after a change. */
+    /** Updated a moment after each change. */
     $summary,
     [Symbol.iterator]: () => entries.values(),
     get: (id: string) => entries.get(id),
-    /** Returns the entry that waits for the outcome of a request. */
+    /** Returns the entry to which a request belongs. */
     findByRequest(requestId: string): DepositEntry | undefined {
       for (const entry of entries.values())
         if (entry.reserved?.request.id === requestId) return entry
       return undefined
     },
-    /** Adds an entry, which appears with the next `show()`. */
+    /** Adds an entry. It appears with the next `show()`. */
     add: (entry: DepositEntry) => void entries.set(entry.id, entry),
-    /** Removes an entry, which disappears with the next `show()`. */
+    /** Removes an entry. It disappears with the next `show()`. */
     remove: (entry: DepositEntry) => void entries.delete(entry.id),
     show(): void {
       $deposits.set([...entries.values()])
       sumSoon()
     },
-    /** Updates and returns the summary now. */
+    /** Updates the summary at once and returns it. */
     sum,
-    /** Begins a new batch for the percentage. Entries that have ended by now no longer count. */
+    /**
+     * Begins a new batch for the percentage. Entries that have already ended are not part of it.
+     */
     beginBatch(): void {
       for (const entry of entries.values()) entry.isEarlier = true
     },
     change,
-    /** Changes the state like `change`, at most ten times a second. */
+    /** Changes the state like `change`, but at most ten times a second. */
     showProgress(entry: DepositEntry, state: DepositState): void {
       if (now() - entry.shownAt < progressMs) return
       entry.shownAt = now()
@@ -195,7 +204,10 @@ export function createDepositList({ forget, now, after }: ListParts) {
   }
 }
 
-/** Another try cannot help: the file, or the right to deposit it, would have to change. */
+/**
+ * Errors that a retry cannot resolve, because the file or the right to deposit it would have to
+ * change.
+ */
 const lasting: ReadonlySet<ErrorCode> = new Set([
   'file_empty',
   'too_large',

@@ -17,7 +17,7 @@ import {
 
 const maxPreparing = 2
 const maxSending = 2
-/** How many files are added in one go: a thousand at once would block the page. */
+/** How many files are added without a pause. A thousand files at once would block the page. */
 const sliceFiles = 20
 
 /** What the queue needs from the page. */
@@ -26,16 +26,19 @@ export interface DepositParts extends DeliveryParts {
   /** Returns the name of a file, with its folders if it came in one. */
   nameOf: (file: File) => string
   handleOf: (file: File) => FileSystemFileHandle | undefined
-  /** Opens a file again. With `ask` the browser may ask the person, who has just pressed a button. */
+  /**
+   * Opens a file again. With `ask`, the browser may ask the person for permission; this works only
+   * right after a click.
+   */
   openHandle: (handle: FileSystemFileHandle, ask: boolean) => Promise<File | undefined>
   /**
-   * Waits until no other tab sends this file, and then locks it. Returns the function that unlocks
-   * it; aborting unlocks it, too.
+   * Waits until no other tab sends this file, then locks it. Returns the function that releases the
+   * lock. Aborting `signal` releases it, too.
    */
   lockFile: (original: string, signal: AbortSignal) => Promise<() => void>
 }
 
-/** Creates the queue of deposits. It works on a few at a time. */
+/** Creates the queue of deposits. It sends a few files at a time. */
 export function createDepositQueue(parts: DepositParts) {
   const list = createDepositList(parts)
   const retries = createRetries(parts)
@@ -51,8 +54,8 @@ export function createDepositQueue(parts: DepositParts) {
   const toPrepare = new Set<DepositEntry>()
   const toSend = new Set<DepositEntry>()
   /**
-   * For each fingerprint, the entry that is being sent. Another entry of the same file waits for
-   * its end.
+   * The entry that is being sent, by fingerprint. Other entries of the same file wait until it has
+   * ended.
    */
   const sentFiles = new Map<string, DepositEntry>()
   /** Fingerprints of the files that have been recorded. */
@@ -64,7 +67,10 @@ export function createDepositQueue(parts: DepositParts) {
   let sending = 0
   let isSuspended = false
 
-  /** Returns how many of the files found no place in the queue. */
+  /**
+   * Adds files to the queue. Returns the number of files that it did not add, because the queue is
+   * full.
+   */
   function addFiles(files: readonly File[], category: DepositCategory): number {
     const summary = list.sum()
     const open = countOpen(summary)
@@ -109,7 +115,7 @@ export function createDepositQueue(parts: DepositParts) {
     else toPrepare.add(entry)
   }
 
-  /** Starts entries that wait, as many as may run at once. */
+  /** Starts waiting entries, up to the number that may run at once. */
   function startWaiting(): void {
     while (!isSuspended && preparing < maxPreparing) {
       const entry = takeFirst(toPrepare)
@@ -177,7 +183,7 @@ export function createDepositQueue(parts: DepositParts) {
     await delivery.deliver(entry, signal)
   }
 
-  /** Lets other entries of the same file be sent, here and in other tabs. */
+  /** Allows other entries of the same file to be sent, in this tab and in others. */
   function releaseFile(entry: DepositEntry): void {
     const original = entry.prepared?.original ?? ''
     if (entry.$state.get().status === 'done') recordedFiles.add(original)
@@ -206,8 +212,8 @@ export function createDepositQueue(parts: DepositParts) {
   }
 
   /**
-   * Pauses an entry that a limit refuses. Where no requests are left, pauses all entries of its
-   * category that have no reservation.
+   * Pauses an entry that exceeds a limit. Where no requests are left, also pauses all entries of
+   * its category without a reservation.
    */
   function pauseAtLimit(entry: DepositEntry, error: AppError): void {
     const { id } = entry.category
@@ -287,7 +293,7 @@ export function createDepositQueue(parts: DepositParts) {
     enqueue(entry)
   }
 
-  /** Pauses everything until the same person signs in again. */
+  /** Pauses all entries until the same person signs in again. */
   function suspend(): void {
     isSuspended = true
     for (const entry of list) pause(entry, 'session')
@@ -316,7 +322,7 @@ export function createDepositQueue(parts: DepositParts) {
     return undefined
   }
 
-  /** Gives an entry its file after a reload. Its fingerprint then shows whether it is the right one. */
+  /** Sets the file of an entry after a reload. Hashing then shows whether it is the right file. */
   function attach(entry: DepositEntry, file: File, isAssigned: boolean): void {
     const state = entry.$state.get()
     if (state.status !== 'missing') return
@@ -346,9 +352,9 @@ export function createDepositQueue(parts: DepositParts) {
 
   return {
     $deposits: list.$deposits,
-    /** Is updated a moment after a change. */
+    /** Updated a moment after each change. */
     $summary: list.$summary,
-    /** Returns the summary as it is now. */
+    /** Updates the summary at once and returns it. */
     sum: list.sum,
     addFiles,
     pause: (id: string) => withEntry(id, entry => pause(entry, 'person')),
@@ -363,18 +369,18 @@ export function createDepositQueue(parts: DepositParts) {
     resumeAll: () => forEach(resume),
     cancelAll: () => forEach(cancel),
     retryAll: () => forEach(retry),
-    /** Chooses for all pictures that wait or are still being prepared. */
+    /** Chooses between original and reduced copy for all pictures that have not been sent yet. */
     chooseAllPictures(choice: PictureChoice): void {
       for (const entry of list) {
         if (entry.$state.get().status === 'choosing') choosePicture(entry, choice)
         else if (!entry.prepared) entry.choice ??= choice
       }
     },
-    /** Adds uploads from before a reload. Those whose file can be opened continue at once. */
+    /** Adds uploads from before a reload. Continues those whose file the browser can open. */
     async restore(uploads: readonly RememberedUpload[]): Promise<void> {
       await Promise.all(uploads.map(restore))
     },
-    /** Gives an upload from before a reload the file that the person has chosen for it. */
+    /** Sets the file that the person has chosen for an upload from before a reload. */
     choose(id: string, file: File): void {
       withEntry(id, entry => attach(entry, file, true))
     },
@@ -384,14 +390,17 @@ export function createDepositQueue(parts: DepositParts) {
       if (entry && file) attach(entry, file, true)
     },
     hasRequest: (requestId: string) => list.findByRequest(requestId) !== undefined,
-    /** Removes what has ended from the list. */
+    /** Removes all entries that have ended. */
     dismiss(): void {
       for (const entry of list) if (hasEnded(entry.$state.get())) remove(entry)
       list.show()
       list.sum()
     },
     updateRequest: delivery.updateRequest,
-    /** Retries at once, because the network is back. */
+    /**
+     * Ends all pauses between retries and retries entries that failed offline. Called when the
+     * network is back.
+     */
     retryNow(): void {
       retries.endPauses()
       for (const entry of list) {
@@ -400,7 +409,7 @@ export function createDepositQueue(parts: DepositParts) {
       }
     },
     suspend,
-    /** Continues what was paused when the session ended. */
+    /** Continues the entries that were paused when the session ended. */
     endSuspension(): void {
       isSuspended = false
       for (const entry of list) {
@@ -410,7 +419,7 @@ export function createDepositQueue(parts: DepositParts) {
       startWaiting()
       delivery.checkRecords()
     },
-    /** Drops and forgets everything, so that the next person does not see it. */
+    /** Cancels all entries and deletes their data, so that the next person does not see them. */
     clear(): void {
       for (const entry of list) {
         entry.stop.abort()
@@ -440,7 +449,7 @@ function takeFirst(
   return undefined
 }
 
-/** Prepares the original picture in place of its reduced copy. */
+/** Discards the reduced copy, so that the original picture is prepared and sent instead. */
 function keepOriginal(entry: DepositEntry): void {
   const { file, prepared } = entry
   entry.choice = 'original'
@@ -450,7 +459,10 @@ function keepOriginal(entry: DepositEntry): void {
   entry.prepared = { original, stored: original, bytes: file, reduction: undefined }
 }
 
-/** Returns the error with which the server would refuse the file, before a byte is read. */
+/**
+ * Returns the error with which the server would refuse a file of this size, name and type, or
+ * undefined.
+ */
 function findRefusal({ size, name, type, category }: DepositEntry): AppError | undefined {
   if (size === 0) return new AppError('file_empty', 'The file has no bytes')
   if (size > maxFileBytes) return new AppError('too_large', 'The file is over 5 GB')
@@ -472,7 +484,7 @@ const limitCodes: ReadonlySet<ErrorCode> = new Set([
   'upload_limit_reached'
 ])
 
-/** The file has to be prepared again before it is sent again. */
+/** Errors after which the file must be hashed and reduced again before the next try. */
 const stalePreparation: ReadonlySet<ErrorCode> = new Set([
   'transfer_corrupt',
   'transform_not_allowed',

@@ -17,30 +17,35 @@ export type PictureChoice = 'reduced' | 'original'
 export interface QueuedDeposit {
   id: string
   name: string
-  /** Bytes of the file as chosen. */
+  /** Size in bytes of the file that the person chose. */
   size: number
   /** The picture and the reduced copy that is deposited instead of it. */
   reduction: Pick<Transform, 'from' | 'to'> | undefined
-  /** Whether the browser can open the file again without the person choosing it. */
+  /** Whether the browser can open the file again after a reload, without the person choosing it. */
   canReopen: boolean
   $state: ReadableAtom<DepositState>
 }
 
 export type DepositState =
   | { status: 'waiting' }
-  /** `sent`: share of the bytes that the server has from before a reload. */
+  /** `sent`: ratio of the bytes that the server received before a reload. */
   | { status: 'hashing'; ratio: number; sent: number }
   | { status: 'preparing' }
-  /** The person decides between the picture and its reduced copy. Nothing is sent before that. */
+  /**
+   * Waits for the person to choose between the picture and its reduced copy. Nothing is sent before
+   * that.
+   */
   | { status: 'choosing' }
   | { status: 'reserving' }
   | ({ status: 'uploading'; ratio: number; cut: boolean } & TransferSpeed)
   | { status: 'paused'; by: 'person' | 'session'; ratio: number }
-  /** A limit is reached. Resuming asks the server again. */
+  /** A limit is reached. Resuming calls the server again, because the limit may have changed. */
   | { status: 'paused'; by: 'limit'; ratio: number; error: AppError }
-  /** From before a reload: the person has to choose the file again. `wrong`: they chose another one. */
+  /**
+   * After a reload, the person must choose the file again. `wrong`: they have chosen another file.
+   */
   | { status: 'missing'; ratio: number; wrong: boolean }
-  /** The person has deposited the same file before, with this request. */
+  /** The person has deposited the same file before; `request` is that deposit. */
   | { status: 'duplicate'; request: ProcessedRequest }
   | { status: 'recording' }
   | { status: 'done'; request: ProcessedRequest }
@@ -49,9 +54,9 @@ export type DepositState =
 
 export const emptySummary = {
   total: 0,
-  /** Files of the present batch, which alone count for the percentage. */
+  /** Number of files in the present batch. Only these count for the percentage. */
   batch: { total: 0, ended: 0 },
-  /** Number of deposits that neither have ended nor wait for the person. */
+  /** Number of deposits in progress, neither ended nor waiting for the person. */
   active: 0,
   paused: 0,
   choosing: 0,
@@ -59,10 +64,10 @@ export const emptySummary = {
   done: 0,
   duplicate: 0,
   failed: 0,
-  /** Failed deposits that another try may help. */
+  /** Number of failed deposits that a retry may complete. */
   retryable: 0,
   cancelled: 0,
-  /** Percentage of all bytes in the batch. It is 100 only once everything has ended. */
+  /** Percentage of all bytes in the batch. Reaches 100 only once every deposit has ended. */
   percent: 0
 }
 
@@ -72,7 +77,7 @@ export function hasEnded({ status }: DepositState): boolean {
   return ['done', 'failed', 'cancelled', 'duplicate'].includes(status)
 }
 
-/** Returns whether the deposit is on its way and can still be paused or cancelled. */
+/** Returns whether the deposit is in progress and can be paused or cancelled. */
 export function isInterruptible({ status }: DepositState): boolean {
   return ['waiting', 'hashing', 'preparing', 'reserving', 'uploading'].includes(status)
 }
@@ -80,7 +85,7 @@ export function isInterruptible({ status }: DepositState): boolean {
 interface Summarized {
   size: number
   state: DepositState
-  /** Share of the bytes that the server has. */
+  /** Ratio of the bytes that the server has, from 0 to 1. */
   sent?: number
   /** Whether it was in the list before the present batch began. */
   isEarlier?: boolean
@@ -98,7 +103,7 @@ export function summarize(deposits: Iterable<Summarized>): DepositSummary {
     summary[counterOf(state)] += 1
     if (state.status === 'failed' && state.retryable) summary.retryable += 1
     if (isEarlier && hasEnded(state)) continue
-    const share = shareOf(state, sent)
+    const share = ratioOf(state, sent)
     summary.batch.total += 1
     if (hasEnded(state)) summary.batch.ended += 1
     bytes += size
@@ -116,7 +121,7 @@ export function summarize(deposits: Iterable<Summarized>): DepositSummary {
   }
 }
 
-/** Returns how many have not ended. */
+/** Returns the number of deposits that have not ended. */
 export function countOpen({ active, paused, choosing, missing }: DepositSummary): number {
   return active + paused + choosing + missing
 }
@@ -127,15 +132,21 @@ function counterOf({ status }: DepositState): Counter | 'active' {
   return status in emptySummary ? (status as Counter) : 'active' // as: just checked
 }
 
-/** Returns how much of a file counts as sent. What has nothing left to send counts in full. */
-function shareOf(state: DepositState, sent: number): number {
+/**
+ * Returns the ratio of a deposit that counts as done, from 0 to 1. A deposit with nothing left to
+ * send counts as 1.
+ */
+function ratioOf(state: DepositState, sent: number): number {
   if (state.status === 'uploading' || state.status === 'paused' || state.status === 'missing') {
     return state.ratio
   }
   return isInterruptible(state) || state.status === 'choosing' ? sent : 1
 }
 
-/** Sorts what needs the person before what runs, then what failed, and last what has ended. */
+/**
+ * Returns the rank by which the list is sorted: deposits that need the person, then running,
+ * failed, and the others.
+ */
 export function rankOf({ status }: DepositState): number {
   return ranks.findIndex(rank => rank.includes(status))
 }

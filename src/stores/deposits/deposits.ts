@@ -24,7 +24,7 @@ import { createTusClient } from './tus-client.ts'
 export type { DepositCategory, QueuedDeposit }
 
 const memory = createRememberedUploads()
-/** Does not go through `api()`, so it reports the errors that may end the session itself. */
+/** Sends uploads without `api()`, so it reports errors that may end the session itself. */
 const tus = createTusClient({
   http: upload => httpUpload({ ...upload, uri: new URL(upload.uri, apiOrigin()).href }),
   token: sessionToken,
@@ -54,23 +54,32 @@ const queue = createDepositQueue({
   after: (ms, run) => environment().after(ms, run)
 })
 
-/** The queue lives as long as the document, so uploads continue while the person visits other pages. */
+/**
+ * The entries of the queue. The queue exists as long as the document, so uploads continue while the
+ * person visits other pages.
+ */
 export const $deposits = queue.$deposits
 export const $depositSummary = queue.$summary
 export const { pause, resume, cancel, retry, choose, reopen, depositAgain, choosePicture } = queue
 export const { pauseAll, resumeAll, cancelAll, retryAll, chooseAllPictures, dismiss } = queue
 
-/** The owner of these deposits. When the session ends, the deposits wait for the same person. */
+/**
+ * Id of the person who made these deposits. When the session ends, the deposits wait until this
+ * person signs in again.
+ */
 let owner: string | undefined
 let isStarted = false
 
-/** Returns how many of the files found no place in the queue. */
+/**
+ * Adds files to the queue. Returns the number of files that it did not add, because the queue is
+ * full.
+ */
 export function addFiles(files: readonly File[], category: DepositCategory): number {
   start()
   return queue.addFiles(files, category)
 }
 
-/** Restores what this person's browser had not finished when its page was closed or reloaded. */
+/** Restores the person's unfinished uploads of this browser, whose page was closed or reloaded. */
 export async function restoreDeposits(): Promise<void> {
   const person = signedInUserId()
   if (person === undefined) return
@@ -80,7 +89,7 @@ export async function restoreDeposits(): Promise<void> {
   await queue.restore(uploads)
 }
 
-/** Adds an upload that was begun on any device. The person is asked for its file. */
+/** Adds an unfinished upload of any device to the queue. Asks the person for its file. */
 export async function resumeUpload(requestId: string): Promise<void> {
   const person = signedInUserId()
   if (person === undefined) return
@@ -105,7 +114,7 @@ export async function resumeUpload(requestId: string): Promise<void> {
   ])
 }
 
-/** Cancels an upload that was begun on any device. */
+/** Cancels an unfinished upload of any device. */
 export async function cancelUpload(requestId: string): Promise<void> {
   const { upload } = await api('getOpenUpload', { id: requestId })
   await tus.cancel(upload)
@@ -132,7 +141,7 @@ async function openHandle(handle: FileSystemFileHandle, ask: boolean): Promise<F
 
 function lockFile(original: string, signal: AbortSignal): Promise<() => void> {
   return new Promise((resolve, reject) => {
-    const unlock = environment().holdLock(sharedName(`file:${original}`), {
+    const unlock = environment().requestLock(sharedName(`file:${original}`), {
       steal: false,
       onHeld: () => resolve(unlock),
       onWait() {},
@@ -146,7 +155,7 @@ function lockFile(original: string, signal: AbortSignal): Promise<() => void> {
   })
 }
 
-/** Connects the queue with the rest of the page, when the first file comes. */
+/** Connects the queue to sessions, events and the network, when the first file is added. */
 function start(): void {
   owner = signedInUserId()
   loadRequests()
@@ -173,7 +182,10 @@ function start(): void {
   })
 }
 
-/** A 401 to a token that was renewed meanwhile does not end the session: the next try has the new one. */
+/**
+ * Throws `unavailable`, so that the call is retried, for a 401 to a token that has been renewed
+ * since. Rethrows any other error.
+ */
 function allowRetry(error: unknown): never {
   const isStale = error instanceof AppError && error.status === 401 && sessionToken()
   throw isStale ? new AppError('unavailable', 'The token was renewed', { cause: error }) : error

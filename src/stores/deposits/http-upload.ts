@@ -1,4 +1,4 @@
-/** A connection that moves no byte for this long counts as lost. */
+/** A connection on which no byte is sent or received for this long counts as lost. */
 const stallMs = 60_000
 
 export interface HttpUpload {
@@ -16,7 +16,10 @@ export interface HttpAnswer {
   body: string
 }
 
-/** Sends one request and reports how many bytes of its body have left, which `fetch` cannot. */
+/**
+ * Sends one request and reports how many bytes of its body have been sent, which `fetch` cannot
+ * report.
+ */
 export function httpUpload(upload: HttpUpload): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()

@@ -13,9 +13,12 @@ export type TusClient = ReturnType<typeof createTusClient>
 
 interface TusClientOptions {
   http: typeof httpUpload
-  /** Is called for every request, so that an upload uses a token that was renewed meanwhile. */
+  /**
+   * Returns the session token. Called for every request, because the token may be renewed during an
+   * upload.
+   */
   token: () => string | undefined
-  /** Runs for every error with which the server answers. */
+  /** Runs for every error that the server answers. */
   onProblem?: (problem: AppError) => void
 }
 
@@ -60,8 +63,8 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
 
   return {
     /**
-     * Sends the bytes that the server does not have yet, in one try. When the server confirms that
-     * it has all bytes, it has promised to record the deposit.
+     * Makes one attempt to send the bytes that the server does not have yet. Once it succeeds, the
+     * server has all bytes and has promised to record the deposit.
      */
     async send(url: string, bytes: Blob, { onProgress, signal }: SendOptions = {}): Promise<void> {
       const { Upload } = await import('tus-js-client')
@@ -100,7 +103,7 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
       return Number((await request('HEAD', url)).header('Upload-Offset') ?? 0)
     },
 
-    /** Cancels the deposit and gives its reservation back. */
+    /** Cancels the deposit, which releases its reservation. */
     async cancel(url: string): Promise<void> {
       await request('DELETE', url)
     }
@@ -143,7 +146,7 @@ function createRequest(http: typeof httpUpload, method: string, uri: string): Ht
   }
 }
 
-/** Reads a blob for the upload library, whose own reader for blobs exists only in browsers. */
+/** Adapts a blob to the upload library, which has its own reader for blobs only in browsers. */
 function sourceOf(input: Blob) {
   return {
     size: input.size,
@@ -155,7 +158,7 @@ function sourceOf(input: Blob) {
   }
 }
 
-/** An answer to HEAD has no body, so its status stands for the code. */
+/** The error code for each status of an answer to HEAD, which has no body to contain the code. */
 const headCodes: Record<number, ErrorCode> = {
   401: 'unauthenticated',
   403: 'forbidden',

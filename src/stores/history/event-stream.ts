@@ -5,8 +5,8 @@ import { AppError } from '../../contract/errors.ts'
 import type { Environment } from '../environment.ts'
 
 /**
- * `offline`: the server does not answer. `unreachable`: it answers with an error. `polling`: it allows no
- * further stream, so the list is loaded from time to time.
+ * State of the connection. `offline`: the server does not answer. `unreachable`: it answers with an
+ * error. `polling`: it refuses another stream, so the list is loaded at intervals.
  */
 export const StreamState = z.enum(['connecting', 'live', 'polling', 'offline', 'unreachable'])
 export type StreamState = z.infer<typeof StreamState>
@@ -14,37 +14,46 @@ export type StreamState = z.infer<typeof StreamState>
 export interface EventStreamOptions {
   url: string
   environment: Pick<Environment, 'fetch' | 'now' | 'random' | 'after' | 'onWake' | 'onOffline'>
-  /** Sequence up to which every event has been seen before. */
+  /** Sequence number of the last event received so far. */
   after: string | undefined
-  /** Is called for each connection, because tokens are renewed. */
+  /** Returns the session token. Called for each connection, because tokens are renewed. */
   token: () => string | undefined
   onState: (state: StreamState) => void
   /** Runs for the data of each unnamed event. */
   onMessage: (data: string) => void
-  /** Runs with the sequence up to which every event has been seen, with and before this one. */
+  /**
+   * Runs after each event. All events up to the sequence number `before` had been received before
+   * it, and all up to `at` have been received with it.
+   */
   onSeen: (seen: { before: string | undefined; at: string }) => void
   /** Runs when events may have been missed: the list has to be loaded again. */
   onReload: () => void
-  /** Runs for a status of 400 or more, a lost connection, and when the account is disabled. */
+  /** Runs for a status of 400 or more, for a lost connection, and when the account is disabled. */
   onError: (error: AppError, token: string | undefined) => void
 }
 
-/** The server sends a `tick` every 15 s. After three missing ones the connection is dead. */
+/**
+ * Milliseconds without an event after which the connection counts as lost. The server sends a
+ * `tick` every 15 s.
+ */
 const silenceMs = 45_000
 const firstRetryMs = 1000
 const longestRetryMs = 30_000
 const pollMs = 30_000
-/** The longest line, far above the largest event. A server that exceeds it is disconnected. */
+/**
+ * The longest accepted line in characters, far above the largest event. A connection that exceeds
+ * it is closed.
+ */
 const maxEventCharacters = 1_000_000
 
 /**
- * Follows an event stream and reconnects when it is lost. Returns the function that closes it.
- * `EventSource` cannot be used, because it cannot send a bearer token.
+ * Reads an event stream and reconnects when the connection is lost. Returns the function that
+ * closes it. Does not use `EventSource`, which cannot send a bearer token.
  */
 export function openEventStream(options: EventStreamOptions): () => void {
   const { environment, onState, onError, onReload } = options
   let connection: AbortController | undefined
-  /** Sequence up to which every event has been seen. */
+  /** Sequence number up to which every event has been received. */
   let lastId = options.after
   let lastEventAt = 0
   let failures = 0
@@ -111,7 +120,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
     options.onSeen({ before, at: id })
   }
 
-  /** Decides what follows the end of a connection. */
+  /** Reconnects, polls or stops after the end of a connection, depending on its error. */
   function settle(mine: AbortController, error: unknown): void {
     if (closed || connection !== mine) return
     // a connection that failed while it was read may still be open
@@ -175,7 +184,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
   }
 }
 
-/** Yields the chunks of a body, over which not every browser can iterate yet. */
+/** Yields the chunks of a response body. Some browsers cannot iterate over a body yet. */
 async function* chunksOf(response: Response): AsyncGenerator<Uint8Array> {
   const reader = response.body?.getReader()
   if (!reader) return

@@ -11,7 +11,7 @@ export interface RequestFilter {
   to?: string
 }
 
-/** Returns a test of whether the server would list a request with this filter. */
+/** Returns a function that tells whether the server would list a request with this filter. */
 export function matcherOf(filter: RequestFilter): (request: ProcessedRequest) => boolean {
   const { kind, state, category } = filter
   const words = searchWords(filter.q ?? '')
@@ -42,7 +42,7 @@ export function isFiltered(filter: RequestFilter): boolean {
 
 const keys = ['kind', 'state', 'category', 'q', 'from', 'to'] as const
 
-/** Folded names, because every event filters the whole list again. */
+/** Cache of lower-case names without accents, because every event filters the whole list again. */
 const folded = new WeakMap<ProcessedRequest, string>()
 
 function foldedName(request: ProcessedRequest): string {

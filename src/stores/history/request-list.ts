@@ -3,8 +3,8 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 export type RequestList = ReturnType<typeof createRequestList>
 
 /**
- * Creates a list that holds each request once, in its newest state. Events, their replay after a lost
- * connection and pages may bring the same request in any order.
+ * Creates a list that contains each request once, in its newest state. Events and loaded pages may
+ * add the same request several times and in any order.
  */
 export function createRequestList() {
   const byId = new Map<string, ProcessedRequest>()
@@ -34,14 +34,15 @@ export function createRequestList() {
   }
 }
 
-/** Compares by `created`, then by id, as the server sorts its pages. */
+/** Compares requests by `created`, then by id, newest first, as the server sorts its pages. */
 export function newestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
   return compare(b.created, a.created) || compare(b.id, a.id)
 }
 
 /**
- * Returns the rows to show while the list must not move under the person: the rows of `before` in their
- * newest state, even if the filter no longer matches, and those of `present` below the first of them.
+ * Returns the rows to show while the person reads the list, so that it does not move. The rows of
+ * `before` stay, in their newest state, even where the filter no longer matches. Rows of `present`
+ * are added only below the first row of `before`.
  */
 export function updateRows(
   before: readonly ProcessedRequest[],
@@ -62,7 +63,7 @@ export function updateRows(
   }
 }
 
-/** Returns the index of the first request that is not newer. */
+/** Returns the index at which a request belongs in a list sorted newest first. */
 export function findPlace(sorted: readonly ProcessedRequest[], request: ProcessedRequest): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {

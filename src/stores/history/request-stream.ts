@@ -2,19 +2,25 @@ import * as z from 'zod/mini'
 import { ProcessedRequest, streamRequests } from '../../contract/requests.ts'
 import { type EventStreamOptions, openEventStream, StreamState } from './event-stream.ts'
 
-/** What the tab with the stream sends to the others. */
+/** A message from the tab that has the event stream to the other tabs. */
 const News = z.object({
   state: StreamState,
-  /** Sequence up to which the leading tab has seen every event, with and before this news. */
+  /**
+   * Sequence numbers up to which the leading tab has received every event, with and before this
+   * message.
+   */
   at: z.optional(z.string()),
   before: z.optional(z.string()),
   request: z.optional(ProcessedRequest),
-  /** The list has to be loaded again. */
+  /** Whether the list must be loaded again. */
   reload: z.optional(z.boolean())
 })
 export type News = z.infer<typeof News>
 
-/** Returns undefined for a message of another release that cannot be read. */
+/**
+ * Parses a message. Returns undefined where another release of the page has sent it in an unknown
+ * format.
+ */
 export function readNews(message: unknown): News | undefined {
   const read = News.safeParse(message)
   return read.success ? read.data : undefined
@@ -26,7 +32,7 @@ interface RequestStreamOptions extends Omit<EventStreamOptions, 'url' | 'onMessa
   onRequest: (request: ProcessedRequest) => void
 }
 
-/** Follows the person's requests. Returns the function that stops this. */
+/** Opens the event stream of the person's requests. Returns the function that closes it. */
 export function openRequestStream({ origin, onRequest, ...rest }: RequestStreamOptions) {
   return openEventStream({
     ...rest,

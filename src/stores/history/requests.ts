@@ -36,27 +36,36 @@ export const $historyStatus = atom<HistoryStatus>({ status: 'idle' })
 export const $streamState = atom<StreamState>('connecting')
 
 const firstPage = 50
-/** The most that the server returns, for people who scroll far. */
+/** Requests per further page: the most that the server returns, for people who scroll far. */
 const nextPage = 200
 
 const listeners = new Set<(request: ProcessedRequest) => void>()
-/** All requests that this document has received, whatever the filter. */
+/** All requests that this document has received, regardless of the filter. */
 let known: RequestList = createRequestList()
 
 /** How far the pages of the present filter have been loaded. */
 interface Paging {
-  /** The request up to which the pages are complete. Events may bring single older ones. */
+  /**
+   * Id of the oldest request up to which the list is complete. Events may add single older
+   * requests.
+   */
   cursor?: string
-  /** Ids from pages. A request from an event may lie in a gap between them. */
+  /**
+   * Ids of the requests that pages have returned. Between requests from events, others may be
+   * missing.
+   */
   ids: Set<string>
 }
 let paging: Paging = { ids: new Set() }
-/** The tabs of this person, one of which has the stream. */
+/** The tabs of this person. One of them has the event stream. */
 let tabs: TabGroup | undefined
-/** Sequence up to which every event has been seen, from the stream or from the leading tab. */
+/**
+ * Sequence number up to which this tab has received every event, from the stream or from the
+ * leading tab.
+ */
 let seen: string | undefined
 let isCatchingUp = false
-/** Number of the session for which the stream is being followed. */
+/** Number of the session whose requests this tab follows. */
 let joined: number | undefined
 
 onSignOut(reset)
@@ -70,8 +79,8 @@ export function onRequest(run: (request: ProcessedRequest) => void): () => void 
 }
 
 /**
- * Follows the requests through the one stream of this browser, which this or another tab has open. The
- * list is loaded once the stream is open, so that no change is missed.
+ * Loads the list and keeps it current through an event stream. All tabs of a browser use the stream
+ * of one tab. The list is loaded once the stream is open, so that no change is missed.
  */
 export function loadRequests(): void {
   if (joined === sessionNumber() || $session.get().status === 'out') return
@@ -107,7 +116,7 @@ async function join(): Promise<void> {
   })
 }
 
-/** Opens the stream of this browser and passes its news on to the other tabs. */
+/** Opens the event stream for all tabs of this browser and sends its events to the other tabs. */
 function lead({ openRequestStream }: typeof import('./request-stream.ts')): () => void {
   return openRequestStream({
     origin: apiOrigin(),
@@ -143,7 +152,7 @@ function newsOf(news: Omit<News, 'state'>): News {
   return { state: $streamState.get(), ...news }
 }
 
-/** Applies what the leading tab has sent. */
+/** Applies a message of the leading tab. */
 function applyNews({ state, at, before, request, reload: isStale }: News): void {
   $streamState.set(state)
   if (request) addRequests([request])
@@ -162,7 +171,9 @@ async function catchUp(at: string): Promise<void> {
   isCatchingUp = false
 }
 
-/** Filters the list at once, then loads what the server has for the filter. */
+/**
+ * Filters the requests that this document has, then loads the matching requests from the server.
+ */
 export function setFilter(filter: RequestFilter): void {
   if (isSameFilter(filter, $filter.get())) return
   $filter.set(filter)
@@ -180,11 +191,11 @@ export function findRequest(id: string): ProcessedRequest | undefined {
 
 export interface RequestDetails {
   request: ProcessedRequest
-  /** The record, once there is one. */
+  /** The record of a deposit. Undefined until the deposit is recorded. */
   deposit?: Deposit
 }
 
-/** Returns a request, from the list if it is there, with its record. */
+/** Returns a request with its record. Loads the request only where the list does not contain it. */
 export async function loadDetails(id: string): Promise<RequestDetails> {
   const request = findRequest(id) ?? (await api('getRequest', { id }))
   if (request.kind !== 'deposit' || request.state !== 'done' || !request.deposit_id) {
@@ -193,7 +204,10 @@ export async function loadDetails(id: string): Promise<RequestDetails> {
   return { request, deposit: await api('getDeposit', { id: request.deposit_id }) }
 }
 
-/** Returns the rows of `before` in their newest state, and the `present` ones older than the first. */
+/**
+ * Returns the rows of `before` in their newest state, and the requests of `present` that are older
+ * than its first row.
+ */
 export function updateShownRows(
   before: readonly ProcessedRequest[],
   present: readonly ProcessedRequest[]
@@ -201,7 +215,7 @@ export function updateShownRows(
   return updateRows(before, present, findRequest)
 }
 
-/** Returns how many of the requests are newer than the one shown first. */
+/** Returns the number of requests newer than `first`. */
 export function countNewer(
   requests: readonly ProcessedRequest[],
   first: ProcessedRequest | undefined
@@ -252,7 +266,7 @@ function show(): void {
   $requests.set(isFiltered(filter) ? known.all().filter(matcherOf(filter)) : known.all())
 }
 
-/** Returns whether the list could be loaded. */
+/** Loads the first page again. Returns whether this succeeded. */
 async function reload(): Promise<boolean> {
   const mine = paging
   const filter = $filter.get()
