@@ -146,3 +146,15 @@ export const deleteUser = endpoint({
   output: z.void(),
   errors: ['challenge_invalid', 'password_wrong', 'last_operator']
 })
+
+export const accountCalls = {
+  readLink,
+  verifyEmail,
+  sendVerification,
+  activateUser,
+  requestReset,
+  resetKey,
+  changeEmail,
+  confirmEmail,
+  deleteUser
+}

@@ -38,3 +38,5 @@ export const listCategories = endpoint({
   input: z.strictObject({}),
   output: z.array(Category)
 })
+
+export const categoryCalls = { listCategories }

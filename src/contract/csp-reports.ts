@@ -13,3 +13,5 @@ export const reportPolicy = stream({
   input: z.strictObject({}),
   message: z.void()
 })
+
+export const reportStreams = { reportPolicy }

@@ -283,3 +283,13 @@ export const deleteUpload = stream({
   message: z.void(),
   errors: ['upload_state', 'lapsed', 'cancelled']
 })
+
+export const depositCalls = { createDeposit, createContentLink, getDeposit, getOpenUpload }
+
+export const depositStreams = {
+  putDeposit,
+  getDepositContent,
+  headUpload,
+  patchUpload,
+  deleteUpload
+}

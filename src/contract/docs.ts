@@ -18,3 +18,7 @@ export const getDocs = stream({
   input: z.strictObject({}),
   message: z.void()
 })
+
+export const docCalls = { getOpenApi }
+
+export const docStreams = { getDocs }

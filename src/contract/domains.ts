@@ -103,3 +103,5 @@ export const getDomainConfig = endpoint({
   output: DomainConfig,
   errors: ['unknown_domain']
 })
+
+export const domainCalls = { updateDomain, getDomainConfig }

@@ -23,3 +23,5 @@ export const getExport = endpoint({
     complete: z.boolean()
   })
 })
+
+export const exportCalls = { getExport }

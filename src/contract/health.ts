@@ -9,3 +9,5 @@ export const getHealth = endpoint({
   input: z.strictObject({}),
   output: z.object({ status: z.literal('ok') })
 })
+
+export const healthCalls = { getHealth }

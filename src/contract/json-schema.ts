@@ -1,12 +1,16 @@
 import * as z from 'zod/mini'
-import { Category } from './categories.ts'
-import { Deposit, Transform } from './deposits.ts'
-import { DomainConfig, Theme } from './domains.ts'
+import * as accounts from './accounts.ts'
+import * as categories from './categories.ts'
+import * as deposits from './deposits.ts'
+import * as domains from './domains.ts'
 import type { FieldError } from './errors.ts'
-import { ProcessedRequest } from './requests.ts'
-import { Session } from './sessions.ts'
-import { UserInfo } from './users.ts'
-import { Answer } from './verifications.ts'
+import * as exports from './exports.ts'
+import * as members from './members.ts'
+import * as requests from './requests.ts'
+import * as sessions from './sessions.ts'
+import * as setup from './setup.ts'
+import * as users from './users.ts'
+import * as verifications from './verifications.ts'
 
 /** The part of JSON Schema 2020-12 that zod uses for the contract. */
 export interface JsonSchema {
@@ -31,24 +35,28 @@ export interface JsonSchema {
   'x-rules'?: FieldError[]
 }
 
-/**
- * Schemas that several answers contain. The documentation describes each of them once, under its
- * name.
- */
-const shared = {
-  Answer,
-  Category,
-  Deposit,
-  DomainConfig,
-  ProcessedRequest,
-  Session,
-  Theme,
-  Transform,
-  UserInfo
-}
+const nouns = [
+  accounts,
+  categories,
+  deposits,
+  domains,
+  exports,
+  members,
+  requests,
+  sessions,
+  setup,
+  users,
+  verifications
+]
 
+/**
+ * The objects that the nouns export. Each appears once in the documentation, under its name, whichever
+ * answers contain it.
+ */
 const names = z.registry<{ id: string }>()
-for (const [id, schema] of Object.entries(shared)) names.add(schema, { id })
+for (const [id, value] of nouns.flatMap(noun => Object.entries<unknown>(noun))) {
+  if (value instanceof z.ZodMiniObject) names.add(value, { id })
+}
 
 /** Returns the JSON Schema of an input. */
 export function inputSchema(schema: z.ZodMiniType): JsonSchema {

@@ -32,3 +32,5 @@ export const enableUser = endpoint({
   input: z.strictObject({ id: z.uuid() }),
   output: z.void()
 })
+
+export const memberCalls = { resendInvitation, disableUser, enableUser }

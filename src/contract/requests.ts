@@ -141,3 +141,7 @@ export const streamRequests = stream({
   message: ProcessedRequest,
   errors: ['stream_limit_reached']
 })
+
+export const requestCalls = { listRequests, getRequest }
+
+export const requestStreams = { streamRequests, exportRequests }

@@ -73,3 +73,5 @@ export const endSession = endpoint({
   input: z.strictObject({ id: z.uuid() }),
   output: z.void()
 })
+
+export const sessionCalls = { getChallenge, logIn, logOut, listSessions, endSession }

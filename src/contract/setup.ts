@@ -68,3 +68,5 @@ export const createOperator = endpoint({
     'key_invalid'
   ]
 })
+
+export const setupCalls = { getSetup, getDemo, createOperator }

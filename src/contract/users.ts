@@ -157,3 +157,5 @@ export const changeKey = endpoint({
   output: z.void(),
   errors: ['challenge_invalid', 'key_invalid', 'password_wrong']
 })
+
+export const userCalls = { getUser, updateUser, createUser, changeKey }

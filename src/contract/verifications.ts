@@ -42,3 +42,5 @@ export const verify = endpoint({
   output: z.object({ items: z.array(Answer), request_id: z.optional(z.uuid()) }),
   errors: ['too_many_items', 'lookup_limited', 'request_limit_reached']
 })
+
+export const verificationCalls = { verify }
