@@ -5,9 +5,9 @@
   const root = document.documentElement
 
   /**
-   * The one policy of Trusted Types: strings become code only where ClientRouter swaps a page in. It
-   * parses the page, then makes its inline scripts anew; whether one runs is up to the hashes of the
-   * page's policy.
+   * Installs the only Trusted Types policy. It refuses every string as code, except when
+   * ClientRouter opens a page: ClientRouter parses the page and creates its inline scripts again.
+   * The page's content security policy then decides by their hashes which scripts run.
    */
   function guard() {
     if (!window.trustedTypes || trustedTypes.defaultPolicy) return

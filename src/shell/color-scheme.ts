@@ -2,7 +2,7 @@ import { onPage } from './kit/page.ts'
 
 const key = 'vidimus:scheme'
 
-/** The choice between system, light and dark; `boot.js` puts it on the page. */
+/** Starts the choice between system, light and dark. `boot.js` applies it to each page. */
 export function startColorScheme(): void {
   document.addEventListener('change', event => {
     const input = event.target

@@ -7,8 +7,8 @@ import { startSmoothScroll } from './smooth-scroll.ts'
 import { startUserMenu } from './user-menu.ts'
 
 /**
- * Starts what a page does not need at once. Until then bar and drawer work with what the browser
- * itself provides.
+ * Starts the parts that a page does not need at once. Before that, bar and drawer work through
+ * features of the browser.
  */
 export function startDeferred(): void {
   watchForBuilds()
@@ -20,7 +20,7 @@ export function startDeferred(): void {
   preloadDrop()
 }
 
-/** Loads the code of API calls, so that the first click waits for the server only. */
+/** Loads the code of API calls early, so that the first call only waits for the server. */
 async function loadCallsAhead(): Promise<void> {
   if (!document.querySelector('astro-island')) return
   const { loadCalls } = await import('../stores/sessions.ts')

@@ -6,8 +6,8 @@ import { $blocked, $user, refreshUser } from '../stores/users.ts'
 import { onClick, onThisPageAndNext, pageLocale } from './kit/page.ts'
 
 /**
- * Fills the page of a disabled account: first from the page's address, which anybody can forge,
- * then from the answer of the API.
+ * Fills the page of a disabled account. First uses the page's address, which anybody can forge,
+ * then the answer of the API.
  */
 export function startDisabledPage(): void {
   onThisPageAndNext(() => {
@@ -19,7 +19,7 @@ export function startDisabledPage(): void {
   onClick('[data-act=check-disabled]', () => void checkAgain())
 }
 
-/** Shows what the API has said about the person, if it has been asked. */
+/** Shows the API's answer about the person, if a call has returned one. */
 function drawAnswer(): void {
   const blocked = $blocked.get()
   const box = sheet()

@@ -1,14 +1,14 @@
 import { onThisPageAndNext } from './kit/page.ts'
 
-/** Below this width the drawer covers the page and is opened by a swipe. */
+/** Matches windows in which the drawer covers the page and a swipe opens it. */
 const overlay = matchMedia('(max-width: 959.98px)')
-/** A touch that begins this close to the edge can open the drawer. */
+/** Distance from the edge of the screen, in px, within which a touch can open the drawer. */
 const edgePx = 25
 const pullPx = 40
 
 /**
- * Adds what the browser's popover lacks: it opens by a swipe from the edge and closes when the
- * focus leaves it.
+ * Adds two features to the drawer that the browser's popover lacks: a swipe from the edge opens it,
+ * and it closes when it loses the focus.
  */
 export function startDrawerSwipe(): void {
   onThisPageAndNext(closeWhenLeft)
@@ -17,7 +17,7 @@ export function startDrawerSwipe(): void {
   onThisPageAndNext(markZoom)
 }
 
-/** Closes the drawer when Tab leaves it for the page that it covers. */
+/** Closes the drawer when the Tab key moves the focus to the page that it covers. */
 function closeWhenLeft(): void {
   const drawer = drawerOf()
   drawer?.addEventListener('focusout', ({ relatedTarget }) => {
@@ -55,7 +55,7 @@ function open(): void {
 }
 
 /**
- * Notes whether the page is zoomed in: a swipe then moves the page and must not open the drawer.
+ * Marks the page while it is zoomed in: a swipe then moves the page and must not open the drawer.
  */
 function markZoom(): void {
   const isZoomed = (visualViewport?.scale ?? 1) > 1.01

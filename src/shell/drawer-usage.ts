@@ -48,7 +48,7 @@ export function drawUsage(user: UserInfo): void {
 
 interface Meter {
   left: string
-  /** Undefined where an older API answers, like the limit. A limit of `null` means unlimited. */
+  /** Undefined in answers of an older API, like `limit`. A limit of `null` means unlimited. */
   used: number | undefined
   limit: number | null | undefined
   words: (used: number, limit: number | null) => string

@@ -1,12 +1,15 @@
 import { onClick, onPage } from './kit/page.ts'
 
-/** From this width on the drawer stays beside the page, and its button switches between drawer and rail. */
+/**
+ * Matches windows in which the drawer is always visible. Its button then switches between full
+ * width and a narrow rail.
+ */
 const permanent = matchMedia('(min-width: 1280px)')
 const key = 'vidimus:drawer'
 
 /**
- * Starts the drawer. Below 1280 px the browser's own popover handles Escape, outside clicks and the
- * return of the focus.
+ * Starts the drawer. Below 1280 px it is a popover: the browser handles Escape and clicks outside
+ * it, and returns the focus.
  */
 export function startDrawer(): void {
   onClick('#menu', (_button, event) => {

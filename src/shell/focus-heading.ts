@@ -1,6 +1,9 @@
 import { onPage } from './kit/page.ts'
 
-/** Focuses the heading of the new page after a navigation; ClientRouter announces its title. */
+/**
+ * Focuses the heading of the new page after a navigation. ClientRouter announces the page's title
+ * to screen readers.
+ */
 export function focusHeading(): void {
   let isFirst = true
   onPage(() => {

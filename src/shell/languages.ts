@@ -4,8 +4,8 @@ import { buildOf, onClick, onPage, pageWords } from './kit/page.ts'
 import { toast } from './kit/toasts.ts'
 
 /**
- * Starts the language links, which change the language of the present page. Without this module
- * they lead to the home page in the other language.
+ * Makes the language links change the language of the present page. Without this module they open
+ * the home page in the other language.
  */
 export function startLanguages(): void {
   onPage(() => dropDrafts(localizedPath(defaultLocale, location.pathname)))

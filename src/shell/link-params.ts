@@ -2,7 +2,10 @@ import { onClick, onPage } from './kit/page.ts'
 
 const names = ['email', 'username', 'redirect']
 
-/** Adds the query parameters of an invitation to the links to sign-in and sign-up. */
+/**
+ * Copies the query parameters of an invitation from the page's address to its links to sign-in and
+ * sign-up.
+ */
 export function keepLinkParams(): void {
   onPage(updateLinks)
   addEventListener('hashchange', updateLinks)
@@ -10,7 +13,7 @@ export function keepLinkParams(): void {
   onClick('a[data-with-email]', addEmail)
 }
 
-/** Adds the e-mail of a form to the address of a link in it. */
+/** Adds the e-mail that is typed in a form to the address of a link in the form. */
 function addEmail(link: HTMLElement): void {
   const field = link.closest('form')?.elements.namedItem('email')
   if (!(link instanceof HTMLAnchorElement && field instanceof HTMLInputElement)) return
@@ -18,12 +21,15 @@ function addEmail(link: HTMLElement): void {
 }
 
 function updateLinks(): void {
-  for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-carries]')) {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-keeps-link-params]')) {
     link.setAttribute('href', withLinkParams(link.href, location))
   }
 }
 
-/** `/en/sign-in` on a page with `?e-mail=a%40b.fr&x=1#c` → `/en/sign-in?email=a%40b.fr#c` */
+/**
+ * Returns a link with the query parameters of an invitation and the fragment of the present page:
+ * `/en/sign-in` on a page with `?email=a%40b.fr&x=1#c` → `/en/sign-in?email=a%40b.fr#c`
+ */
 export function withLinkParams(href: string, place: Pick<Location, 'search' | 'hash'>): string {
   const url = new URL(href)
   const present = new URLSearchParams(place.search)

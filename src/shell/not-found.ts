@@ -1,8 +1,8 @@
 import { onPage } from './kit/page.ts'
 
 /**
- * Writes the address into the heading of the not-found page, because the server sends the same page
- * for every address.
+ * Writes the address of the page into the heading of the not-found page. The server cannot do it,
+ * because it sends the same page for every address.
  */
 export function fillNotFound(): void {
   onPage(() => {

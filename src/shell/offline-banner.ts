@@ -1,6 +1,9 @@
 import { onThisPageAndNext, pageWords } from './kit/page.ts'
 
-/** Shows a banner while the device has no network; the upload queue and the event stream wait by themselves. */
+/**
+ * Shows a banner while the device has no network. The upload queue and the event stream handle this
+ * state themselves.
+ */
 export function startOfflineBanner(): void {
   let since: Date | undefined
   const update = () => {

@@ -8,7 +8,7 @@ import { toast } from './kit/toasts.ts'
 
 type Redirect = Exclude<ReturnType<typeof checkGuard>, 'stay'>
 
-/** Redirects a visitor from a page that they may not see. Loaded only when needed. */
+/** Opens another page for a visitor who may not see the present one. Loaded only when needed. */
 export async function redirectVisitor(
   answer: Redirect,
   reason: 'ended' | undefined

@@ -9,7 +9,7 @@ let user: UserInfo | undefined
 let drawUsage: (user: UserInfo) => void = () => {}
 
 /**
- * Keeps the session, shows who is signed in, and redirects visitors from pages that they may not
+ * Starts the session, shows who is signed in, and redirects visitors from pages that they may not
  * see.
  */
 export function startSessions(): void {
@@ -52,14 +52,14 @@ async function watchSession(): Promise<void> {
   applySession()
 }
 
-/** Makes `boot.js` read the cookie and the snapshot of the person again. */
+/** Runs `boot.js` again, so that the page shows the cookie and the person's snapshot. */
 function applySession(): void {
   document.dispatchEvent(new Event('vidimus:changed'))
 }
 
 /**
- * Redirects a visitor whom the page's guard refuses. The API protects the data; this only saves a
- * detour.
+ * Redirects a visitor whom the page's guard refuses. This only avoids a useless page; the API
+ * protects the data.
  */
 async function guard(reason?: 'ended'): Promise<void> {
   const answer = answerOfPage()

@@ -2,7 +2,7 @@ import { onClick } from './kit/page.ts'
 
 const scrollMs = 300
 
-/** Scrolls smoothly to a target on the same page, so that people see where it is. */
+/** Scrolls smoothly to a target on the same page, so that people see where on the page it is. */
 export function startSmoothScroll(): void {
   onClick('a[href^="#"]:not(.skip-link)', (link, event) => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return
@@ -39,7 +39,10 @@ function scrollTo(target: HTMLElement): Promise<void> {
   })
 }
 
-/** Fast first, then slow. */
+/**
+ * Returns how far the scroll is, from 0 to 1, for a ratio of its time. The scroll starts fast and
+ * slows down.
+ */
 function ease(share: number): number {
   return 1 - (1 - share) ** 3
 }

@@ -13,7 +13,10 @@ import { fillNotFound } from './not-found.ts'
 import { startSessions } from './sessions.ts'
 import { watchUploads } from './uploads/running-uploads.ts'
 
-/** Starts bar, drawer and notices. Called once for a document, in which pages come and go. */
+/**
+ * Starts bar, drawer and messages. Runs once per document: ClientRouter replaces its pages without
+ * loading a new one.
+ */
 export function startShell(): void {
   reloadOnLostFiles()
   guardAgainstOtherBuilds()
@@ -35,7 +38,7 @@ export function startShell(): void {
   onPage(() => whenIdle(() => loadDeferred().catch(() => {})))
 }
 
-/** Shows the message that the previous page left. */
+/** Shows the message that the previous page stored for this one. */
 function startNews(): void {
   document.addEventListener('vidimus:news', event => {
     if (!(event instanceof CustomEvent) || typeof event.detail !== 'string') return
@@ -50,7 +53,7 @@ function whenIdle(run: () => Promise<void>): void {
   else setTimeout(run, 200)
 }
 
-/** Loads the code of pages that few people ever see. */
+/** Loads the code of pages that most people never open. */
 function loadRarePages(): void {
   const start = once(async () => (await import('./disabled.ts')).startDisabledPage())
   onPage(() => {

@@ -2,19 +2,22 @@ import { onThisPageAndNext } from './kit/page.ts'
 
 const openMs = 300
 const closeMs = 250
-/** Letters typed within this time of each other form one word. */
+/** Letters typed within this many milliseconds of each other form one word. */
 const typeAheadMs = 1000
 
 interface Menu {
   button: HTMLElement
   panel: HTMLElement
   typeAhead: ReturnType<typeof createTypeAhead>
-  /** The pointer opened the menu by resting on it, so it closes when the pointer leaves. */
+  /**
+   * Whether the pointer opened the menu by resting on it. Such a menu closes when the pointer
+   * leaves.
+   */
   isHovered: boolean
   stopTimer: () => void
 }
 
-/** Gives the user menu, a popover of the browser, the keys and delays of a menu. */
+/** Adds the keys and delays of a menu to the user menu, which is a popover of the browser. */
 export function startUserMenu(): void {
   onThisPageAndNext(() => {
     const button = document.getElementById('user')
@@ -55,7 +58,7 @@ function leave({ panel, isHovered }: Menu): void {
   if (isHovered && isOpen(panel) && !panel.contains(document.activeElement)) panel.hidePopover()
 }
 
-/** Opens the menu at a click, or keeps it open if the pointer has opened it. */
+/** Opens the menu on a click. Keeps the menu open if the pointer has opened it. */
 function pin(menu: Menu, event: MouseEvent): void {
   const { panel } = menu
   menu.stopTimer()
@@ -112,7 +115,10 @@ function entryAhead(
   return findAhead(words, at, typeAhead(key, timeStamp))
 }
 
-/** Returns a function that joins typed letters, and starts again after a pause. */
+/**
+ * Returns a function that takes each typed letter with its time and returns the word so far. A
+ * pause starts a new word.
+ */
 export function createTypeAhead(): (key: string, at: number) => string {
   let typed = ''
   let typedAt = 0
@@ -124,8 +130,8 @@ export function createTypeAhead(): (key: string, at: number) => string {
 }
 
 /**
- * Returns the index of the first entry that begins with the typed letters, from the current one on. One
- * letter typed repeatedly goes from entry to entry.
+ * Returns the index of the first menu entry that begins with the typed letters, searching from the
+ * entry `at`. The same letter typed repeatedly moves from entry to entry.
  */
 export function findAhead(words: string[], at: number, typed: string): number | undefined {
   const wanted = typed.toLocaleLowerCase()

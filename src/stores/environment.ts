@@ -1,7 +1,7 @@
 import type { Strength } from '../core/input/password.ts'
 import { defaultLocale, isLocale, type Locale } from '../i18n/index.ts'
 import type { SigningKeys } from '../workers/kdf-client.ts'
-import type { AskOptions } from '../workers/pool.ts'
+import type { TaskOptions } from '../workers/pool.ts'
 
 /** The parts of `location` that stores read. */
 export interface PageLocation {
@@ -80,7 +80,7 @@ export interface Environment {
   /** Returns how hard the password is to guess for an attacker who tries these words. */
   rateStrength(password: string, words: string[]): Promise<Strength>
   /** Returns the SHA-256 of a file in hex, computed on this device. */
-  hashFile(file: Blob, options: AskOptions): Promise<string>
+  hashFile(file: Blob, options: TaskOptions): Promise<string>
 }
 
 let current: Environment | undefined

@@ -1,12 +1,14 @@
-/** A buffer and the number of its bytes that come from the file: 0 at the end of the file. */
+/**
+ * A buffer, and the number of bytes from the file in it. The number is 0 at the end of the file.
+ */
 export interface FilledBuffer {
   buffer: ArrayBuffer
   length: number
 }
 
 /**
- * Returns a function that fills a buffer with the next bytes of the file. Where the browser can
- * read into a given buffer, it returns the same buffer, otherwise a new one.
+ * Returns a function that fills a buffer with the next bytes of a file. Returns the same buffer
+ * where the browser can read into a given buffer, else a new one.
  */
 export function openBufferFiller(file: Blob): (buffer: ArrayBuffer) => Promise<FilledBuffer> {
   try {

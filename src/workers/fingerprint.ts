@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { createSHA256 } from 'hash-wasm'
 
-/** Large enough that reading costs little per byte, small enough for two files at once on a phone. */
+/** Bytes per read: large enough for speed, small enough for two files at once on a phone. */
 const readBytes = 4 * 1024 * 1024
 
 interface Hasher {
@@ -10,7 +10,7 @@ interface Hasher {
   digest(): string
 }
 
-/** The bytes of a file in order. Each piece is valid until the next one is requested. */
+/** The bytes of a file in order. Each piece may be used only until the next one is requested. */
 export type Pieces = AsyncIterable<Uint8Array>
 
 interface FingerprintOptions {
@@ -53,8 +53,8 @@ export async function* readInPieces(file: Blob): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Returns a hasher: WASM where the content security policy allows it, else the same algorithm in
- * JavaScript, which is about five times slower.
+ * Returns a hasher in WebAssembly where the content security policy allows it. Otherwise returns
+ * the same algorithm in JavaScript, which is about five times slower.
  */
 export async function createHasher(): Promise<Hasher> {
   try {

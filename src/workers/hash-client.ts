@@ -1,13 +1,16 @@
-import { type AskOptions, createPool } from './pool.ts'
+import { createPool, type TaskOptions } from './pool.ts'
 
-/** More than two files at once gain nothing: they share one disk and a phone's few cores. */
+/**
+ * The most files that are hashed at once. More would gain nothing, because they share one disk and
+ * a phone's few cores.
+ */
 const maxWorkers = 2
 
 /**
- * Returns the SHA-256 of a file in hex, computed in one of two workers. Further files wait. Rejects
+ * Returns the SHA-256 of a file in hex, computed in one of two workers. A third file waits. Rejects
  * with `file_unreadable`, or with `Error('terminated')` when `signal` is aborted.
  */
-export const hashFile: (file: Blob, options?: AskOptions) => Promise<string> = createPool(
+export const hashFile: (file: Blob, options?: TaskOptions) => Promise<string> = createPool(
   maxWorkers,
   () => new Worker(new URL('./hash.ts', import.meta.url), { type: 'module' })
 )

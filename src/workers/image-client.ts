@@ -1,9 +1,11 @@
 import type { Transform } from '../contract/deposits.ts'
 import { reduceAboveBytes } from '../contract/limits.ts'
 import type { ReducedPicture } from './image.ts'
-import { type AskOptions, createPool } from './pool.ts'
+import { createPool, type TaskOptions } from './pool.ts'
 
-/** Names how a picture was reduced. Another scaler or encoder setting gets another number. */
+/**
+ * Identifies how a picture was reduced. A different scaler or encoder setting needs a new number.
+ */
 const tool = 'vidimus/1 canvas'
 
 export interface Reduction {
@@ -12,23 +14,28 @@ export interface Reduction {
 }
 
 /**
- * Returns whether to try a reduced copy: for every large enough picture except drawings, which have
- * no pixels. Animations and pictures that the browser cannot decode stay unchanged.
+ * Returns whether to try to reduce a file: every picture that is large enough, except vector
+ * drawings. Animations and pictures that the browser cannot decode then stay unchanged.
  */
 export function isReducible({ size, type }: Pick<Blob, 'size' | 'type'>): boolean {
   return size > reduceAboveBytes && type.startsWith('image/') && !type.startsWith('image/svg')
 }
 
-/** Reduces one picture at a time, because a decoded one takes four bytes per pixel. */
+/**
+ * Reduces one picture at a time, because a decoded picture takes four bytes of memory per pixel.
+ */
 const askWorker = createPool<Blob, ReducedPicture | undefined>(
   1,
   () => new Worker(new URL('./image.ts', import.meta.url), { type: 'module' })
 )
 
-/** Returns the reduced JPEG and how it was made, or undefined for a file that stays unchanged. */
+/**
+ * Returns the reduced JPEG and how it was reduced, or undefined for a file that is deposited
+ * unchanged.
+ */
 export async function reducePicture(
   file: Blob,
-  options: AskOptions = {}
+  options: TaskOptions = {}
 ): Promise<Reduction | undefined> {
   if (!isReducible(file)) return undefined
   const reduced = await askWorker(file, options)

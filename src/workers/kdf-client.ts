@@ -6,7 +6,7 @@ import type { PoolWorker } from './pool.ts'
 import type { Signer } from './signer.ts'
 
 export interface SigningKeys extends Signer {
-  /** Ends the worker, which forgets the keys. */
+  /** Ends the worker. Its keys are lost. */
   close(): void
 }
 
@@ -14,9 +14,9 @@ type Question = Exclude<KdfRequest, { kind: 'open' }>
 type Unnumbered<Message> = Message extends unknown ? Omit<Message, 'id'> : never
 
 /**
- * Derives the keys of an e-mail and a password in a worker that never returns them, only signed
- * texts. Throws `invalid_input` where e-mail or password has no canonical form. The worker ends
- * after a minute; later calls reject with `cancelled`.
+ * Starts a worker that derives keys from an e-mail and a password. The worker returns only signed
+ * texts, never the keys. Throws `invalid_input` where e-mail or password has no canonical form. The
+ * worker ends after a minute; later calls reject with `cancelled`.
  */
 export function openSigningKeys(
   email: string,

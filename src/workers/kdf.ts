@@ -5,11 +5,14 @@ import { ChallengeError, type ChallengePurpose } from '../core/keys/challenge.ts
 import { type Argon2id, deriveKey } from '../core/keys/kdf.ts'
 import { createSigner, importSigningKey, type PublicKeyRequest, type Signer } from './signer.ts'
 
-/** A key is kept for the calls of one form, such as a sign-up and the sign-in after it. */
+/**
+ * Milliseconds for which a key stays in memory, for the calls of one form, such as a sign-up and
+ * the sign-in after it.
+ */
 const keepMilliseconds = 60_000
 
 /**
- * A message from the page. It needs no schema, because page and worker are of the same build; the
+ * A message from the page. It is not validated, because page and worker are of the same build. The
  * signer checks what it signs.
  */
 export type KdfRequest =
@@ -71,8 +74,8 @@ function closeLater(): void {
 }
 
 /**
- * Runs in WebAssembly, or as JavaScript at a fifth of the speed where a content security policy
- * blocks WebAssembly.
+ * Computes Argon2id in WebAssembly. Where a content security policy blocks WebAssembly, computes it
+ * in JavaScript, which takes five times as long.
  */
 const argon2id: Argon2id = async input => {
   const { password, salt, memoryKib, passes, lanes, bytes } = input

@@ -6,7 +6,7 @@ export type WorkerAnswer<Result> =
   | { kind: 'done'; result: Result }
   | { kind: 'failed'; detail: string }
 
-export interface AskOptions {
+export interface TaskOptions {
   onProgress?: ((bytesDone: number) => void) | undefined
   signal?: AbortSignal | undefined
 }
@@ -22,13 +22,13 @@ export type PoolWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' 
 export function createPool<Message, Result>(
   max: number,
   start: () => PoolWorker
-): (message: Message, options?: AskOptions) => Promise<Result> {
+): (message: Message, options?: TaskOptions) => Promise<Result> {
   const idle: PoolWorker[] = []
   const waiting: (() => void)[] = []
   let running = 0
 
-  async function ask(message: Message, options: AskOptions = {}): Promise<Result> {
-    await enter(options.signal)
+  async function ask(message: Message, options: TaskOptions = {}): Promise<Result> {
+    await waitForSlot(options.signal)
     try {
       if (options.signal?.aborted) throw terminated()
       const tried = idle.pop()
@@ -37,35 +37,35 @@ export function createPool<Message, Result>(
       idle.push(worker)
       return result
     } finally {
-      leave()
+      releaseSlot()
     }
   }
 
-  function enter(signal: AbortSignal | undefined): Promise<void> {
+  function waitForSlot(signal: AbortSignal | undefined): Promise<void> {
     if (running < max) {
       running += 1
       return Promise.resolve()
     }
     return new Promise((resolve, reject) => {
-      const go = () => {
-        signal?.removeEventListener('abort', give)
+      const proceed = () => {
+        signal?.removeEventListener('abort', cancel)
         resolve()
       }
-      const give = () => {
-        waiting.splice(waiting.indexOf(go), 1)
+      const cancel = () => {
+        waiting.splice(waiting.indexOf(proceed), 1)
         reject(terminated())
       }
-      waiting.push(go)
-      signal?.addEventListener('abort', give, { once: true })
-      if (signal?.aborted) give()
+      waiting.push(proceed)
+      signal?.addEventListener('abort', cancel, { once: true })
+      if (signal?.aborted) cancel()
     })
   }
 
   /**
-   * Passes the place directly to the message that has waited longest, so that a new one cannot take
-   * it first.
+   * Passes the worker's slot to the message that has waited longest, or frees the slot where none
+   * waits.
    */
-  function leave(): void {
+  function releaseSlot(): void {
     const next = waiting.shift()
     if (next) next()
     else running -= 1
@@ -77,7 +77,7 @@ export function createPool<Message, Result>(
 function serve<Message, Result>(
   worker: PoolWorker,
   message: Message,
-  { onProgress, signal }: AskOptions,
+  { onProgress, signal }: TaskOptions,
   isLoaded: boolean
 ): Promise<Result> {
   let hasSpoken = isLoaded

@@ -5,10 +5,10 @@ import { newPasswordFault, type Strength } from '../core/input/password.ts'
 const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
 const listed = new Set(dictionary['passwords-common'].map(String))
 
-/** Number of letters and digits that a password needs besides its owner's own words. */
+/** Number of letters and digits that a password needs in addition to its owner's words. */
 const minOthers = 6
 
-/** Returns how hard a password is to guess for somebody who tries `words` first. */
+/** Returns how hard a password is to guess for an attacker who tries `words` first. */
 export function ratePassword(password: string, words: string[]): Strength {
   const normalised = password.normalize('NFKC')
   // a listed password is known by heart, however long it is
@@ -21,8 +21,8 @@ export function ratePassword(password: string, words: string[]): Strength {
 }
 
 /**
- * Returns whether hardly anything is left of a password without the words: `'gracehopper12'`
- * without `'grace'` and `'hopper'`
+ * Returns whether a password has too few characters besides the owner's words: `'gracehopper12'`
+ * for the words `'grace'` and `'hopper'`
  */
 function isOwn(password: string, words: string[]): boolean {
   const longestFirst = words.toSorted((a, b) => b.length - a.length)

@@ -2,21 +2,27 @@ import { readInPieces } from './fingerprint.ts'
 import type { PoolWorker } from './pool.ts'
 import type { ReadReply, ReadRequest } from './read.ts'
 
-/** A smaller file is read in this worker, which takes less time than the answer of another one. */
+/**
+ * Files with fewer bytes are read in this worker, because a message to another worker takes longer.
+ */
 const aloneBytes = 8 * 1024 * 1024
 const pieceBytes = 1024 * 1024
-/** Number of buffers: one is hashed, one is filled, and one is on its way in each direction. */
+/**
+ * Number of buffers: one is being hashed, one is being filled, and one is on its way in each
+ * direction.
+ */
 const pieces = 4
 /**
- * After this silence a worker counts as dead, because browsers do not always report its end.
- * Reading a piece takes milliseconds.
+ * Milliseconds after which a silent worker counts as dead, because browsers do not always report
+ * its end. Reading a piece takes only a few milliseconds.
  */
 const silenceMs = 30_000
 
 /**
- * Returns a function that reads large files in a second worker, so that this one only hashes. The
- * second worker fills the same few buffers again and again. If it cannot start, files are read
- * here. If it dies, the rest of its file is read here and the next file gets a new worker.
+ * Returns a function that reads large files in a second worker, so that this worker only hashes.
+ * The second worker fills the same few buffers repeatedly. If it cannot start, this worker reads
+ * the file. If it dies, this worker reads the remainder of the file, and the next file gets a new
+ * second worker.
  */
 export function createReader(start: () => PoolWorker = startWorker): (file: Blob) => Pieces {
   let started: Promise<PoolWorker> | undefined

@@ -1,10 +1,10 @@
 import { type FilledBuffer, openBufferFiller } from './filling.ts'
 
-/** Sent once with a file, and then with each buffer to fill from it. */
+/** Sent to the worker: the file once, then each buffer to fill from it. */
 export type ReadRequest = { file: Blob } | { buffer: ArrayBuffer }
 
 export type ReadReply =
-  /** The worker has been loaded. */
+  /** Sent by the worker. `ready` means that the worker has been loaded. */
   { kind: 'ready' } | ({ kind: 'filled' } & FilledBuffer) | { kind: 'failed'; detail: string }
 
 let fill: ReturnType<typeof openBufferFiller> | undefined

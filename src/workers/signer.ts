@@ -18,22 +18,22 @@ export interface SigningKey {
 }
 
 export interface PublicKeyRequest {
-  /** A challenge of purpose `signup`, or `rekey` for a change of password or e-mail. */
+  /** A challenge of purpose `signup`, or of purpose `rekey` for a change of password or e-mail. */
   challenge: string
   /** `location.hostname` */
   aud: string
   purpose: PublicKeyPurpose
-  /** The token of the mailed link, where the request comes from one. */
+  /** The token of the mailed link, if the person has opened one. */
   token?: string | undefined
   /**
-   * The present e-mail in canonical form, where a new e-mail is being proven. The challenge is for
-   * the present one.
+   * The present e-mail in canonical form, for a change of e-mail: the challenge contains the
+   * present e-mail, not the new one.
    */
   present?: string | undefined
 }
 
 /**
- * Signs with the key of an e-mail and a password, but only challenges and the key's own
+ * Signs with the key of an e-mail and a password. Signs only challenges and the key's own
  * `public_key_jwt`.
  */
 export interface Signer {
@@ -77,7 +77,7 @@ export function createSigner(email: string, derive: (kdf: KdfId) => Promise<Sign
   }
 }
 
-/** Moves a derived key into WebCrypto, where it cannot be read back, and overwrites the scalar. */
+/** Imports a derived key into WebCrypto, from which it cannot be read, and overwrites `d`. */
 export async function importSigningKey({ d, x, y }: DerivedKey): Promise<SigningKey> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
   const jwk = { ...publicJwk({ x, y }), d: toBase64Url(d) }

@@ -18,7 +18,7 @@ test('the link of the log makes the first operator, once', async ({ browser }) =
   await expect(page.getByLabel('Company name')).toHaveValue('Vidimus')
   // the code is in no address that a link, a bookmark or a picture of the screen could carry on
   expect(page.url()).not.toContain('#')
-  const carried = page.locator('a[data-carries]').first()
+  const carried = page.locator('a[data-keeps-link-params]').first()
   expect(await carried.getAttribute('href')).not.toContain('#')
   await inspectInBothSchemes(page)
 

@@ -117,7 +117,7 @@ export const Deposit = withWords(function Deposit() {
   )
 })
 
-/** Lets the person choose a category; hidden where there is only one. */
+/** Lets the person choose a category. Hidden where there is only one category. */
 function CategoryChoice({ held }: { held: number }) {
   const { locale, t } = useWords()
   const state = useStore($categories, { ssr: 'initial' })

@@ -31,8 +31,8 @@ interface DepositListProps {
 const shownAtOnce = 25
 
 /**
- * Shows the queue and its total: deposits that need the person first, then the running ones. The
- * list stays until the person dismisses it.
+ * Shows the queue and its total. Deposits that need the person come first, then those in progress.
+ * The list stays until the person dismisses it.
  */
 export function DepositList({ deposits, onAnother }: DepositListProps) {
   const { locale, t } = useWords()
@@ -130,7 +130,9 @@ function Action({ label, onClick }: { label: string; onClick: () => void }) {
   )
 }
 
-/** A button for the next rows, which are also shown on scrolling to it. */
+/**
+ * A button that shows the next rows. The rows also appear when the person scrolls to the button.
+ */
 function More({ label, onMore }: { label: string; onMore: () => void }) {
   const place = useRef<HTMLDivElement>(null)
   const more = useRef(onMore)
@@ -159,7 +161,7 @@ function More({ label, onMore }: { label: string; onMore: () => void }) {
   )
 }
 
-/** Returns the limit that uploads wait for; it is the same for all of them. */
+/** Returns the limit for which all paused uploads wait, or undefined where there is none. */
 function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
   for (const { $state } of deposits) {
     const state = $state.get()

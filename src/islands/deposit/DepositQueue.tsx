@@ -17,15 +17,19 @@ import { useWords } from '../kit/use-words.ts'
 import { DepositList, summaryText } from './DepositList.tsx'
 
 export interface DepositQueueProps {
-  /** Chosen files that wait for the queue and for their category. */
+  /**
+   * Chosen files that have not been added to the queue yet, because the queue's code or their
+   * category is not loaded.
+   */
   files: readonly File[]
   category: DepositCategory | undefined
   /**
-   * Called when the queue has taken the files, with the number of files for which it had no room.
+   * Runs when the files have been added to the queue, with the number of files for which it had no
+   * room.
    */
   onTaken: (rejected: RejectedFiles) => void
   onAnother: () => void
-  /** Shown while nothing has been deposited. */
+  /** Shown until the first file is added. */
   children: ReactNode
 }
 
@@ -34,7 +38,7 @@ export interface RejectedFiles {
   limit: number
 }
 
-/** Puts chosen files into the queue and shows its list. */
+/** Adds the chosen files to the queue and shows the list of deposits. */
 export function DepositQueue(props: DepositQueueProps) {
   const { files, category, onTaken, onAnother, children } = props
   const { t } = useWords()
@@ -72,8 +76,8 @@ export function DepositQueue(props: DepositQueueProps) {
 }
 
 /**
- * Announces each quarter and the end to screen readers, and shows the percentage in the window's
- * title.
+ * Announces each quarter and the end to screen readers, and shows the percentage in the title of
+ * the window.
  */
 function Announcements() {
   const { locale, t } = useWords()

@@ -28,7 +28,10 @@ interface DepositRowProps {
   deposit: QueuedDeposit
 }
 
-/** Rendered only when its own state changes: the list around it changes ten times a second. */
+/**
+ * A row of the list. Renders only when its own deposit changes, because the list renders ten times
+ * a second.
+ */
 export const DepositRow = memo(({ deposit }: DepositRowProps) => {
   const { locale, t } = useWords()
   const state = useStore(deposit.$state, { ssr: 'initial' })
@@ -131,7 +134,9 @@ function ActionButton({ name, run, deposit }: ActionButtonProps) {
   )
 }
 
-/** Asks for the file again, because the browser forgets it when the page is closed. */
+/**
+ * Asks the person to choose the file again, because the browser forgets it when the page is closed.
+ */
 function ChooseAgain({ deposit }: { deposit: QueuedDeposit }) {
   const { t } = useWords()
   const action = t('deposit.action.choose')
@@ -185,8 +190,8 @@ function Save({ request, name }: SaveProps) {
 }
 
 /**
- * Asks which version of a picture to deposit before anything is sent, and afterwards says which one
- * it was.
+ * Before a picture is sent, asks which version to deposit. Afterwards states which version was
+ * deposited.
  */
 function PictureWords({ deposit, state }: DepositRowProps & { state: DepositState }) {
   const { locale, t } = useWords()

@@ -11,7 +11,7 @@ import {
 import type { Locale, T } from '../../i18n/index.ts'
 import type { DepositState } from '../../stores/deposits/deposit-states.ts'
 
-/** Returns what the seal of a deposit shows. */
+/** Returns the state of the seal for the state of a deposit. */
 export function depositSeal(state: DepositState): SealState {
   switch (state.status) {
     case 'waiting':
@@ -86,7 +86,10 @@ function uploadingWords(
   return t('deposit.state.uploadingLeft', { percent, speed, left })
 }
 
-/** Returns a sentence for errors whose figures or field need more than the sentence of their code. */
+/**
+ * Returns a sentence for errors whose message contains figures or a field. Returns undefined for
+ * errors that only need the sentence of their code.
+ */
 export function errorText(error: AppError, t: T, locale: Locale): string | undefined {
   const { figures, fields } = error
   if (error.code === 'storage_limit_reached' && figures) {

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useId, useRef } from 'react'
 import type { FileHandoff } from '../../stores/file-handoff.ts'
 
 interface DropZoneProps {
-  /** The page that takes the files, also those that are dropped here. */
+  /** The page that receives the files, including those that are dropped on this zone. */
   to: FileHandoff['to']
   label: string
   hint: string
@@ -13,8 +13,8 @@ interface DropZoneProps {
 }
 
 /**
- * A labelled file input that also takes files chosen before the script had loaded. The shell handles
- * drops and pastes; their files come through `stores/file-handoff.ts`.
+ * A labelled file input. Also accepts files that were chosen before the script had loaded. The
+ * shell handles drops and pastes and passes their files on through `stores/file-handoff.ts`.
  */
 export function DropZone({ to, label, hint, onFiles, multiple, children }: DropZoneProps) {
   const input = useRef<HTMLInputElement>(null)

@@ -7,7 +7,7 @@ interface UnreadableFilesProps {
   names: readonly string[]
 }
 
-/** Names the dropped files and folders that could not be read. */
+/** Lists the dropped files and folders that could not be read. */
 export function UnreadableFiles({ names }: UnreadableFilesProps) {
   const { locale, t } = useWords()
   if (names.length === 0) return null

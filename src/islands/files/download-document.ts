@@ -1,7 +1,7 @@
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { createContentLink } from '../../stores/content-link.ts'
 
-/** Downloads the stored document. The browser writes it to the disk as it arrives. */
+/** Downloads the stored document. The browser writes the bytes to disk as they arrive. */
 export async function downloadDocument(request: ProcessedRequest): Promise<void> {
   if (!request.deposit_id) return
   const link = document.createElement('a')

@@ -5,8 +5,8 @@ import { fetchExport } from '../../stores/history/request-export.ts'
 import type { RequestFilter } from '../../stores/history/request-filter.ts'
 
 /**
- * Downloads the history as CSV in a file with a name and the day. Adds the names of checked files,
- * which only this browser knows.
+ * Downloads the history as a CSV file called `name` with the date. Adds the names of verified
+ * files, which only this browser knows.
  */
 export async function saveExport(filter: RequestFilter, name: string): Promise<void> {
   const content = await fetchExport(filter)
@@ -24,7 +24,7 @@ export async function saveOwnData(options: ExportOptions, name: string): Promise
   save(await getExport(options), name, 'json')
 }
 
-/** Returns the text with its byte order mark, which `Blob.text()` removes. */
+/** Returns a text including its byte order mark, which `Blob.text()` would remove. */
 async function textOf(content: Blob): Promise<string> {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await content.arrayBuffer())
 }

@@ -3,7 +3,9 @@ import { AppError, asAppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { downloadDocument } from './download-document.ts'
 
-/** Returns a function that downloads the stored document, and the error if that has failed. */
+/**
+ * Returns a function that downloads the stored document, and the error if the download has failed.
+ */
 export function useDocumentDownload(request: ProcessedRequest) {
   const [state, setState] = useState<'idle' | 'saving' | AppError>('idle')
   const save = async () => {

@@ -3,7 +3,7 @@ import { ErrorNote, type ErrorNoteProps } from '../kit/ErrorNote.tsx'
 import { retryTime } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 
-/** An `ErrorNote` that says when to try again after too many attempts. */
+/** An `ErrorNote` that states when to try again after too many attempts. */
 export function AccountError({ error, text, children }: ErrorNoteProps) {
   const { locale, t } = useWords()
   const until = useMemo(

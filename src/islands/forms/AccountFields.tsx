@@ -13,7 +13,9 @@ export interface AccountFieldProps {
   form: ReturnType<typeof useForm>
 }
 
-/** Says what keeps this browser from signing in. */
+/**
+ * Explains why the person cannot sign in with this browser, for example because it blocks cookies.
+ */
 export function SignInObstacle({ obstacle }: {} & Pick<Readiness, 'obstacle'>) {
   const { t } = useWords()
   if (!obstacle) return null
@@ -26,11 +28,11 @@ export function SignInObstacle({ obstacle }: {} & Pick<Readiness, 'obstacle'>) {
 
 interface EmailFieldProps extends AccountFieldProps {
   /**
-   * The role of the e-mail for password managers: `username` where it is the name of an existing
+   * The field's role for password managers: `username` where the e-mail identifies an existing
    * account.
    */
   use: 'email' | 'username'
-  /** The first value of the field. */
+  /** Initial value of the field. */
   initial?: string | undefined
 }
 
@@ -58,15 +60,15 @@ interface InvitationLinkProps {
  */
 export function InvitationLink({ path, children }: InvitationLinkProps) {
   return (
-    <a className="link link-secondary" data-carries href={path} suppressHydrationWarning>
+    <a className="link link-secondary" data-keeps-link-params href={path} suppressHydrationWarning>
       {children}
     </a>
   )
 }
 
 /**
- * The form's button. While it works, it says that the password is being turned into a key, which
- * takes a second.
+ * The form's button. While the form is being submitted, states that the browser derives a key from
+ * the password, which takes a second.
  */
 export function SubmitButton(props: { label: string; isWorking: boolean } & Readiness) {
   const { label, isWorking, isReady, obstacle } = props

@@ -2,11 +2,11 @@ interface BusyButtonProps {
   label: string
   isWorking: boolean
   isOff?: boolean
-  /** Called on a click. Absent in a form, where the button submits. */
+  /** Runs on a click. Undefined in a form, which the button submits. */
   onClick?: () => void
 }
 
-/** The main button of a sheet. It keeps its place and the focus while its work runs. */
+/** The main button of a form or sheet. It keeps its size and the focus while `isWorking`. */
 export function BusyButton({ label, isWorking, isOff = false, onClick }: BusyButtonProps) {
   return (
     <button

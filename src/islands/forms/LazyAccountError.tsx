@@ -1,6 +1,6 @@
 import { lazyPart } from '../kit/LazyPart.tsx'
 
-/** `AccountError`, loaded when something has gone wrong. */
+/** `AccountError`, loaded when the first error occurs. */
 export const LazyAccountError = lazyPart(
   async () => (await import('./AccountError.tsx')).AccountError
 )

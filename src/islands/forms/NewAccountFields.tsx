@@ -6,7 +6,7 @@ import { fieldSentence } from './account-form.ts'
 import { NewPasswordField } from './NewPasswordField.tsx'
 import { PasswordField } from './PasswordField.tsx'
 
-/** Says above a long form that more than three fields have errors. */
+/** States above a long form that more than three fields have errors. */
 export function ManyErrors({ form }: AccountFieldProps) {
   const { t } = useWords()
   const count = Object.keys(form.errors).length
@@ -38,18 +38,21 @@ export function UsernameField({
 
 interface NewPasswordFieldsProps extends AccountFieldProps {
   /** Returns the person who chooses the password, from the values of the other fields. */
-  chooser: () => PasswordOwner
+  owner: () => PasswordOwner
 }
 
-/** Asks for a new password twice, and says that it stays on the device. */
-export function NewPasswordFields({ form, chooser }: NewPasswordFieldsProps) {
+/**
+ * Two fields for a new password and its repetition, with a note that the password stays on the
+ * device.
+ */
+export function NewPasswordFields({ form, owner }: NewPasswordFieldsProps) {
   const { t } = useWords()
   return (
     <>
       <NewPasswordField
         label={t('account.password')}
         name="password"
-        chooser={chooser}
+        owner={owner}
         error={fieldSentence(form.errors, 'password', t)}
       />
       <PasswordField

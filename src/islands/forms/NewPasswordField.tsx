@@ -9,27 +9,30 @@ interface NewPasswordFieldProps {
   name: string
   error?: string | undefined
   /**
-   * Returns the person who chooses the password, whose own name and e-mail would make it weak.
-   * Called at each keystroke.
+   * Returns name and e-mail of the person who chooses the password, because a password that
+   * contains them is weak. Runs at each keystroke.
    */
-  chooser: () => PasswordOwner
+  owner: () => PasswordOwner
 }
 
-/** A field for a new password that shows its strength. The check is loaded on focus, or at once if the field is filled. */
-export function NewPasswordField({ label, name, error, chooser }: NewPasswordFieldProps) {
+/**
+ * A field for a new password that shows its strength. The code that rates passwords is loaded on
+ * focus, or at once if the field is filled.
+ */
+export function NewPasswordField({ label, name, error, owner }: NewPasswordFieldProps) {
   const { t } = useWords()
   const input = useRef<HTMLInputElement>(null)
   const [strength, setStrength] = useState<Strength>()
   const isBusy = useRef(false)
 
-  /** Rates one password at a time, always the newest. */
+  /** Rates one password at a time, and always the latest. */
   const judge = async () => {
     if (isBusy.current) return
     isBusy.current = true
     try {
       for (let judged: string | undefined; judged !== (input.current?.value ?? ''); ) {
         judged = input.current?.value ?? ''
-        const found = await strengthOf(judged, chooser())
+        const found = await strengthOf(judged, owner())
         setStrength(judged === '' ? undefined : found)
       }
     } catch {

@@ -14,7 +14,7 @@ interface PasswordFieldProps {
   children?: ReactNode
 }
 
-/** A password field that can show what was typed and warns about caps lock. */
+/** A password field with a button that shows the password, and a warning about caps lock. */
 export function PasswordField({ children, ...field }: PasswordFieldProps) {
   const { t } = useWords()
   const [isShown, setShown] = useState(false)
@@ -49,7 +49,7 @@ export function PasswordField({ children, ...field }: PasswordFieldProps) {
   )
 }
 
-/** Tells password managers whose password a form is about. */
+/** A hidden field with the e-mail, which tells password managers whose password a form contains. */
 export function HiddenUsername({ email }: { email: string }) {
   return (
     <input

@@ -5,7 +5,10 @@ import { email, firstOf, required, type Validator } from '../../core/input/valid
 import type { T } from '../../i18n/index.ts'
 import { loadCode } from '../kit/load-code.ts'
 
-/** Returns whether the script runs, and what keeps this browser from signing in. */
+/**
+ * Returns whether the script of the page runs, and why the person cannot sign in with this browser,
+ * if so.
+ */
 export function useReadiness(): { isReady: boolean; obstacle: 'insecure' | 'cookies' | undefined } {
   const [isReady, setReady] = useState(false)
   const [obstacle, setObstacle] = useState<'insecure' | 'cookies'>()
@@ -17,7 +20,7 @@ export function useReadiness(): { isReady: boolean; obstacle: 'insecure' | 'cook
   return { isReady, obstacle }
 }
 
-/** Fills empty inputs from the query of the address. */
+/** Fills empty inputs from the query parameters of the page's address. */
 export function prefillFromQuery(form: HTMLFormElement | null, names: readonly string[]): void {
   const query = new URLSearchParams(location.search)
   for (const name of names) {
@@ -38,8 +41,8 @@ export function fieldSentence(errors: FieldErrors, name: string, t: T): string |
 }
 
 /**
- * Goes to the next page after a sign-in, which replaces the form in the browser's history. The shell
- * shows `news` on that page.
+ * Opens the next page after a sign-in and replaces the form in the browser's history. The shell
+ * shows `news`, a message, on that page.
  */
 export async function continueAfterSignIn(news?: string): Promise<void> {
   const [{ addressAfterSignIn }, { navigate }, { $user }] = await loadCode(() =>

@@ -4,8 +4,8 @@ import { firstOf, required, sameAs, type Validator } from '../../core/input/vali
 import { type PasswordOwner, strengthOf } from '../../stores/accounts/password-strength.ts'
 
 /**
- * Returns the rules of a new password and its repetition. `label` is the label of the password
- * field.
+ * Returns the rules for a new password and its repetition. Error messages use `label`, the label of
+ * the password field. `more` are further rules for the password.
  */
 export function newPasswordRules(
   name: string,
@@ -18,13 +18,13 @@ export function newPasswordRules(
   }
 }
 
-/** Returns an error if a password that breaks no other rule is too easy to guess. */
+/** Returns an error if a password satisfies all rules but is too easy to guess. */
 export async function weaknessErrors(
   name: string,
   password: string,
-  chooser: PasswordOwner
+  owner: PasswordOwner
 ): Promise<FieldErrors | undefined> {
   if (!password || newPasswordFault(password)) return undefined
-  const strength = await strengthOf(password, chooser)
+  const strength = await strengthOf(password, owner)
   return strength < minStrength ? { [name]: { rule: 'weak' } } : undefined
 }

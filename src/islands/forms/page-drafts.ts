@@ -1,14 +1,14 @@
 import { defaultLocale, localizedPath } from '../../i18n/index.ts'
 import * as drafts from '../../stores/form-drafts.ts'
 
-/** Returns the value that was kept under `name` when this page changed its language. */
+/** Returns the value stored under `name` when this page changed its language. */
 export function takeDraft(name: string): unknown {
   return drafts.takeDraft(page(), name)
 }
 
 /**
- * Keeps the value of `read` when the page changes its language. Returns the function that stops
- * this.
+ * Stores the result of `read` under `name` when the page changes its language. Returns the function
+ * that stops this.
  */
 export function keepDraft(name: string, read: () => unknown): () => void {
   const keep = () => drafts.keepDraft(page(), name, read())

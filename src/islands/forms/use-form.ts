@@ -13,10 +13,10 @@ import { keepDraft, takeDraft } from './page-drafts.ts'
 export type Values = Record<string, string>
 
 /**
- * Runs a native form whose inputs keep their own values. A field is checked when it loses the focus,
- * and from then on at every change; submitting checks all fields and focuses the first wrong one.
- * Values stay when the page changes its language. `checkStrength` is for forms in which a password is
- * chosen.
+ * Connects a native form, whose inputs keep their own values, with rules. Checks a field when it
+ * loses the focus, and from then on at every change. Submitting checks all fields and focuses the
+ * first with an error. Values survive a change of the page's language. Pass `checkStrength` in
+ * forms in which a person chooses a password.
  */
 export function useForm(
   rules: Readonly<Record<string, Validator>>,
@@ -24,7 +24,10 @@ export function useForm(
 ) {
   const form = useRef<HTMLFormElement>(null)
   const seen = useRef(new Set<string>())
-  /** Errors that the rules do not find, and their values: kept until a value changes or the form is sent again. */
+  /**
+   * Errors from the server or from `checkStrength`, with the values they belong to. They are shown
+   * until one of these values changes or the form is submitted again.
+   */
   const refused = useRef<{ values: Values; found: FieldErrors }>({ values: {}, found: {} })
   const [errors, setErrors] = useState<FieldErrors>({})
 
@@ -35,12 +38,12 @@ export function useForm(
     return values
   }
 
-  const holdDraft = useEffectEvent(() => {
+  const connectDraft = useEffectEvent(() => {
     const name = `form ${Object.keys(rules).join(' ')}`
     fill(form.current, takeDraft(name))
     return keepDraft(name, read)
   })
-  useEffect(() => holdDraft(), [])
+  useEffect(() => connectDraft(), [])
 
   const showSeen = () => {
     const values = read()
@@ -81,9 +84,9 @@ export function useForm(
 
   return {
     errors,
-    /** Returns what the fields hold now. */
+    /** Returns the present values of the fields. */
     read,
-    /** Shows errors that the rules do not find in these values, such as those of the server. */
+    /** Shows errors that the rules cannot find in these values, such as those of the server. */
     refuse,
     /** Returns whether the chosen password is strong enough, and shows the error if it is not. */
     async isStrong(values: Values): Promise<boolean> {

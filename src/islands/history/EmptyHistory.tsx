@@ -5,12 +5,12 @@ import { $user, can } from '../../stores/users.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface NoMatchingRequestsProps {
-  /** What was searched for, if anything. */
+  /** The search text, or undefined where only filters are set. */
   query: string | undefined
   onClear: () => void
 }
 
-/** The history where nothing matches the filters. */
+/** Shown where no request matches the filters. */
 export function NoMatchingRequests({ query, onClear }: NoMatchingRequestsProps) {
   const { t } = useWords()
   return (
@@ -30,7 +30,7 @@ export function NoMatchingRequests({ query, onClear }: NoMatchingRequestsProps) 
   )
 }
 
-/** The history of somebody who has deposited and checked nothing yet. */
+/** Shown to a person who has no deposits or verifications yet. */
 export function EmptyHistory() {
   const { locale, t } = useWords()
   const user = useStore($user, { ssr: 'initial' })
@@ -53,15 +53,15 @@ export function EmptyHistory() {
 }
 
 interface EmptyStateProps {
-  /** Says what will be here. */
+  /** States what this page will show. */
   title: string
-  /** Says why that is useful. */
+  /** States why that is useful. */
   text: string
-  /** One button, at most one link beside it. */
+  /** One button and at most one link. */
   children: ReactNode
 }
 
-/** Draws the outline of what will be here. */
+/** Draws an outline of the future list with a title, a text and actions. */
 function EmptyState({ title, text, children }: EmptyStateProps) {
   return (
     <section className="sheet flex flex-col items-center gap-4 py-12 text-center">

@@ -73,7 +73,7 @@ interface ResultsProps {
   onChange: (address: HistoryUrl) => void
 }
 
-/** The requests that match the filters, or why there are none. */
+/** The list of requests that match the filters, or the reason why it is empty. */
 function Results({ address, names, onChange }: ResultsProps) {
   const { t } = useWords()
   const requests = useStore($requests, { ssr: 'initial' })
@@ -187,7 +187,10 @@ function Results({ address, names, onChange }: ResultsProps) {
   )
 }
 
-/** Keeps filters and open details in the page's address, which can be bookmarked and shared. */
+/**
+ * Returns the filters and the open request from the page's address, and a function that changes
+ * them. People can bookmark and share the address.
+ */
 function useAddress() {
   const [address, setAddress] = useState<HistoryUrl>()
   useEffect(() => setAddress(readHistoryUrl(location.search)), [])
@@ -206,7 +209,7 @@ interface DetailsProps {
   onClose: () => void
 }
 
-/** The details of a request, loaded when the first one is opened. */
+/** The details of a request. Their code is loaded when the first request is opened. */
 function Details({ id, names, onClose }: DetailsProps) {
   useStore($requests, { ssr: 'initial' })
   const drawer = useLazyPart(async () => (await import('./HistoryDetails.tsx')).HistoryDetails)

@@ -21,7 +21,9 @@ import { UnfinishedUpload } from './UnfinishedUpload.tsx'
 
 interface HistoryDetailsProps {
   id: string
-  /** The request as the list shows it, if it is there, so that its changes appear here too. */
+  /**
+   * The request from the list, if it contains the request. Its changes appear in the details, too.
+   */
   request: ProcessedRequest | undefined
   categories: ReadonlyMap<string, string>
   onClose: () => void
@@ -30,8 +32,8 @@ interface HistoryDetailsProps {
 type Loaded = { request: ProcessedRequest; deposit?: Deposit }
 
 /**
- * Shows all facts and actions of one request: beside the list in wide windows, over it in narrow
- * ones.
+ * Shows all facts and actions of one request. In wide windows the details are beside the list, in
+ * narrow ones on top of it.
  */
 export function HistoryDetails({ id, request: listed, categories, onClose }: HistoryDetailsProps) {
   const { locale, t } = useWords()

@@ -12,7 +12,7 @@ interface HistoryFiltersProps {
   onChange: (address: HistoryUrl) => void
 }
 
-/** A search starts this long after the last letter. */
+/** Milliseconds between the last keystroke and the search. */
 const typingMs = 250
 
 /** Search, filters and export. In narrow windows a button opens the filters. */
@@ -206,7 +206,7 @@ function Labelled({ label, children }: { label: string; children: (id: string) =
   )
 }
 
-/** Downloads all requests that match the filter, also those that are not loaded. */
+/** Downloads all requests that match the filter, including those that the page has not loaded. */
 function Export({ address }: Pick<HistoryFiltersProps, 'address'>) {
   const { t } = useWords()
   const [state, setState] = useState<'idle' | 'busy' | 'saved' | AppError>('idle')

@@ -15,22 +15,23 @@ interface HistoryListProps {
   requests: readonly ProcessedRequest[]
   categories: ReadonlyMap<string, string>
   now: number
-  /** Whether details cover the list. */
+  /** Whether the details of a request cover the list. */
   isCovered: boolean
   hrefOf: (id: string) => string
   onOpen: (id: string) => void
-  /** Called when the person has scrolled close to the last rows. */
+  /** Runs when the person has scrolled close to the last rows. */
   onEnd: () => void
 }
 
-/** Beyond this scroll position the person is reading, so rows must not move. */
+/** Scroll position beyond which the person is reading, so that rows must not move. */
 const scrolledPx = 64
-/** Older rows are loaded when fewer than this many are left below the window. */
+/** Loads older rows when fewer than this many rows remain below the window. */
 const nearEnd = 10
 
 /**
- * Shows the rows by day and draws only those in the window. New rows wait behind a button while the
- * person has scrolled down, points at the list or is inside it. Known rows change in place.
+ * Shows the rows by day and draws only those in the window. While the person has scrolled down or
+ * has the pointer or focus in the list, new rows stay hidden and a button offers to show them.
+ * Visible rows are updated at any time.
  */
 export function HistoryList(props: HistoryListProps) {
   const { requests, categories, now, onEnd, hrefOf } = props
@@ -39,9 +40,9 @@ export function HistoryList(props: HistoryListProps) {
   const isScrolled = useScrolled()
   const [isHovered, setHovered] = useState(false)
   const [isFocused, setFocused] = useState(false)
-  const isHeld = isScrolled || isHovered || isFocused || props.isCovered
-  const { shown, waiting, reveal } = useHeld(requests, isHeld)
-  const announced = useSlowly(waiting, 5000)
+  const isPaused = isScrolled || isHovered || isFocused || props.isCovered
+  const { shown, waiting, reveal } = usePausedRows(requests, isPaused)
+  const announced = useThrottled(waiting, 5000)
 
   const today = dayOf(new Date(now).toISOString())
   const lines = useMemo(() => linesOf(shown), [shown])
@@ -51,7 +52,7 @@ export function HistoryList(props: HistoryListProps) {
   }, [end, lines.length, onEnd])
 
   const { stopId, onKeyDown, onRowFocus } = useRowArrows({ root, lines, measured, start, end })
-  const saving = useSaving()
+  const saving = useRowDownload()
   const [onOpen, onSave] = [useLatest(props.onOpen), useLatest(saving.save)]
   const show = () => {
     reveal()
@@ -134,7 +135,7 @@ export function HistoryList(props: HistoryListProps) {
 }
 
 /**
- * Fills the place of the rows that are not drawn. It is an svg, because the content security policy
+ * Takes the space of rows that are not drawn. Uses an svg, because the content security policy
  * forbids style attributes.
  */
 function Gap({ height }: { height: number }) {
@@ -142,15 +143,18 @@ function Gap({ height }: { height: number }) {
   return <svg aria-hidden="true" className="block w-px" height={height} />
 }
 
-/** Returns the shown rows and the number of newer ones. While `isHeld`, newer rows wait. */
-function useHeld(requests: readonly ProcessedRequest[], isHeld: boolean) {
+/**
+ * Returns the rows to show, the number of newer ones that are hidden, and a function that shows
+ * them. Hides newer rows while `isPaused`.
+ */
+function usePausedRows(requests: readonly ProcessedRequest[], isPaused: boolean) {
   const [shown, setShown] = useState(requests)
   const [source, setSource] = useState(requests)
-  const [wasHeld, setWasHeld] = useState(isHeld)
-  if (source !== requests || wasHeld !== isHeld) {
+  const [wasPaused, setWasPaused] = useState(isPaused)
+  if (source !== requests || wasPaused !== isPaused) {
     setSource(requests)
-    setWasHeld(isHeld)
-    setShown(isHeld ? updateShownRows(shown, requests) : requests)
+    setWasPaused(isPaused)
+    setShown(isPaused ? updateShownRows(shown, requests) : requests)
   }
   return {
     shown,
@@ -159,8 +163,11 @@ function useHeld(requests: readonly ProcessedRequest[], isHeld: boolean) {
   }
 }
 
-/** Downloads the file of a row; errors are shown above the rows, whose heights must stay equal. */
-function useSaving() {
+/**
+ * Returns a function that downloads the file of a row, and the error if it failed. Errors appear
+ * above the list, because all rows have the same height.
+ */
+function useRowDownload() {
   const [id, setId] = useState<string>()
   const [failed, setFailed] = useState<{ request: ProcessedRequest; error: AppError }>()
   const save = async (request: ProcessedRequest) => {
@@ -177,7 +184,7 @@ function useSaving() {
   return { id, failed, save }
 }
 
-/** Returns a function that stays the same at every render and calls the newest `act`. */
+/** Returns a function that is the same at every render and calls the latest `act`. */
 function useLatest<Given>(act: (given: Given) => unknown): (given: Given) => void {
   const latest = useRef(act)
   latest.current = act
@@ -195,8 +202,11 @@ function useScrolled(): boolean {
   return isScrolled
 }
 
-/** Returns `value`, changed at most once per `ms`, for screen readers. */
-function useSlowly(value: number, ms: number): number {
+/**
+ * Returns `value`, but changes it at most once per `ms` milliseconds, so that screen readers are
+ * not flooded.
+ */
+function useThrottled(value: number, ms: number): number {
   const [slow, setSlow] = useState(value)
   useEffect(() => {
     if (slow === value) return

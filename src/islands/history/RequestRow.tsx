@@ -10,13 +10,16 @@ import { hasFile, requestName, requestSeal, stateColor, stateLabel } from './req
 
 export interface RowProps {
   request: ProcessedRequest
-  /** The name of its category, if it is known. */
+  /** Name of the deposit's category, if it is known. */
   category: string | undefined
   now: number
-  /** Whether Tab reaches this row. Only one row has it; the arrow keys lead to the others. */
+  /**
+   * Whether the Tab key focuses this row. Only one row has this; arrow keys move the focus to other
+   * rows.
+   */
   isStop: boolean
   isSaving: boolean
-  /** The address of its details. */
+  /** Address of the request's details. */
   href: string
   onOpen: (id: string) => void
   onSave: (request: ProcessedRequest) => void
@@ -24,7 +27,7 @@ export interface RowProps {
 
 /**
  * One row of the history: seal, name, state, time and size. All rows have the same height, so that
- * the position of rows outside the window can be computed.
+ * the positions of rows that are not drawn can be computed.
  */
 export const RequestRow = memo(
   ({ request, category, now, isStop, isSaving, href, onOpen, onSave }: RowProps) => {

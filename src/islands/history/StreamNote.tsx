@@ -6,8 +6,8 @@ import { useWords } from '../kit/use-words.ts'
 import { useOnline } from './use-online.ts'
 
 /**
- * Says how the list is kept up to date. Says nothing while the device has no network, because the
- * page's banner says so.
+ * States whether the list is updated live, at intervals or not at all. Empty while the device has
+ * no network, because a banner states that.
  */
 export function StreamNote({ now }: { now: number | undefined }) {
   const { locale, t } = useWords()
@@ -38,7 +38,7 @@ export function StreamNote({ now }: { now: number | undefined }) {
   )
 }
 
-/** Returns when `holds` was last true. */
+/** Returns the value that `now` had when `holds` was last true. */
 function useLastTime(holds: boolean, now: number | undefined): number | undefined {
   const [time, setTime] = useState(now)
   useEffect(() => {

@@ -12,7 +12,7 @@ interface UnfinishedUploadProps {
   name: string
 }
 
-/** Continues or cancels an unfinished upload, on any device. */
+/** Buttons that continue or cancel an unfinished upload, on any device. */
 export function UnfinishedUpload({ request, name }: UnfinishedUploadProps) {
   const { locale, t } = useWords()
   const [isAsking, setAsking] = useState(false)

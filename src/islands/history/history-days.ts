@@ -2,7 +2,7 @@ import type { ProcessedRequest } from '../../contract/requests.ts'
 import { withOrdinal } from '../../core/text/format.ts'
 import { type Locale, languageTag, type T } from '../../i18n/index.ts'
 
-/** A line of the history: either the heading of a day, or a request. */
+/** A line of the history: the heading of a day, or a request. */
 export type HistoryLine = { day: string; request?: undefined } | { request: ProcessedRequest }
 
 const known = new Map<string, string>()
@@ -24,8 +24,8 @@ export function dayOf(created: string): string {
 }
 
 /**
- * Returns the name of a day: `Today`, `Yesterday`, or `Monday, November 16`, with the year if it is
- * not the present one.
+ * Returns the name of a day: `Today`, `Yesterday`, or `Monday, November 16`. Adds the year where it
+ * is not the present one.
  */
 export function dayName(day: string, today: string, locale: Locale, t: T): string {
   if (day === today) return t('history.today')
@@ -43,7 +43,7 @@ export function dayName(day: string, today: string, locale: Locale, t: T): strin
   return withOrdinal(text.charAt(0).toUpperCase() + text.slice(1), locale)
 }
 
-/** Returns the requests, with a line for each day before its requests. */
+/** Returns the lines for requests: a heading before the first request of each day. */
 export function linesOf(requests: readonly ProcessedRequest[]): HistoryLine[] {
   const lines: HistoryLine[] = []
   let day: string | undefined
@@ -56,7 +56,10 @@ export function linesOf(requests: readonly ProcessedRequest[]): HistoryLine[] {
   return lines
 }
 
-/** Groups lines by day. The first day may have begun before the first line. */
+/**
+ * Groups lines by day. The first group has no heading where the first line is in the middle of a
+ * day.
+ */
 export function groupByDay(lines: readonly HistoryLine[]) {
   const days: { day: string; hasHead: boolean; rows: ProcessedRequest[] }[] = []
   for (const { request, ...head } of lines) {

@@ -13,8 +13,8 @@ export const requestStates = [
 ] as const satisfies readonly RequestState[]
 
 /**
- * The filters and the open request in the page's address. Days are in the reader's time zone; both
- * are included.
+ * The filters and the open request, as the page's address contains them. `from` and `to` are days
+ * in the reader's time zone; both are included.
  */
 export interface HistoryUrl {
   kind?: 'deposit' | 'verify'
@@ -23,14 +23,17 @@ export interface HistoryUrl {
   q?: string
   from?: string
   to?: string
-  /** The request whose details are open. */
+  /** Id of the request whose details are open. */
   request?: string
 }
 
 const names = ['kind', 'state', 'category', 'q', 'from', 'to', 'request'] as const
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Reads `?kind=deposit&from=2026-05-03`; ignores what `writeHistoryUrl` does not write. */
+/**
+ * Reads the query `?kind=deposit&from=2026-05-03`. Ignores parameters and values that
+ * `writeHistoryUrl` does not write.
+ */
 export function readHistoryUrl(search: string): HistoryUrl {
   const query = new URLSearchParams(search)
   const one = <Value extends string>(name: string, values: readonly Value[]) =>
@@ -50,7 +53,7 @@ export function readHistoryUrl(search: string): HistoryUrl {
   })
 }
 
-/** Returns the query of an address: `?kind=deposit`, or an empty text. */
+/** Returns the query for filters and open request: `?kind=deposit`, or an empty text. */
 export function writeHistoryUrl(address: HistoryUrl): string {
   const query = new URLSearchParams()
   for (const name of names) {
@@ -60,7 +63,10 @@ export function writeHistoryUrl(address: HistoryUrl): string {
   return query.size > 0 ? `?${query}` : ''
 }
 
-/** Returns the filter for the server, with the reader's days as moments. */
+/**
+ * Returns the filter for the server. Converts the reader's days to the times at which they begin
+ * and end.
+ */
 export function filterOf({ request: _, from, to, ...rest }: HistoryUrl): RequestFilter {
   const filter = withoutEmpty({
     ...rest,

@@ -5,7 +5,7 @@ import type { T } from '../../i18n/index.ts'
 import { $checkedNames } from '../../stores/checked-names.ts'
 
 /**
- * Returns the name of a request. For a check it is the name of the checked file, where this browser
+ * Returns the name of a request. A verification has the name of the verified file, if this browser
  * remembers it.
  */
 export function requestName({ id, kind, name, items }: ProcessedRequest, t: T): string {
@@ -25,7 +25,7 @@ export function stateLabel({ kind, state, verdict, match }: ProcessedRequest, t:
   return t(`history.states.${kind === 'verify' && state === 'done' ? 'checked' : state}`)
 }
 
-/** Returns the class that colors the label of the state. */
+/** Returns the CSS class that colors the label of the request's state. */
 export function stateColor({ kind, state, verdict }: ProcessedRequest): string {
   if (state === 'rejected' || state === 'failed') return 'text-error'
   if (state !== 'done' || (kind === 'verify' && verdict !== 'authentic')) return ''
@@ -40,7 +40,7 @@ export function requestSeal({ kind, state, leaf_hash }: ProcessedRequest): SealS
   return { kind: 'idle' }
 }
 
-/** Returns whether its file can be downloaded. */
+/** Returns whether the file of the request can be downloaded. */
 export function hasFile({ kind, state, deposit_id, store }: ProcessedRequest): boolean {
   return kind === 'deposit' && state === 'done' && !!deposit_id && store !== 'fingerprint'
 }

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Returns whether the device has a network; a banner says when it has none. */
+/** Returns whether the device has a network. */
 export function useOnline(): boolean {
   return useSyncExternalStore(
     listen,

@@ -11,8 +11,8 @@ interface RowArrowsOptions {
 }
 
 /**
- * Lets Tab reach one row. Arrow keys, Home and End lead to the others, also to rows that are not
- * drawn.
+ * Makes a list one stop of the Tab key. Arrow keys, Home and End move the focus between rows,
+ * including rows that are not drawn.
  */
 export function useRowArrows({ root, lines, measured, start, end }: RowArrowsOptions) {
   const [active, setActive] = useState<string>()

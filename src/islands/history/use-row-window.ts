@@ -3,10 +3,13 @@ import { flushSync } from 'react-dom'
 import { type LinePositions, measureLines, visibleLines } from '../../core/pages/visible-lines.ts'
 import type { HistoryLine } from './history-days.ts'
 
-/** Rows this close to the window are drawn too, so that quick scrolling shows no gap. */
+/** Rows within this distance of the window are drawn, too, so that quick scrolling shows no gap. */
 const marginPx = 800
 
-/** Returns which lines of a list are drawn, from `start` up to `end`, and where each line is. */
+/**
+ * Returns which lines of a list are drawn, from `start` up to but not including `end`, and the
+ * position of each line.
+ */
 export function useRowWindow(root: RefObject<HTMLElement | null>, lines: readonly HistoryLine[]) {
   const heights = useHeights(root)
   const measured = useMemo(
@@ -55,7 +58,7 @@ function usePrinting(): boolean {
   return isPrinting
 }
 
-/** Returns the lines that the window shows, with a margin. */
+/** Returns the lines within the window and a margin around it. */
 function useVisibleLines(root: RefObject<HTMLElement | null>, lines: LinePositions) {
   const [range, setRange] = useState({ start: 0, end: 24 })
   useLayoutEffect(() => {

@@ -3,17 +3,19 @@ import { type SealState, sealPath } from '../../core/pages/seal-drawing.ts'
 
 interface SealProps {
   state: SealState
-  /** Text alternative of the drawing. Absent where it is only decorative. */
+  /** Text alternative of the drawing. Undefined where the drawing is only decorative. */
   label?: string
   /** Sizes as classes: `size-12`. */
   className?: string
-  /** Fewer ticks, for 32 px and below. */
+  /** Draws fewer ticks. Use it at 32 px and below. */
   small?: boolean
 }
 
 const easing = 'cubic-bezier(.2,0,0,1)'
 
-/** The seal of a deposit. It is animated only if it becomes sealed while it is visible. */
+/**
+ * The seal of a deposit. It is animated when the deposit becomes sealed while the seal is visible.
+ */
 export function AnimatedSeal({ state, label, className, small }: SealProps) {
   const root = useRef<SVGSVGElement>(null)
   const before = useRef(state.kind)
@@ -73,8 +75,8 @@ export function AnimatedSeal({ state, label, className, small }: SealProps) {
 }
 
 /**
- * Animates the sealing: ticks grow clockwise, the check mark is drawn, and the whole is pressed
- * once. Returns the last animation.
+ * Animates the sealing: ticks grow clockwise, the check mark is drawn, and the seal shrinks and
+ * returns like a stamp. Returns the last animation.
  */
 function press(svg: SVGSVGElement): Animation {
   const grow = [{ strokeDashoffset: 1 }, { strokeDashoffset: 0 }]

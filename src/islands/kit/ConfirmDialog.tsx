@@ -5,11 +5,13 @@ interface ConfirmDialogProps {
   yes: string
   no: string
   onYes: () => void
-  /** Called when the dialog has closed and the focus is back. */
+  /** Runs when the dialog is closed and the focus is back where it was before. */
   onClose: () => void
 }
 
-/** A dialog that opens at once and asks a question. Escape and a click beside it mean no. */
+/**
+ * A dialog that opens at once and asks a question. Escape and a click outside the dialog answer no.
+ */
 export function ConfirmDialog({ question, yes, no, onYes, onClose }: ConfirmDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
 

@@ -3,11 +3,11 @@ import { useWords } from './use-words.ts'
 
 interface CopyButtonProps {
   text: string
-  /** Says what is copied, where that is not obvious. */
+  /** Describes what is copied, where the text beside the button does not. */
   label?: string
 }
 
-/** Copies a text to the clipboard, and says if the browser refuses. */
+/** Copies a text to the clipboard. Shows a message if the browser refuses. */
 export function CopyButton({ text, label }: CopyButtonProps) {
   const { t } = useWords()
   const [state, setState] = useState<'idle' | 'copied' | 'refused'>('idle')

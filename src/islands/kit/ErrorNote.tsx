@@ -8,13 +8,16 @@ import { useWords } from './use-words.ts'
 
 export interface ErrorNoteProps {
   error: AppError
-  /** Replaces the sentence of the code. */
+  /** Shown in place of the translated sentence for the error's code. */
   text?: string | undefined
-  /** What the person can do: a link or a button. */
+  /** A link or button with which the person can continue. */
   children?: ReactNode
 }
 
-/** Says what went wrong in the person's language, with the id of the request to quote. */
+/**
+ * Explains an error in the person's language, with the id of the request, which people can quote to
+ * support.
+ */
 export function ErrorNote({ error, text, children }: ErrorNoteProps) {
   const { locale, t } = useWords()
   return (
@@ -29,7 +32,10 @@ export function ErrorNote({ error, text, children }: ErrorNoteProps) {
   )
 }
 
-/** Returns the sentence of a code, with the figures of a reached limit and the time of its reset. */
+/**
+ * Returns the sentence for an error code. For a reached limit, adds its figures and the time at
+ * which it is reset.
+ */
 function sentenceFor({ code, figures }: AppError, locale: Locale, t: T): string {
   if (!figures) return t(`errors.${code}`)
   const { used, limit } = figures

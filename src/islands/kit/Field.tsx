@@ -10,13 +10,13 @@ interface FieldProps extends Events {
   name: string
   type?: 'text' | 'email' | 'password'
   hint?: string | undefined
-  /** The error of the field, if it has one. */
+  /** Error message of the field, if it has an error. */
   error?: string | undefined
   autoComplete?: string
   inputMode?: 'numeric' | 'decimal'
   spellCheck?: boolean
   mono?: boolean
-  /** The first value of the field. */
+  /** Initial value of the field. */
   initial?: string | undefined
   /** Drawn at the end of the field. */
   action?: ReactNode
@@ -25,7 +25,7 @@ interface FieldProps extends Events {
   ref?: Ref<HTMLInputElement>
 }
 
-/** An input with its label above, hint and error below. The input keeps its own value. */
+/** An input with a label above it, and hint and error below it. The input keeps its own value. */
 export function Field({
   label,
   name,

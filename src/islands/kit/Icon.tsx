@@ -9,7 +9,7 @@ type IconName = keyof typeof drawings
 
 const circled: IconName[] = ['alert', 'check', 'dashed']
 
-/** An icon beside a word that says the same. */
+/** An icon beside a word with the same meaning. Screen readers skip it. */
 export function Icon({ name, className }: { name: IconName; className: string }) {
   return (
     <svg

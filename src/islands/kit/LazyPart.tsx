@@ -3,7 +3,7 @@ import { type AppError, asAppError } from '../../contract/errors.ts'
 import { loadCode } from './load-code.ts'
 import { useWords } from './use-words.ts'
 
-/** Returns a part whose code is loaded once the part is shown. */
+/** Returns a component whose code is loaded when it is first shown. */
 export function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>
 ): ComponentType<Props> {
@@ -23,7 +23,10 @@ export function lazyPart<Props extends object>(
   }
 }
 
-/** Loads the code of a part; after a failure, `retry` loads it again. */
+/**
+ * Loads the code of a component. Returns the component, or the error with a function `retry` that
+ * loads it again.
+ */
 export function useLazyPart<Props>(load: () => Promise<ComponentType<Props>>) {
   const [Part, setPart] = useState<ComponentType<Props>>()
   const [error, setError] = useState<AppError>()

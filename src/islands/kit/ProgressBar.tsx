@@ -1,7 +1,7 @@
 interface ProgressProps {
-  /** Says to screen readers what is in progress. */
+  /** Describes to screen readers what is in progress. */
   label: string
-  /** From 0 to 1; absent while it is not known. */
+  /** Progress from 0 to 1. Undefined while it is unknown. */
   ratio?: number | undefined
 }
 

@@ -2,7 +2,10 @@ import { localizedPath } from '../../i18n/index.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { useWords } from './use-words.ts'
 
-/** Shows the address to give to somebody who wants to check a document. Words: `common`. */
+/**
+ * Shows the address of the verify page, for the person to give to others who want to check a
+ * document. Needs the words of `common`.
+ */
 export function VerifyAddress() {
   const { locale, t } = useWords()
   const address = location.origin + localizedPath(locale, '/verify')

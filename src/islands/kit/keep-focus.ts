@@ -1,9 +1,9 @@
 import type { MouseEvent } from 'react'
 
 /**
- * Runs the action of a button that may disappear by it. The focus then goes to the next button of
- * the row, or to the nearest part of the page that can hold it, instead of to the top of the
- * document.
+ * Runs the action of a button that may remove the button from the page. Then focuses the next
+ * button of the row, or the nearest focusable part of the page. Otherwise the browser would move
+ * the focus to the top of the document.
  */
 export function keepFocus({ currentTarget }: MouseEvent<HTMLElement>, act: () => void): void {
   const row = currentTarget.closest('li')

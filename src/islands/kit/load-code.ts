@@ -1,6 +1,8 @@
 import { AppError } from '../../contract/errors.ts'
 
-/** Loads a module that the page does not need at once; throws `offline` where it cannot be loaded. */
+/**
+ * Loads a module that the page does not need at once. Throws `offline` where it cannot be loaded.
+ */
 export async function loadCode<Code>(load: () => Promise<Code>): Promise<Code> {
   try {
     return await load()

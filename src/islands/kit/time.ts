@@ -3,7 +3,8 @@ import type { AppError } from '../../contract/errors.ts'
 import { type Locale, languageTag } from '../../i18n/index.ts'
 
 /**
- * Returns the time and updates it every `everyMs`. Returns undefined until the page's script runs.
+ * Returns the present time in milliseconds and updates it every `everyMs`. Returns undefined until
+ * the page's script runs.
  */
 export function useNow(everyMs: number): number | undefined {
   const [now, setNow] = useState<number>()
@@ -16,8 +17,8 @@ export function useNow(everyMs: number): number | undefined {
 }
 
 /**
- * Returns how a wait is shown: at first not at all, then as a skeleton, and with words after a
- * second.
+ * Returns how to show a wait: `silent` at first, then `skeleton`, after a second `text`, and later
+ * `slow`.
  */
 export function useWaiting(isWaiting: boolean): 'silent' | 'skeleton' | 'text' | 'slow' {
   const [phase, setPhase] = useState<'silent' | 'skeleton' | 'text' | 'slow'>('silent')
@@ -35,8 +36,9 @@ export function useWaiting(isWaiting: boolean): 'silent' | 'skeleton' | 'text' |
 }
 
 /**
- * Returns `2 hours ago`, « il y a 2 heures » for a time of today, and `yesterday`, « hier » by the calendar.
- * Never a time in the future, because two clocks may differ.
+ * Returns a time of today as `2 hours ago`, « il y a 2 heures », and an earlier one by calendar
+ * days: `yesterday`, « hier ». Shows a future time as now, because the clocks of server and device
+ * may differ.
  */
 export function relativeTime(time: Date, now: number, locale: Locale): string {
   const format = new Intl.RelativeTimeFormat(languageTag(locale), { numeric: 'auto' })
@@ -47,7 +49,7 @@ export function relativeTime(time: Date, now: number, locale: Locale): string {
   return minutes > 0 ? format.format(-minutes, 'minute') : format.format(0, 'second')
 }
 
-/** Calendar days; a day has 23 to 25 hours. */
+/** Returns the number of calendar days between two times. Days have 23 to 25 hours. */
 function daysBetween(from: Date, to: Date): number {
   const startOf = (time: Date) =>
     new Date(time.getFullYear(), time.getMonth(), time.getDate()).getTime()
@@ -55,8 +57,8 @@ function daysBetween(from: Date, to: Date): number {
 }
 
 /**
- * Returns the minute in which the server accepts another try, or undefined where it did not name a
- * time.
+ * Returns the time at which the server accepts another try, to the minute. Returns undefined where
+ * the server named no time.
  */
 export function retryTime(
   error: AppError,
@@ -68,7 +70,7 @@ export function retryTime(
   return formatClock(time, locale)
 }
 
-/** `4:05 PM`, « 16:05 » */
+/** Formats a time of day: `4:05 PM`, « 16:05 » */
 export function formatClock(time: Date, locale: Locale): string {
   return time.toLocaleTimeString(languageTag(locale), { hour: 'numeric', minute: '2-digit' })
 }

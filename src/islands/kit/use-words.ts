@@ -3,20 +3,23 @@ import { type Locale, type T, translator, type Words } from '../../i18n/index.ts
 
 interface IslandProps {
   locale: Locale
-  /** The namespaces that the island's parts use, from `wordsOf()` of the page. */
+  /** The translations that the island's components use, from `wordsOf()` of the page. */
   words: Words
 }
 
 const WordsContext = createContext<{ locale: Locale; t: T } | undefined>(undefined)
 
-/** Returns the page's language and its sentences: `t('verify.zone')`. */
+/** Returns the page's language and the function that translates: `t('verify.zone')`. */
 export function useWords(): { locale: Locale; t: T } {
   const words = useContext(WordsContext)
   if (!words) throw new Error('Words are only known inside of `withWords`')
   return words
 }
 
-/** Returns `Screen` as an island, which gives the words of the page to all its parts. */
+/**
+ * Returns `Screen` as an island: a component that takes `words` and provides them to all components
+ * inside it.
+ */
 export function withWords<Props extends object>(
   Screen: ComponentType<Props>
 ): ComponentType<Props & IslandProps> {

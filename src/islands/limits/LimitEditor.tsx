@@ -13,7 +13,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-/** Limits of a group; `null` = unlimited. `max_storage` in bytes. */
+/** Limits of a group. `null` means unlimited. `max_storage` is in bytes. */
 export interface Limits {
   max_requests: number | null
   max_requests_interval: Interval
@@ -22,11 +22,14 @@ export interface Limits {
 
 interface LimitEditorProps {
   limits: Limits
-  /** Saves changed limits, which come back as `limits`. Without it the limits are read-only. */
+  /**
+   * Saves changed limits, which the parent then passes as `limits`. Without it the limits are
+   * read-only.
+   */
   update?: (limits: Limits) => Promise<void>
 }
 
-/** Shows limits in words, and the form that changes them in the same place. */
+/** Shows limits as text. A button replaces the text by a form that changes them. */
 export function LimitEditor({ limits, update }: LimitEditorProps) {
   const { locale, t } = useWords()
   const [isEditing, setEditing] = useState(false)
@@ -190,7 +193,7 @@ function LimitForm({ limits, save, cancel }: LimitFormProps) {
   )
 }
 
-/** `1,000 requests per day`, « 1 000 demandes par jour » */
+/** Describes a request limit: `1,000 requests per day`, « 1 000 demandes par jour » */
 function requestWords({ max_requests, max_requests_interval }: Limits, t: T): string {
   if (max_requests === null) return t('limits.unlimited')
   return t(`limits.of.${max_requests_interval ?? 'total'}`, { count: max_requests })

@@ -10,7 +10,7 @@ interface ActivateAccountProps {
   company: string
 }
 
-/** Lets an invited person choose a name and a password. */
+/** The page of an invitation link. Lets the invited person choose a name and a password. */
 export const ActivateAccount = withWords(function ActivateAccount({
   company
 }: ActivateAccountProps) {

@@ -11,7 +11,10 @@ import { useWords, withWords } from '../kit/use-words.ts'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { closedLinkState, linkStateFromError, useMailLink } from './use-mail-link.ts'
 
-/** Confirms the new e-mail of somebody who is signed in here. */
+/**
+ * The page of a mailed link that confirms a new e-mail. The person must be signed in with this
+ * browser.
+ */
 export const ConfirmEmail = withWords(function ConfirmEmail() {
   const { locale, t } = useWords()
   const link = useMailLink('email')

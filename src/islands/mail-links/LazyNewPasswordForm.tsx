@@ -1,6 +1,6 @@
 import { lazyPart } from '../kit/LazyPart.tsx'
 
-/** `NewPasswordForm`, loaded when somebody comes with a link. */
+/** `NewPasswordForm`, loaded when a person opens the page through a mailed link. */
 export const LazyNewPasswordForm = lazyPart(
   async () => (await import('./NewPasswordForm.tsx')).NewPasswordForm
 )

@@ -2,11 +2,11 @@ import type { ReactNode } from 'react'
 
 interface LinkOutcomeProps {
   text: string
-  /** What the person can do now. */
+  /** A link or button with which the person can continue. */
   children?: ReactNode
 }
 
-/** A sheet that says whether a link worked and what to do next. */
+/** A sheet that states whether a mailed link worked and what to do next. */
 export function LinkOutcome({ text, children }: LinkOutcomeProps) {
   return (
     <section className="sheet flex flex-col items-start gap-4" data-state="ready">

@@ -10,19 +10,19 @@ import { useForm } from '../forms/use-form.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface NewPasswordFormProps {
-  /** Whose password it becomes. */
+  /** E-mail of the account that gets the password. */
   email: string
   company: string
   submit: string
   asksForName?: boolean
-  /** The first value of the name field. */
+  /** Initial value of the name field. Without it the form has no such field. */
   username?: string | undefined
-  /** Returns `true` where it has dealt with the failure itself. */
+  /** Returns `true` where it shows the error itself, so that the form does not. */
   handleFailure: (error: AppError) => boolean
   send: (chosen: { username: string; password: string }) => Promise<void>
 }
 
-/** Asks for a password twice, and for a username where there is none yet. */
+/** Asks for a new password twice, and for a username where the account has none yet. */
 export function NewPasswordForm(props: NewPasswordFormProps) {
   const { email, company, submit, asksForName = false, handleFailure, send } = props
   const { t } = useWords()
@@ -62,7 +62,7 @@ export function NewPasswordForm(props: NewPasswordFormProps) {
       {asksForName && <UsernameField form={form} initial={props.username} />}
       <NewPasswordFields
         form={form}
-        chooser={() => ({ email, username: form.read()['username'] ?? '', company })}
+        owner={() => ({ email, username: form.read()['username'] ?? '', company })}
       />
       {failure && <LazyAccountError error={failure} />}
       <SubmitButton

@@ -21,7 +21,10 @@ interface ResetPasswordProps {
   company: string
 }
 
-/** Asks where to send a link; opened by that link, asks for the new password. */
+/**
+ * Asks for the e-mail to which a reset link is sent. Opened through that link, asks for the new
+ * password.
+ */
 export const ResetPassword = withWords(function ResetPassword({ company }: ResetPasswordProps) {
   const { t } = useWords()
   const link = useMailLink('reset')
@@ -36,7 +39,7 @@ export const ResetPassword = withWords(function ResetPassword({ company }: Reset
 
 interface AskProps {
   note: string
-  /** The e-mail of a link that no longer works. */
+  /** E-mail from an expired or used link, to fill in the field. */
   email: string | undefined
 }
 

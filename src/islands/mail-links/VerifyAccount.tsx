@@ -27,7 +27,10 @@ interface VerifyAccountProps {
   company: string
 }
 
-/** Confirms a sign-up with the link of the mail; without one it waits for the link to be opened. */
+/**
+ * Confirms a sign-up with the link in the mail. Opened without a link, waits until the person opens
+ * it.
+ */
 export const VerifyAccount = withWords(function VerifyAccount({ company }: VerifyAccountProps) {
   const { locale, t } = useWords()
   const link = useMailLink('verify')
@@ -49,7 +52,7 @@ interface ConfirmProps {
   link: OpenedLink
 }
 
-/** Asks for a click, because programs that scan mails open links, too. */
+/** Asks for a click before it uses the link, because programs that scan mails open links, too. */
 function Confirm({ company, link }: ConfirmProps) {
   const { locale, t } = useWords()
   const { isReady } = useReadiness()
@@ -125,7 +128,10 @@ interface WaitingProps {
   user: UserInfo
 }
 
-/** Waits until the link is opened, in this browser or another, and then continues by itself. */
+/**
+ * Waits until the person opens the link, in this browser or another, and then continues
+ * automatically.
+ */
 function Waiting({ company, user: { email, delivery = 'mail' } }: WaitingProps) {
   const { locale, t } = useWords()
   const [left, setLeft] = useState(pauseSeconds)

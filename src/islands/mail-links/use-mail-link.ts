@@ -5,16 +5,16 @@ import { type MailLink, readLink, readMailLink } from '../../stores/accounts/mai
 import { keepDraft, takeDraft } from '../forms/page-drafts.ts'
 
 export interface OpenedLink extends MailLink {
-  /** Whether the link still works. */
+  /** Whether the link still works: `used` and `over` (expired) do not. */
   state: 'open' | 'used' | 'over'
-  /** The username of an invitation. */
+  /** Username of the invited person, for an invitation link. */
   username?: string | undefined
 }
 
 /**
- * Returns the mailed link in the page's address: `'none'` without one, `'loading'` until the API
- * has checked it. Removes the link from the address at once, because addresses are copied into
- * other links and the history.
+ * Returns the mailed link in the page's address: `'none'` where there is none, `'loading'` until
+ * the API has checked it. Removes the link from the address at once, because people copy addresses
+ * and browsers store them in their history.
  */
 export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loading' {
   const [link, setLink] = useState<OpenedLink | 'none' | 'loading'>('loading')
@@ -43,13 +43,13 @@ export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loadin
   return link
 }
 
-/** Returns why the API refused a link, or `undefined` for any other error. */
+/** Returns why the API refused a link, or undefined for an error with another reason. */
 export function linkStateFromError(error: AppError): 'used' | 'over' | undefined {
   if (error.code === 'mail_token_used') return 'used'
   return error.code === 'mail_token_invalid' ? 'over' : undefined
 }
 
-/** Returns why an opened link no longer works, or `undefined` if it does. */
+/** Returns why an opened link no longer works, or undefined if it works. */
 export function closedLinkState(
   link: OpenedLink | 'none' | 'loading'
 ): 'used' | 'over' | undefined {
@@ -57,8 +57,8 @@ export function closedLinkState(
 }
 
 /**
- * Returns why a link no longer works, if so, and a function that takes the error of a call and
- * returns whether it says that.
+ * Returns why a link no longer works, or undefined. Also returns a function that takes the error of
+ * a call and returns whether the error means that the link no longer works.
  */
 export function useClosedLink(link: OpenedLink | 'none' | 'loading') {
   const [refused, setRefused] = useState<'used' | 'over'>()
@@ -70,7 +70,8 @@ export function useClosedLink(link: OpenedLink | 'none' | 'loading') {
 }
 
 /**
- * Asks the API about the link. If that fails, the link counts as open, and its use shows the error.
+ * Checks a link with the API. If the call fails, the link counts as `open`; using the link then
+ * shows the error.
  */
 async function check(link: MailLink, purpose: LinkPurpose): Promise<OpenedLink> {
   try {

@@ -16,7 +16,7 @@ interface EmailFormProps {
   user: UserInfo
 }
 
-/** Changes the e-mail; the old one stays until the new one is confirmed. */
+/** Form that changes the e-mail. The old e-mail stays valid until the new one is confirmed. */
 export function ChangeEmail({ user }: EmailFormProps) {
   const { t } = useWords()
   const form = useForm({ email: emailRule, emailPassword: required })

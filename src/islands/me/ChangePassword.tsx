@@ -22,10 +22,10 @@ export function ChangePassword({ user }: PasswordFormProps) {
   const { t } = useWords()
   const [state, setState] = useState<'idle' | 'working' | 'done' | AppError>('idle')
   const { email, username } = user
-  const chooser = { email, username, company: user.company.name }
+  const owner = { email, username, company: user.company.name }
   const form = useForm(
     { password: required, ...newPasswordRules('next', t('me.password.next'), different) },
-    ({ next = '' }) => weaknessErrors('next', next, chooser)
+    ({ next = '' }) => weaknessErrors('next', next, owner)
   )
 
   const send = async (event: FormEvent) => {
@@ -67,7 +67,7 @@ export function ChangePassword({ user }: PasswordFormProps) {
         <NewPasswordField
           label={t('me.password.next')}
           name="next"
-          chooser={() => chooser}
+          owner={() => owner}
           error={fieldSentence(form.errors, 'next', t)}
         />
         <PasswordField

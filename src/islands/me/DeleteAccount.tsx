@@ -15,7 +15,9 @@ interface DeleteAccountProps {
   user: UserInfo
 }
 
-/** Deletes the account: says what is lost and what stays, and asks for the password. */
+/**
+ * Form that deletes the account. States what is deleted and what is not, and asks for the password.
+ */
 export function DeleteAccount({ user }: DeleteAccountProps) {
   const { t } = useWords()
   const [isOpen, setOpen] = useState(false)

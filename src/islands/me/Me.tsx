@@ -9,7 +9,6 @@ import { UsageMeters } from './UsageMeters.tsx'
 
 const AccountForms = lazyPart(async () => (await import('./AccountForms.tsx')).AccountForms)
 
-/** The account page. */
 export const Me = withWords(function Me() {
   const { t } = useWords()
   const user = useStore($user, { ssr: 'initial' })

@@ -4,7 +4,7 @@ import { useWords } from '../kit/use-words.ts'
 
 const schemes = ['system', 'light', 'dark'] as const
 
-/** Shows the language and the color scheme, as in the drawer. The shell handles both. */
+/** Shows the choice of language and color scheme, like the drawer. The shell handles both. */
 export function Preferences() {
   const { locale, t } = useWords()
   // only the shell knows which scheme is chosen

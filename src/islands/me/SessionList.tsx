@@ -10,7 +10,7 @@ import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { relativeTime, useNow } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 
-/** Lists where the person is signed in, and ends one session or all of them. */
+/** Lists the browsers in which the person is signed in. Buttons end one session or all of them. */
 export function SessionList() {
   const { t } = useWords()
   const list = useStore($sessionList, { ssr: 'initial' })
@@ -111,7 +111,7 @@ function Row({ session, end }: RowProps) {
   )
 }
 
-/** Asks before it signs out everywhere, because that cannot be undone. */
+/** Button that signs out everywhere. Asks for confirmation, because this cannot be undone. */
 function SignOutEverywhere() {
   const { locale, t } = useWords()
   const [state, setState] = useState<'idle' | 'asking' | 'working' | AppError>('idle')

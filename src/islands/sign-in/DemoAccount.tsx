@@ -2,7 +2,10 @@ import { useEffect, useState } from 'react'
 import { findDemoAccount } from '../../stores/accounts/accounts.ts'
 import { useWords } from '../kit/use-words.ts'
 
-/** Says how to sign in to the demonstration, where its account may be used. Words: `account`. */
+/**
+ * Shows e-mail and password of the demonstration's account, where visitors may use it. Needs the
+ * words of `account`.
+ */
 export function DemoAccount() {
   const { t } = useWords()
   const [account, setAccount] = useState<{ email: string; password: string }>()

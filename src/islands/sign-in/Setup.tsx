@@ -7,7 +7,10 @@ import { useWords, withWords } from '../kit/use-words.ts'
 import { SetupForm } from './SetupForm.tsx'
 import { SetupDone, SetupOver } from './SetupOutcome.tsx'
 
-/** Sets up the installation and its first operator, or says that this has been done. */
+/**
+ * Sets up the installation and its first operator, or states that the installation is already set
+ * up.
+ */
 export const Setup = withWords(function Setup() {
   const { t } = useWords()
   const setup = useStore($setup, { ssr: 'initial' })

@@ -14,7 +14,7 @@ import { useWords } from '../kit/use-words.ts'
 import { isLocalHost } from './SetupOutcome.tsx'
 
 interface SetupFormProps {
-  /** The code of the link; empty without one. */
+  /** The one-time code from the page's link. Empty where the link has none. */
   code: string
   /** The present name of the company. */
   company: string
@@ -22,7 +22,7 @@ interface SetupFormProps {
   finish: (demo: 'keep' | 'remove', left: 'none' | 'kept' | 'removed') => void
 }
 
-/** The form of the first operator and their company. */
+/** Form for the first operator and the name of their company. */
 export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
   const { locale, t } = useWords()
   const { isReady, obstacle } = useReadiness()
@@ -77,7 +77,7 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
         <UsernameField form={form} />
         <NewPasswordFields
           form={form}
-          chooser={() => {
+          owner={() => {
             const { email = '', username = '', company: name = '' } = form.read()
             return { email, username, company: name }
           }}
@@ -119,10 +119,10 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
   )
 }
 
-/** A command in parts. Each part stays on one line. */
+/** A command in parts. A line break is possible only between two parts. */
 const initCommand = ['npm run vidimus -- init', '--domain docs.example.com', '--name Orchard']
 
-/** Shows the addresses of the company, and what they need so that other people can open them. */
+/** Shows the addresses of the company, and what is necessary so that other people can open them. */
 function Address() {
   const { t } = useWords()
   const { host } = location

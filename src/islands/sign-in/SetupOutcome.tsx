@@ -2,7 +2,7 @@ import { useEffect } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
 import { useWords } from '../kit/use-words.ts'
 
-/** Says that the installation has been set up before. */
+/** States that the installation was already set up. */
 export function SetupOver() {
   const { locale, t } = useWords()
   return (
@@ -22,13 +22,13 @@ export function SetupOver() {
 }
 
 interface SetupDoneProps {
-  /** Whether the demonstration is still there because removing it failed. */
+  /** Whether the demonstration still exists because removing it failed. */
   stays: boolean
-  /** The address of the demonstration, if it was kept. */
+  /** Address of the demonstration, if the operator kept it. */
   demo: string | undefined
 }
 
-/** Says that the installation is set up, and what comes next. */
+/** States that the installation is set up, and lists the next steps. */
 export function SetupDone({ stays, demo }: SetupDoneProps) {
   const { locale, t } = useWords()
   // the bar shows who is signed in now
@@ -68,7 +68,7 @@ export function SetupDone({ stays, demo }: SetupDoneProps) {
   )
 }
 
-/** Returns whether the page was opened on the machine that runs the product. */
+/** Returns whether the page was opened on the machine on which the product runs. */
 export function isLocalHost(): boolean {
   const { hostname } = location
   return hostname === 'localhost' || hostname.endsWith('.localhost')

@@ -23,9 +23,9 @@ import { useWords, withWords } from '../kit/use-words.ts'
 import { DemoAccount } from './DemoAccount.tsx'
 
 interface SignInProps {
-  /** Whether people may sign up by themselves. */
+  /** Whether people may sign up without an invitation. */
   isPublic: boolean
-  /** The host is the demonstration's. */
+  /** Whether this is the host of the demonstration. */
   isDemo: boolean
 }
 

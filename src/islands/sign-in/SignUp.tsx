@@ -22,7 +22,7 @@ import { useForm } from '../forms/use-form.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 
 interface SignUpProps {
-  /** Whether people may sign up by themselves. */
+  /** Whether people may sign up without an invitation. */
   isPublic: boolean
   company: string
 }
@@ -78,7 +78,7 @@ function Form({ company }: { company: string }) {
       <UsernameField form={form} />
       <NewPasswordFields
         form={form}
-        chooser={() => {
+        owner={() => {
           const { email = '', username = '' } = form.read()
           return { email, username, company }
         }}

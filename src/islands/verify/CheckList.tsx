@@ -19,7 +19,7 @@ interface CheckListProps {
 
 const shownAtOnce = 50
 
-/** Shows several checks, one line each. A check with an answer can be opened. */
+/** Shows several checks, one per line. The person can open each check that has an answer. */
 export function CheckList({ checks }: CheckListProps) {
   const { t } = useWords()
   const [shown, setShown] = useState(shownAtOnce)
@@ -137,9 +137,7 @@ interface CheckFailureProps {
   children?: ReactNode
 }
 
-/**
- * Says why a check has no answer. Uses this screen's own sentence for an error where there is one.
- */
+/** Explains why a check has no answer. Some errors have a sentence of their own on this page. */
 export function CheckFailure({ error, isSignedIn, children }: CheckFailureProps) {
   const { locale, t } = useWords()
   const time = useMemo(() => retryTime(error, locale), [error, locale])
@@ -152,7 +150,10 @@ export function CheckFailure({ error, isSignedIn, children }: CheckFailureProps)
   )
 }
 
-/** A link to the sign-in page, which leads back to this page with its checks. */
+/**
+ * A link to the sign-in page. After signing in, the person returns to this page, which still has
+ * the checks.
+ */
 export function SignInLink() {
   const { locale, t } = useWords()
   const redirect = buildRedirect({ path: localizedPath(locale, '/verify'), query: '', hash: '' })

@@ -13,7 +13,7 @@ interface ResultProps {
   isSignedIn: boolean
 }
 
-/** Shows the answers of one batch: a single one in full, several as a list. */
+/** Shows the answers of one batch: a single answer in full, several as a list. */
 export function CheckResults({ checks, isSettled, ...props }: ListProps) {
   const [first, ...others] = checks
   if (first && others.length === 0) return <Single key={first.id} check={first} {...props} />
@@ -151,7 +151,7 @@ function Retry({ word = 'retry' }: { word?: 'retry' | 'goOn' }) {
   )
 }
 
-/** Returns the ref of a heading that gets the focus when the answer arrives. */
+/** Returns the ref of a heading. The heading gets the focus when `isThere` first becomes true. */
 function useFocusOnce(isThere: boolean) {
   const heading = useRef<HTMLHeadingElement>(null)
   // an answer that was there before, for example after coming back, does not get the focus

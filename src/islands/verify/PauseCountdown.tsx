@@ -9,7 +9,7 @@ interface PauseCountdownProps {
   isSignedIn: boolean
 }
 
-/** Says why the checks are paused, and when they continue. */
+/** States why the checks are paused and counts down to the time at which they continue. */
 export function PauseCountdown(props: PauseCountdownProps) {
   const pause = useStore($pause, { ssr: 'initial' })
   return pause ? <Countdown {...props} pause={pause} /> : null

@@ -13,7 +13,7 @@ interface VerdictProps {
   answer: Answer
 }
 
-/** The full answer: verdict, seal and sentence, what it proves, and what was checked. */
+/** The full answer: verdict, seal, sentence, what the record proves, and what was verified. */
 export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLHeadingElement> }) {
   const { check, answer } = props
   const { t } = useWords()
@@ -121,8 +121,8 @@ export function VerdictWord({ telling }: { telling: VerdictDescription }) {
 }
 
 /**
- * The verdict as a sentence. Its time is in the reader's zone and in UTC, because people copy and
- * print the sentence alone.
+ * The verdict as a sentence. Includes the time in the reader's zone and in UTC, because people copy
+ * and print the sentence alone.
  */
 export function VerdictSentence({
   telling,
@@ -139,7 +139,10 @@ export function VerdictSentence({
   )
 }
 
-/** A placeholder for an element in a sentence. It occurs in no translation and no name. */
+/**
+ * Marks the position of an element in a translated sentence. No translation or name contains this
+ * character.
+ */
 const marker = '\u{1}'
 
 function Around({ text, children }: { text: string; children: React.ReactNode }) {

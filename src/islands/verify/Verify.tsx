@@ -23,7 +23,7 @@ import { useLazyPart } from '../kit/LazyPart.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
 
 interface VerifyProps {
-  /** The company whose register is searched. */
+  /** Name of the company whose register is searched. */
   company: string
   /** Number of fingerprints per minute that one network may verify without signing in. */
   perMinute: number
@@ -109,7 +109,7 @@ export const Verify = withWords(function Verify({ company, perMinute }: VerifyPr
 })
 
 /**
- * Returns the ref of the drop zone and a function that shows the zone again in place of answers and
+ * Returns the ref of the drop zone, and a function that replaces the answers by the zone and
  * focuses it.
  */
 function useZone(isBlank: boolean) {
@@ -179,7 +179,7 @@ function Paste() {
   )
 }
 
-/** Lists the steps of a check and shows its progress. */
+/** Lists the steps of a verification and shows which step is running. */
 function Steps({ check, company }: { check: Check | undefined; company: string }) {
   const { locale, t } = useWords()
   const step = check?.state.step ?? 'waiting'

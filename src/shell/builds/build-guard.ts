@@ -3,9 +3,9 @@ import { buildOf, pageWords } from '../kit/page.ts'
 import { isUploading, uploadsEnd } from '../uploads/running-uploads.ts'
 
 /**
- * Loads a page of another build or with another theme in full: the files of the open build may be
- * gone, and the open page's policy does not allow the other theme. While uploads run, the person is
- * asked first.
+ * Loads a page in full, instead of through ClientRouter, if it is of another build or has another
+ * theme. The server may no longer have the files of the open build, and the open page's policy
+ * blocks another theme. While uploads run, asks the person first.
  */
 export function guardAgainstOtherBuilds(): void {
   document.addEventListener('astro:before-preparation', event => {
@@ -24,7 +24,7 @@ function isForeign(event: TransitionBeforePreparationEvent): boolean {
   return theirs !== undefined && theirs !== buildOf(document)
 }
 
-/** Returns whether the page may be left. Asks the person while uploads run. */
+/** Returns whether the page may be closed. While uploads run, asks the person. */
 export async function confirmLeave(): Promise<boolean> {
   if (!isUploading()) return true
   const { confirmInDialog } = await import('../kit/confirm-dialog.ts')

@@ -4,7 +4,10 @@ import { confirmLeave } from './build-guard.ts'
 
 const everyMs = 3_600_000
 
-/** Asks hourly whether a newer build is served, and says so; the person decides when to reload. */
+/**
+ * Checks hourly whether the server has a newer build. Shows a message then, with which the person
+ * can reload the page.
+ */
 export function watchForBuilds(): void {
   let isTold = false
   setInterval(async () => {

@@ -4,8 +4,9 @@ import { isUploading } from '../uploads/running-uploads.ts'
 const pauseMs = 10_000
 
 /**
- * Reloads the page when a file of the build cannot be loaded, or when something else has changed
- * its elements. Reloads a path at most once in ten seconds, and never while uploads run.
+ * Reloads the page when a file of the build cannot be loaded, or when a browser tool has changed
+ * elements that React manages. Reloads each path at most once in ten seconds, and never while
+ * uploads run.
  */
 export function reloadOnLostFiles(): void {
   addEventListener('vite:preloadError', reloadOnce)
@@ -41,7 +42,7 @@ async function offerReload(): Promise<void> {
   toast(t('shell.version.ready'), action)
 }
 
-/** Returns true at most once in ten seconds for a path. */
+/** Returns whether to reload a path. Returns true at most once in ten seconds for each path. */
 export function mayReload(
   path: string,
   now: number,
@@ -58,8 +59,8 @@ function isLostFile(message: string): boolean {
 }
 
 /**
- * Returns whether an error comes from a change to the page that React did not make, as translation
- * tools of browsers do. Safari names the method only in the stack.
+ * Returns whether an error means that something other than React has changed the page, as
+ * translation tools of browsers do. Safari names the failing method only in the stack.
  */
 export function isForeignChange(error: unknown): boolean {
   if (!(error instanceof DOMException) || error.name !== 'NotFoundError') return false
@@ -67,8 +68,8 @@ export function isForeignChange(error: unknown): boolean {
 }
 
 /**
- * Returns whether an element's file is needed and missing. Preloads do not count: the later import
- * fails as well, and Firefox reports errors for preloads of files that it already has.
+ * Returns whether an element needs a file that could not be loaded. Ignores preloads: the later
+ * import fails as well, and Firefox reports errors for preloads of files that it already has.
  */
 function isLostElement(element: Element): boolean {
   if (element.matches('[rel=modulepreload]')) return false

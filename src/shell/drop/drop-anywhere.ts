@@ -3,12 +3,15 @@ import { dropTargets, nameOf, type Target } from './drop-targets.ts'
 import type { DroppedItem } from './dropped-files.ts'
 
 let overlay: typeof import('./drop-overlay.ts') | undefined
-/** The present drag of files over the window. */
+/**
+ * The files that are being dragged over the window, with the target under the pointer. Undefined
+ * while nothing is dragged.
+ */
 let drag: { target: HTMLElement | undefined } | undefined
 
 /**
- * Takes files that are dropped or pasted on any page and keeps the browser from opening them. The
- * code that shows the targets and reads the files is loaded later.
+ * Accepts files that are dropped or pasted on any page, and prevents the browser from opening them.
+ * The code that shows the targets and reads the files is loaded later.
  */
 export function startDropAnywhere(): void {
   addEventListener('dragenter', offer)
@@ -35,7 +38,7 @@ export function startDropAnywhere(): void {
   })
 }
 
-/** Loads the code of drags and drops, which must also work offline. */
+/** Loads the code for drags and drops in advance, so that they also work offline. */
 export function preloadDrop(): void {
   void import('./drop-overlay.ts')
   void import('./dropped-files.ts')
@@ -88,7 +91,8 @@ function carriesFiles(event: DragEvent): boolean {
 }
 
 /**
- * Returns the zone or overlay target under the pointer. Firefox reports the text node inside it.
+ * Returns the drop zone or overlay target under the pointer. `target` may be a text node inside it
+ * in Firefox.
  */
 function targetOf({ target }: Event): HTMLElement | undefined {
   const element =

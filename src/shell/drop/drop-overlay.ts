@@ -8,17 +8,19 @@ interface Box {
   bottom: number
 }
 
-/** The gap between a zone and the targets beside it, where a drop does nothing. */
+/**
+ * Distance in px between a drop zone and the targets beside it. A drop between them does nothing.
+ */
 const gap = 16
 const smallestSide = 96
 
 /**
- * Shows where files can be dropped and what happens to them. Called again when the page has
- * scrolled. A visible zone of the page takes drops itself, so the overlay shows its targets beside
- * it.
+ * Shows the targets on which files can be dropped, and highlights `over`. Call it again after
+ * scrolling. A visible drop zone of the page accepts drops itself, so the overlay shows its targets
+ * beside the zone.
  */
 export function showOverlay(over: HTMLElement | undefined): void {
-  place()
+  drawTargets()
   mark(over)
 }
 
@@ -29,20 +31,20 @@ export function closeOverlay(): void {
   overlay()?.remove()
 }
 
-function place(): void {
+function drawTargets(): void {
   const shown = [...document.querySelectorAll<HTMLElement>(dropZones)].flatMap(zone => {
     label(zone)
     const box = visibleBox(zone)
     return box ? [box] : []
   })
   document.documentElement.dataset['dragging'] = ''
-  const room = roomBeside(shown, { width: innerWidth, height: innerHeight })
-  if (!room) {
+  const strip = largestFreeStrip(shown, { width: innerWidth, height: innerHeight })
+  if (!strip) {
     overlay()?.remove()
     return
   }
   const box = overlay() ?? open()
-  const { left, top, right, bottom } = room
+  const { left, top, right, bottom } = strip
   const inset = [top, innerWidth - right, innerHeight - bottom, left]
   box.style.setProperty('inset', inset.map(length => `${length}px`).join(' '))
 }
@@ -97,8 +99,11 @@ function visibleBox(zone: HTMLElement): Box | undefined {
   return isSeen && right > left && bottom > top ? { left, top, right, bottom } : undefined
 }
 
-/** Returns the largest strip of the window outside all zones, or undefined where none is usable. */
-function roomBeside(
+/**
+ * Returns the largest strip of the window that no zone touches, or undefined where all strips are
+ * too small.
+ */
+function largestFreeStrip(
   taken: readonly Box[],
   { width, height }: { width: number; height: number }
 ): Box | undefined {

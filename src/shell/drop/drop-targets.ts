@@ -1,7 +1,7 @@
 export type Target = 'deposit' | 'verify'
 
 export const dropZones = '[data-drop-zone]'
-/** Zones of the page and targets of the overlay beside them. */
+/** Selector of the page's drop zones and the overlay's targets. */
 export const dropTargets = `${dropZones}, #drop-overlay [data-target]`
 
 export function nameOf({ dataset }: HTMLElement): Target | undefined {

@@ -5,24 +5,27 @@ import type { Target } from './drop-targets.ts'
 
 interface Dropped {
   files: File[]
-  /** Paths of what could not be read. */
+  /** Paths of files and folders that could not be read. */
   unreadable: string[]
-  /** How many system files of folders were left out. */
+  /** Number of system files in folders, which are not deposited or verified. */
   leftOut: number
-  /** Names of files in folders, with their path inside the folder. */
+  /** Name of each file in a folder: its path inside the folder. */
   names: Map<File, string>
-  /** Handles that open the files again after a reload, where the browser has them. */
+  /** Handles that can open the files again after a reload, where the browser provides them. */
   handles: Map<File, FileSystemFileHandle>
 }
 
-/** One item of a drop or paste, read during the event. */
+/** One item of a drop or paste. It must be read during the event. */
 export interface DroppedItem {
   entry: FileSystemEntry | null
   file: File | null
   handle: Promise<FileSystemFileHandle | undefined>
 }
 
-/** Hands the files, also those in folders, to the page that takes them, and goes there. */
+/**
+ * Passes dropped files, including those in folders, to the page that deposits or verifies them, and
+ * opens this page.
+ */
 export async function handOffItems(to: Target, items: readonly DroppedItem[]): Promise<void> {
   const [{ files, unreadable, leftOut, names, handles }, handoff] = await Promise.all([
     filesOf(items),
@@ -57,8 +60,8 @@ async function filesOf(items: readonly DroppedItem[]): Promise<Dropped> {
 }
 
 /**
- * Collects the files of an entry and of the folders in it. Notes the name of a folder that cannot
- * be read and continues with the others.
+ * Collects the files of an entry and, for a folder, of everything in it. Records a folder that
+ * cannot be read as unreadable and continues with the others.
  */
 async function walk(entry: FileSystemEntry, dropped: Dropped): Promise<void> {
   try {

@@ -1,7 +1,7 @@
 import { localizedPath } from '../../i18n/index.ts'
 import { onPage, pageLocale } from '../kit/page.ts'
 
-/** Hands the files of the home page's zone, a plain file input, to the verify page. */
+/** Passes files from the drop zone of the home page, a plain file input, to the verify page. */
 export function startHomeDropZone(): void {
   document.addEventListener('change', event => {
     if (event.target === zone()) takeChosen()

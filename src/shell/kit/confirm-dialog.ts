@@ -2,15 +2,15 @@ export interface ConfirmOptions {
   text: string
   go: string
   stay: string
-  /** Resolves when the question no longer needs an answer. */
+  /** When this promise resolves, the dialog closes with the answer no. */
   until: Promise<void>
-  /** Neither Escape nor a click beside the dialog closes it. */
+  /** Keeps the dialog open on Escape and on a click outside it. */
   persistent?: boolean
 }
 
 /**
- * Asks in a dialog with two answers. The first one means no, and so do Escape and a click beside the
- * dialog, unless it is persistent. When `until` resolves, the answer is no.
+ * Shows a dialog with two answers and returns whether the person confirmed. Escape and a click
+ * outside the dialog mean no, unless it is persistent.
  */
 export function confirmInDialog({
   text,
@@ -58,8 +58,8 @@ export function confirmInDialog({
 }
 
 /**
- * Shows that the dialog stays open: it grows for a moment, or gets an outline for people who prefer
- * no motion.
+ * Draws attention to a dialog that stays open. It grows for a moment, or gets an outline for people
+ * who prefer reduced motion.
  */
 function shake(dialog: HTMLDialogElement): void {
   const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches

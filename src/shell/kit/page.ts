@@ -7,35 +7,44 @@ import {
   type Words
 } from '../../i18n/index.ts'
 
-/** Returns the language of the page that is shown now. */
+/** Returns the language of the present page. */
 export function pageLocale(): Locale {
   const { locale } = document.body.dataset
   return isLocale(locale) ? locale : defaultLocale
 }
 
-/** Returns the shell's words on the page that is shown now; their keys begin with `shell.`. */
+/**
+ * Returns the function that translates the shell's words on the present page. Their keys begin with
+ * `shell.`.
+ */
 export function pageWords(): T {
   const json = document.getElementById('shell')?.dataset['words'] ?? '{}'
   return translator(pageLocale(), JSON.parse(json) as Words) // as: written by the layout
 }
 
-/** Returns the build id and the version of the company's configuration, as the layout wrote them. */
+/**
+ * Returns the build id and the version of the company's configuration, joined into one text, from
+ * the elements of a page.
+ */
 export function buildOf(page: Document): string | undefined {
   return page.querySelector<HTMLMetaElement>('meta[name=build]')?.content
 }
 
-/** Runs on each page, the first one included. */
+/** Runs a function on each page that is opened, including the first. */
 export function onPage(run: () => void): void {
   document.addEventListener('astro:page-load', run)
 }
 
-/** Runs on this page and each later one, for modules that load after the page. */
+/**
+ * Runs a function on the present page and on each later one. For modules that are loaded after the
+ * page.
+ */
 export function onThisPageAndNext(run: () => void): void {
   run()
   onPage(run)
 }
 
-/** Returns whether the page of this name is shown now, in any language. */
+/** Returns whether the present page has this name, in any language. */
 export function isOnPage(name: 'deposit' | 'verify'): boolean {
   return location.pathname.replace(/\/$/, '').endsWith(`/${name}`)
 }
@@ -54,7 +63,7 @@ export function once(start: () => Promise<void>): () => Promise<void> {
   }
 }
 
-/** Runs when something that matches `selector` is clicked, on whatever page it stands. */
+/** Runs a function when an element that matches `selector` is clicked, on any page. */
 export function onClick(
   selector: string,
   run: (element: HTMLElement, event: MouseEvent) => void

@@ -8,7 +8,10 @@ export interface ToastAction {
   run: () => void
 }
 
-/** Shows a short message. One with an action stays until it is dismissed. */
+/**
+ * Shows a short message that disappears after a while. A message with an action stays until it is
+ * dismissed.
+ */
 export function toast(text: string, action?: ToastAction): void {
   const region = document.getElementById('toasts')
   if (!region) return
@@ -28,8 +31,8 @@ export function toast(text: string, action?: ToastAction): void {
 }
 
 /**
- * Moves messages to the other end of the window if they cover the element with the focus. If they cover
- * it there too, the window is too low for them, and they are removed.
+ * Moves the messages to the other end of the window if they cover the focused element. If they also
+ * cover it there, the window is too low, and they are removed.
  */
 function uncoverFocus(cause?: FocusEvent): void {
   // the window scrolls to the focused element after the event
@@ -52,7 +55,7 @@ function coversFocus(region: HTMLElement): boolean {
   return !isBeside && !isApart
 }
 
-/** Removes a message after a while, but not while the pointer or the focus is on it. */
+/** Removes a message after a while, but not while it has the pointer or the focus. */
 function expire(box: HTMLElement): void {
   let timer = setTimeout(() => box.remove(), shownMs)
   const hold = () => clearTimeout(timer)

@@ -2,16 +2,19 @@ import type { ReadableAtom } from 'nanostores'
 import type { DepositSummary } from '../../stores/deposits/deposit-states.ts'
 import { isOnPage, once, onPage } from '../kit/page.ts'
 
-/** The queue's summary, once the queue is loaded. */
+/** Summary of the upload queue. Undefined until the queue is loaded. */
 let $summary: ReadableAtom<DepositSummary> | undefined
 
-/** Returns whether leaving the document now would end an upload, also one that waits for the person. */
+/**
+ * Returns whether closing the document now would interrupt an upload, including one that waits for
+ * the person.
+ */
 export function isUploading(): boolean {
   const summary = $summary?.get()
   return summary !== undefined && summary.active + summary.paused + summary.choosing > 0
 }
 
-/** Resolves when the uploads that run now have ended. */
+/** Returns a promise that resolves when all uploads in progress have ended. */
 export function uploadsEnd(): Promise<void> {
   return new Promise(resolve => {
     const stop = $summary?.listen(() => {
@@ -29,7 +32,9 @@ export function watchUploads(): void {
   })
 }
 
-/** Loads the queue, which is as heavy as a page, only on the page that needs it anyway. */
+/**
+ * Loads the upload queue, only on a page that needs it, because the queue is as heavy as a page.
+ */
 async function loadQueue(): Promise<void> {
   const [deposits, { showUploadProgress }] = await Promise.all([
     import('../../stores/deposits/deposits.ts'),

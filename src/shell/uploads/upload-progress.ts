@@ -4,7 +4,7 @@ import { localizedPath } from '../../i18n/index.ts'
 import { countOpen, type DepositSummary } from '../../stores/deposits/deposit-states.ts'
 import { isOnPage, onPage, pageLocale, pageWords } from '../kit/page.ts'
 
-/** Shows on every page but the deposit page how far the uploads are. */
+/** Shows the progress of uploads on every page except the deposit page, which has its own list. */
 export function showUploadProgress(
   $summary: ReadableAtom<DepositSummary>,
   dismiss: () => void

@@ -4,7 +4,7 @@ import { AppError, type ErrorCode, errorCodes } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { createSpeedMeter } from '../../core/files/transfer-speed.ts'
 import type { Reduction } from '../../workers/image-client.ts'
-import type { AskOptions } from '../../workers/pool.ts'
+import type { TaskOptions } from '../../workers/pool.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
 import type { Retries } from '../retries.ts'
 import {
@@ -21,8 +21,8 @@ const checkMs = 2000
 const maxChecks = 4
 
 export interface DeliveryParts extends Pick<TusClient, 'send' | 'getOffset'> {
-  hash: (file: Blob, options: AskOptions) => Promise<string>
-  reduce: (file: Blob, options: AskOptions) => Promise<Reduction | undefined>
+  hash: (file: Blob, options: TaskOptions) => Promise<string>
+  reduce: (file: Blob, options: TaskOptions) => Promise<Reduction | undefined>
   reserve: (
     input: z.input<typeof createDeposit.input>,
     idempotencyKey: string
