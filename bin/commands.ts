@@ -17,13 +17,15 @@ import { createSetupCode } from '../src/server/domain/installation/setup.ts'
 import { openDeps } from '../src/server/open-deps.ts'
 
 interface Command {
-  /** The text in the list of commands. */
+  /** What the command does, for the list of commands. */
   summary: string
-  /** The options of this command: a placeholder for the value and an explanation. */
+  /** The command's options, each with a placeholder for its value and an explanation. */
   options?: Record<string, { value: string; means: string }>
-  /** An optional positional argument. */
+  /** An optional argument without an option name, such as the id in `deposit retry <id>`. */
   argument?: { name: string; means: string }
-  /** Runs the command and returns its output. `--json` prints `facts`. */
+  /**
+   * Runs the command and returns its output. With `--json`, the `facts` of the output are printed.
+   */
   run(options: Record<string, string | undefined>): Promise<Answer>
 }
 
@@ -32,7 +34,7 @@ interface Answer {
   facts: Record<string, unknown>
 }
 
-/** Thrown where a command cannot be run now. The message says why and what to do. */
+/** Thrown when a command cannot be run now. The message says why and what to do. */
 class Refusal extends Error {}
 
 /** Thrown for an invalid command line. */
@@ -75,14 +77,17 @@ const commands: Record<string, Command> = {
   }
 }
 
-/** The output of a command and its exit status: 0 done, 1 refused or failed, 2 invalid command line. */
+/**
+ * The text that a command prints and its exit status: 0 for done, 1 for refused or failed, 2 for an
+ * invalid command line.
+ */
 export interface Outcome {
   status: 0 | 1 | 2
   out: string
   err: string
 }
 
-/** Runs a command, such as `['deposit', 'held', '--json']`. */
+/** Runs the command of a command line, such as `['deposit', 'held', '--json']`. */
 export async function runCommand(words: string[]): Promise<Outcome> {
   const asJson = words.includes('--json')
   try {
@@ -162,12 +167,15 @@ function helpOf(name: string, { summary, options = {}, argument }: Command): Ans
   }
 }
 
-/** Runs a command with the settings and the database of the service, which may be running. */
+/**
+ * Calls `run` with the opened database and keys of the configured installation. The service may run
+ * at the same time.
+ */
 async function inDeps(run: (deps: Deps) => Promise<Answer>): Promise<Answer> {
   const config = readConfig()
-  // the output is that of the command alone
+  // silent, because only the command's own output may be printed
   await using opened = await openDeps(config, createLog('silent'))
-  // awaited here, because everything is closed when this returns
+  // awaited here, because everything is closed when this function returns
   return await run(opened.deps)
 }
 

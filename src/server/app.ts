@@ -34,7 +34,10 @@ import { createLogThrottle } from './http/log-throttle.ts'
 const allowedHeaders =
   'authorization, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +
   'tus-resumable, upload-offset, upload-length, upload-metadata, upload-defer-length, upload-concat'
-/** Creates the API: middlewares and routes in the order of a request, and the only error handler. */
+/**
+ * Creates the API: middlewares, routes and the only error handler. The middlewares run in the order
+ * in which they are registered.
+ */
 export function createApp(
   deps: Deps,
   tenants: Tenants,
@@ -46,7 +49,7 @@ export function createApp(
   const app: Api = new Hono<ApiEnv>({ strict: true })
   const headers = apiHeadersFor(deps.settings)
   const inFlightCalls = createInFlightCalls(inFlightLimits)
-  // an overload refuses many calls, so the log counts them
+  // an overload refuses many calls, so the log reports their number
   const noteRefused = createLogThrottle((refused, reason: string) => {
     deps.log.warn({ reason, refused }, 'calls were refused for want of time')
   })
@@ -56,7 +59,7 @@ export function createApp(
     c.set('deps', deps)
     c.set('requestId', Buffer.from(deps.random(9)).toString('base64url'))
     c.set('address', c.env?.remoteAddress ?? '')
-    // calls within the process render pages and are never refused
+    // calls that render pages come from within the process and are never refused
     c.set('lagMs', c.env?.remoteAddress === undefined ? () => 0 : lagMs)
     await next()
     deps.log.info(
@@ -121,7 +124,7 @@ export function createApp(
       deps.log.error({ request: c.get('requestId'), err: error }, 'api call failed')
     }
     const response = answerError(c, expected)
-    // keep the headers that the endpoint set before it failed
+    // headers that the endpoint set before it failed stay in the response
     for (const [header, value] of c.res.headers) response.headers.set(header, value)
     if (expected.code === 'method_not_allowed') {
       response.headers.set('allow', methodsOf(c.req.path).join(', '))
@@ -137,7 +140,10 @@ export function createApp(
   return app
 }
 
-/** Counts an external call. Calls within the process render pages and are few. */
+/**
+ * Counts a call among the concurrent calls of its company. Returns undefined for a call from within
+ * the process, which is not counted.
+ */
 function beginInFlightCall(c: ApiContext, inFlightCalls: InFlightCalls): InFlightCall | undefined {
   const { remoteAddress, caller } = c.env ?? {}
   if (remoteAddress === undefined) return undefined
@@ -149,7 +155,10 @@ function beginInFlightCall(c: ApiContext, inFlightCalls: InFlightCalls): InFligh
   })
 }
 
-/** Returns the headers of draft-ietf-httpapi-ratelimit-headers-11: `"verify_user_minute";r=599;t=60` */
+/**
+ * Returns the headers of draft-ietf-httpapi-ratelimit-headers-11, such as `ratelimit:
+ * "verify_user_minute";r=599;t=60`.
+ */
 function rateLimitHeaders(read: LimitReading[]): Record<string, string> {
   if (read.length === 0) return {}
   const list = (item: (reading: LimitReading) => string) => read.map(item).join(', ')
@@ -192,7 +201,10 @@ function methodsOf(pathname: string): string[] {
   return [...new Set(found.map(route => route.method))]
 }
 
-/** Returns the path pattern of an unmatched call for the log, which must not contain ids and names. */
+/**
+ * Returns the path pattern of a call that matches no route. The log gets the pattern instead of the
+ * path, which may contain ids and names.
+ */
 function routeOf(method: string, pathname: string): string {
   const matching = routes.filter(route => route.pattern.test(pathname))
   const exact = matching.find(route => route.method === method) ?? matching[0]

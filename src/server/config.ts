@@ -14,7 +14,7 @@ const databaseUrl = z
   .string()
   .check(z.regex(/^postgres(ql)?:\/\//, 'it must begin with postgres:// or postgresql://'))
 
-/** Every setting with its rule and default. `.env.example` explains them. */
+/** Every setting with its validation rule and default. `.env.example` explains the settings. */
 const settings = {
   PORT: z._default(port, 4321),
   HOST: z._default(z.string().check(z.minLength(1)), '127.0.0.1'),
@@ -68,23 +68,26 @@ export const settingNames = Object.keys(settings)
 const Settings = z.object(settings)
 
 export interface Config {
-  /** The operator's database. Undefined: the embedded one. */
+  /** The operator's database server. Undefined means the embedded server. */
   database: { url: string; ownerUrl: string | undefined } | undefined
-  /** Notifies other processes on the database at once, in addition to their polling. */
+  /**
+   * Whether changes are sent to the other processes at once. They also poll the database in any
+   * case.
+   */
   notify: boolean
   port: number
   host: string
   managementPort: number
-  /** Scheme and port of the public address, which may be a proxy's. */
+  /** Scheme and port of the public address. With a proxy these are the proxy's. */
   scheme: 'http' | 'https'
   publicPort: number | undefined
-  /** `PUBLIC_URL` is set, so the service is not only for a developer. */
+  /** Whether `PUBLIC_URL` is set. If not, the service is only used on a developer's machine. */
   hasPublicUrl: boolean
-  /** The operator declares this machine a developer's. */
+  /** Whether the operator has declared this machine a developer's machine. */
   dev: boolean
-  /** The mail server and the sender. Undefined: mails are written to a folder. */
+  /** The mail server and the sender address. Undefined means that mails are written to a folder. */
   smtp: { url: string; from: string } | undefined
-  /** An absolute path. */
+  /** The folder of all data, as an absolute path. */
   dataDir: string
   demo: boolean
   logLevel: string
@@ -110,7 +113,10 @@ export interface Config {
   }
 }
 
-/** Reads the settings from the environment. Throws a sentence for every invalid one. */
+/**
+ * Reads the settings from the environment variables. Throws an error with one sentence for each
+ * invalid setting.
+ */
 export function readConfig(environment: Record<string, string | undefined> = process.env): Config {
   const given = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== '')
@@ -177,7 +183,10 @@ export function readConfig(environment: Record<string, string | undefined> = pro
   }
 }
 
-/** Returns a setting for an error message. Omits addresses of servers, which contain passwords. */
+/**
+ * Returns the value of a setting for an error message. Omits values that are addresses of servers,
+ * because they contain passwords.
+ */
 function shown(key: string, given: Record<string, string | undefined>): string {
   return /^(DATABASE|SMTP)_\w*URL$/.test(key) ? key : `${key}=${given[key]}`
 }

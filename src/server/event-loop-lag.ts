@@ -1,18 +1,25 @@
 const beatMs = 50
-/** This many late beats in a row are an overload. A single one may be a pause for garbage collection. */
+/**
+ * This many late timers in a row count as an overload. A single late timer may be a pause for
+ * garbage collection.
+ */
 const beats = 3
-/** A single delay of this length is an overload by itself. */
+/** A single delay of this many milliseconds counts as an overload. */
 const longMs = 1000
-/** The part of a delay that counts at the next beat, so that one punctual beat does not end an overload. */
+/**
+ * The share of the last value that remains after the next timer, so that one punctual timer does
+ * not end an overload.
+ */
 const memory = 0.8
 
 export interface EventLoopLag extends Disposable {
-  /** Returns by how many milliseconds the event loop is late. */
+  /** Returns by how many milliseconds the event loop is late; 0 when it is on time. */
   ms(): number
 }
 
 /**
- * Watches how late a timer fires. A late timer means that the process has more work than it can do.
+ * Measures how late a repeating timer fires. A late timer means that the process has more work than
+ * it can do.
  */
 export function watchEventLoopLag(now: () => number = () => performance.now()): EventLoopLag {
   const read = createLagMeter()
@@ -30,7 +37,10 @@ export function watchEventLoopLag(now: () => number = () => performance.now()): 
   }
 }
 
-/** Returns a function that takes the delay of each beat and returns how late the event loop is. */
+/**
+ * Returns a function that gets the delay of each timer in milliseconds and returns how late the
+ * event loop is.
+ */
 export function createLagMeter(): (delay: number) => number {
   let late = 0
   const delays = Array.from({ length: beats }, () => 0)

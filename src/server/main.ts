@@ -33,7 +33,7 @@ const drainMs = 10_000
 
 const stopping = new AbortController()
 let output: ProcessOutput | undefined
-/** Everything that must be closed, in the order of opening. */
+/** Everything that must be closed at the end, in the order of opening. */
 const owned = new AsyncDisposableStack()
 
 process.on('SIGTERM', () => stop(0))
@@ -42,20 +42,26 @@ process.on('SIGINT', () => stop(0))
 process.on('SIGHUP', () => stop(0))
 process.stdout.on('error', () => stop(0))
 process.stderr.on('error', () => stop(1))
-// the page renderer also listens to these and reports nothing, so bugs would go unnoticed
+// the page renderer also listens to these events and reports nothing, so bugs would go unnoticed
 process.on('unhandledRejection', error => fail(error, 'stack'))
 process.on('uncaughtException', error => fail(error, 'stack'))
 
 const started = start()
 started.catch(error => fail(error, 'message'))
 
-/** Prints an error and stops. A failed start prints the message, a later bug the stack. */
+/**
+ * Prints an error and stops the process. A failed start prints only the message; a bug prints the
+ * stack.
+ */
 function fail(error: unknown, part: 'message' | 'stack'): void {
   process.stderr.write(`${error instanceof Error ? error[part] : String(error)}\n`)
   stop(1)
 }
 
-/** Waits for a running start to end, then closes everything in reverse order. Works once. */
+/**
+ * Waits until a running start has ended, then closes everything in reverse order of opening.
+ * Further calls do nothing.
+ */
 function stop(code: number): void {
   if (stopping.signal.aborted) return
   stopping.abort()
@@ -69,12 +75,13 @@ function stop(code: number): void {
     )
 }
 
-/** Starts everything in the order of dependencies. */
+/** Starts all parts of the service in the order of their dependencies. */
 async function start(): Promise<void> {
   const config = readConfig()
   output = createProcessOutput(process.stdout, config.logLevel)
   const { log } = output
-  // others may pass through, because root runs the database as another user; the contents are private
+  // other users may enter this folder, because root runs the database as another user; the folders
+  // inside are private
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const build = await readBuild(join(import.meta.dirname, '../../dist'))
   const problems = await findStartupProblems({
@@ -142,7 +149,7 @@ async function start(): Promise<void> {
     {
       total: config.limits.connectionsPerProcess,
       perAddress: config.limits.connectionsPerAddress,
-      // many people share a proxy, and an undeclared one runs on this machine
+      // many people share the address of a proxy; a proxy that is not declared runs on this machine
       isShared: createSharedPeers(config.trustedProxies)
     },
     log
@@ -173,7 +180,10 @@ async function start(): Promise<void> {
   owned.use(runJobs([fillDemoDocuments(deps)], log))
 }
 
-/** Stops accepting requests and finishes the running ones. Event streams end by themselves. */
+/**
+ * Stops accepting requests and waits for the running ones, at most 10 seconds. Event streams end by
+ * themselves.
+ */
 async function drain(server: Server): Promise<void> {
   const closed = new Promise(resolve => server.close(resolve))
   server.closeIdleConnections()

@@ -10,11 +10,17 @@ import { pingDatabase } from './domain/installation/installation.ts'
 import type { Connections } from './http/connections.ts'
 
 const maxLagMs = 1000
-/** The disk is full below both: 5 % free, and room for two of the largest documents. */
+/**
+ * The disk counts as full when less than this share of it and fewer than `leastFreeBytes` are free.
+ * So many bytes hold two of the largest documents.
+ */
 const leastFreeShare = 0.05
 const leastFreeBytes = 10_000_000_000
 
-/** Serves `/healthz` (the process is alive) and `/readyz` (it can work) on loopback, for supervisors. */
+/**
+ * Serves `/healthz` (the process runs) and `/readyz` (the process can serve requests) on the
+ * loopback address, for supervisors.
+ */
 export async function startManagement(options: {
   port: number
   deps: Deps
@@ -53,7 +59,7 @@ export async function startManagement(options: {
   }
 }
 
-/** Checks readiness by a little real work of each kind. */
+/** Returns for each part whether it is ready. Tries a small real operation of each part. */
 async function checks({
   deps,
   connections
@@ -79,7 +85,10 @@ async function checks({
   }
 }
 
-/** Counts held deposits, which do not affect readiness. Returns null where the database fails. */
+/**
+ * Returns the number of held deposits, which does not affect readiness, or null when the database
+ * fails.
+ */
 async function countAllHeld(deps: Deps): Promise<number | null> {
   try {
     let held = 0

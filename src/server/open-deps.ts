@@ -22,8 +22,9 @@ export interface OpenedDeps extends AsyncDisposable {
 }
 
 /**
- * Opens database, keys and documents of an installation, for the service and the command line. Starts or
- * adopts the database, migrates it, and throws where it does not keep companies apart.
+ * Opens the database, keys and documents of an installation, for the service and for the command
+ * line. Starts the embedded database or connects to the one that already runs, then migrates it.
+ * Throws when the database does not keep companies apart.
  */
 export async function openDeps(
   config: Config,
@@ -34,7 +35,8 @@ export async function openDeps(
   onGivenUp: (error: Error) => void = () => undefined
 ): Promise<OpenedDeps> {
   await using owned = new AsyncDisposableStack()
-  // others may pass through, because root runs the database as another user; the contents are private
+  // other users may enter this folder, because root runs the database as another user; the folders
+  // inside are private
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 })
   const place = await findDatabase()
   await migrate(place)
@@ -84,7 +86,10 @@ export async function openDeps(
     [Symbol.asyncDispose]: () => kept.disposeAsync()
   }
 
-  /** Opens the keys. For an empty database the first process creates them and others wait. */
+  /**
+   * Opens the key files. For an empty database the first process creates them while the others
+   * wait.
+   */
   async function openOwnKeys(): Promise<Keys> {
     const isFirst = (await recordedKekId(db)) === undefined
     await using _lock = isFirst ? await lockFirstStart(place) : undefined
@@ -97,7 +102,10 @@ export async function openDeps(
     return keys
   }
 
-  /** Returns the operator's database, or starts and supervises the embedded one. */
+  /**
+   * Returns the location of the operator's database, or starts the embedded one and restarts it
+   * after crashes.
+   */
   async function findDatabase(): Promise<DatabaseLocation> {
     if (config.database) return config.database
     const dir = join(config.dataDir, 'pg')

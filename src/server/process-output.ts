@@ -2,19 +2,19 @@ import { styleText } from 'node:util'
 import { createLog } from './adapters/log.ts'
 import type { Log } from './domain/deps.ts'
 
-/** What the output shows once the service is ready. */
+/** What the output shows when the service is ready. */
 export interface StartSummary {
-  /** Address of the pages. */
+  /** Web address of the pages. */
   address: string
-  /** Link to create the first operator. Undefined once there is one. */
+  /** Link to the page that creates the first operator. Undefined once there is an operator. */
   setupLink: string | undefined
   demo: { address: string; account: { email: string; password: string } | undefined } | undefined
   dataDir: string
-  /** Folder of the mails, where no mail server is configured. */
+  /** Folder into which mails are written. Undefined if a mail server is configured. */
   outbox: string | undefined
 }
 
-/** The output of the service: for a person in a terminal, or as JSON lines for programs. */
+/** Prints the output of the service: for a person in a terminal, or as JSON lines for programs. */
 export interface ProcessOutput {
   log: Log
   starting(): void
@@ -41,7 +41,10 @@ function createLogOutput(level: string): ProcessOutput {
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-/** Prints a few plain lines: warnings, errors, and links of mails that no server sends. */
+/**
+ * Creates the output for a terminal. It prints a few plain lines: warnings, errors, and the links
+ * of mails if there is no mail server.
+ */
 export function createTerminalOutput(
   stream: NodeJS.WriteStream,
   level: string,
@@ -102,7 +105,7 @@ function kindOf(facts: object): string {
   return 'kind' in facts ? `(${String(facts.kind).replaceAll('_', ' ')})` : ''
 }
 
-/** Names of facts that contain no personal data. */
+/** Names of log fields that never contain personal data. */
 const harmless = ['job', 'company', 'host', 'path', 'route', 'status', 'code', 'request']
 
 /** `{ job: 'forget', err }` → `: the reason (job forget)` */
@@ -113,6 +116,6 @@ function detailsOf(facts: object): string {
   let error: unknown = 'err' in facts ? facts.err : undefined
   for (; error instanceof Error; error = error.cause) reasons.push(error.message)
   const details = `${reasons.map(reason => `: ${reason}`).join('')}${named && ` (${named})`}`
-  // control characters from another server must not move the terminal's cursor
+  // control characters in text from another server must not move the terminal's cursor
   return details.replaceAll(/\p{Cc}+/gu, ' ')
 }

@@ -9,18 +9,21 @@ interface Circumstances {
   /** Scheme of the public address. */
   scheme: 'http' | 'https'
   trustedProxies: string[]
-  /** Address on which pages and API listen. */
+  /** Address on which the server for pages and API listens. */
   host: string
-  /** Ports that must be free. */
+  /** Port settings and their ports, which must be free. */
   ports: { PORT?: number; MANAGEMENT_PORT?: number }
-  /** Folder of `staging` and `blobs`, which are created when missing. */
+  /** Folder that contains `staging` and `blobs`. Missing folders are created. */
   documents: string
   now: Date
-  /** When the pages were built. */
+  /** When the pages of `dist` were built. */
   built: Date
 }
 
-/** Returns why the service must not start, one sentence each. `findDatabaseFaults` checks the database. */
+/**
+ * Returns the reasons why the service must not start, one sentence each. `findDatabaseFaults`
+ * checks the database separately.
+ */
 export async function findStartupProblems(circumstances: Circumstances): Promise<string[]> {
   const { scheme, trustedProxies, host, ports, documents, now, built } = circumstances
   return [
@@ -33,7 +36,10 @@ export async function findStartupProblems(circumstances: Circumstances): Promise
   ]
 }
 
-/** Checks that an https address has a declared proxy. Else all visitors would share its address. */
+/**
+ * Reports an https address without a declared proxy. All visitors would then share the address of
+ * the proxy.
+ */
 function undeclaredProxyProblems(scheme: 'http' | 'https', trustedProxies: string[]): string[] {
   if (scheme === 'http' || trustedProxies.length > 0) return []
   return [
@@ -43,7 +49,10 @@ function undeclaredProxyProblems(scheme: 'http' | 'https', trustedProxies: strin
 
 const purposes = { PORT: 'pages and API', MANAGEMENT_PORT: 'health checks' }
 
-/** Checks a port before anything is created, so that a failed start leaves nothing behind. */
+/**
+ * Reports a port that is not free. Runs before anything is created, so that a failed start leaves
+ * nothing behind.
+ */
 async function portProblems(
   setting: keyof typeof purposes,
   host: string,
@@ -68,7 +77,10 @@ async function portProblems(
   return [`${what} cannot be opened on ${host} (${code}): see HOST and ${setting}.`]
 }
 
-/** Checks that not every address is trusted as a proxy. Else callers could choose their address. */
+/**
+ * Reports settings that trust every address as a proxy. Clients could then choose the address that
+ * they are counted by.
+ */
 function proxyProblems(trustedProxies: string[]): string[] {
   const ranges: AddressRange[] = []
   const problems: string[] = []
@@ -79,7 +91,7 @@ function proxyProblems(trustedProxies: string[]): string[] {
       problems.push(error instanceof Error ? error.message : String(error))
     }
   }
-  // 2000::/3 is all of IPv6 from which callers can come
+  // 2000::/3 contains all IPv6 addresses of the public internet
   for (const [name, network] of [
     ['IPv4', '0.0.0.0/0'],
     ['IPv6', '2000::/3']
@@ -103,7 +115,10 @@ function covers(ranges: AddressRange[], whole: AddressRange | undefined): boolea
   return false
 }
 
-/** Checks the document folders. A rename between them is atomic only within one file system. */
+/**
+ * Reports document folders that are not on one file system. Moving a file between them is only
+ * atomic on one file system.
+ */
 async function folderProblems(documents: string): Promise<string[]> {
   const staging = join(documents, 'staging')
   const blobs = join(documents, 'blobs')
@@ -128,7 +143,10 @@ async function folderProblems(documents: string): Promise<string[]> {
   return problems
 }
 
-/** Tries a rename, which also fails between two mounts of the same file system. */
+/**
+ * Returns whether a file can be renamed from one folder to the other. Tries it, because a rename
+ * also fails between two mounts of the same file system.
+ */
 async function shareFileSystem(from: string, to: string): Promise<boolean> {
   if ((await stat(from)).dev !== (await stat(to)).dev) return false
   const name = probeName()
@@ -145,7 +163,10 @@ async function shareFileSystem(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Checks the clock. One that is set back would revive expired sessions and periods. */
+/**
+ * Reports a clock that shows a time before the build. With such a clock expired sessions would be
+ * valid again.
+ */
 function clockProblems(now: Date, built: Date): string[] {
   if (now >= built) return []
   return [

@@ -79,12 +79,15 @@ function here(c: ApiContext) {
   return { tenant: c.get('tenant'), address: c.get('address') }
 }
 
-/** Returns how a requested link arrives. It is the same for every e-mail. */
+/**
+ * Returns how the mailed link reaches the person. The answer is the same for every e-mail, so it
+ * does not reveal which accounts exist.
+ */
 function promised(c: ApiContext): { delivery: Delivery } {
   return { delivery: mailDelivery(c.get('deps').settings, isFromDeveloper(c)) }
 }
 
-/** Counts failed attempts with mailed links by network address. */
+/** Runs a call with a mailed token. Counts a failure against the client's address. */
 function counted<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
   return countTokenFailures(c.get('deps'), here(c), run)
 }

@@ -10,10 +10,13 @@ import { refusedField, refusedInput } from './refused-fields.ts'
 
 // The checks before every call, both of Hono's routes and of those that read Node's own request.
 
-/** The part of a route that tells who may call it. */
+/** The properties of a route that decide who may call it. */
 export type Admission = Pick<Endpoint, 'access' | 'pending' | 'suspended'>
 
-/** Returns the person of a token. Throws where they may not make the call. */
+/**
+ * Returns the person to whom a token belongs. Throws `unauthenticated`, `account_disabled` or
+ * `forbidden` when this person may not make the call.
+ */
 export async function admitPerson(
   deps: Pick<Deps, 'db' | 'tokens' | 'clock'>,
   tenant: Tenant,
@@ -33,13 +36,16 @@ export async function admitPerson(
   return person
 }
 
-/** Throws `forbidden` where a person lacks an access. */
+/** Throws `forbidden` when the person lacks the required permission. */
 export function requirePermission(person: Person, access: Endpoint['access']): void {
   if (hasAccess(person, access)) return
   throw new AppError('forbidden', `This call needs the permission ${access}`)
 }
 
-/** Throws where the company is suspended and the call needs an active one. */
+/**
+ * Throws `account_disabled` when the company is suspended and the route is not open to suspended
+ * companies.
+ */
 export function refuseSuspended({ disabled }: Tenant, route: Admission): void {
   if (!disabled || route.suspended) return
   throw new AppError('account_disabled', 'The company is suspended', {
@@ -47,20 +53,29 @@ export function refuseSuspended({ disabled }: Tenant, route: Admission): void {
   })
 }
 
-/** Returns whether a person has an access. */
+/**
+ * Returns whether a person has the permission that `access` requires. Operators have every
+ * permission.
+ */
 export function hasAccess(person: Person, access: Endpoint['access']): boolean {
   if (access === 'public' || access === 'user') return true
   return person.permissions.includes(access) || person.permissions.includes('operator')
 }
 
-/** Returns the token: `'Bearer x.y.z'` → `'x.y.z'`. Another header counts as a bad token. */
+/**
+ * Returns the token of an `Authorization` header: `'Bearer x.y.z'` → `'x.y.z'`. Returns undefined
+ * without a header, and an empty (invalid) token for any other header.
+ */
 export function bearerToken(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
   const match = /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(header)
   return match?.[1] ?? ''
 }
 
-/** Parses the input of a call. Throws `invalid_input` with the fields and their broken rules. */
+/**
+ * Parses the input of a call. Throws `invalid_input` with the names of the invalid fields and the
+ * rules that they break.
+ */
 export function parseInput<Input extends z.ZodMiniType>(
   { input }: { input: Input },
   given: unknown
@@ -70,7 +85,7 @@ export function parseInput<Input extends z.ZodMiniType>(
   throw refusedInput(parsed.error)
 }
 
-/** Returns the fields of a query. Throws for a repeated field. */
+/** Returns the fields of a query string. Throws `invalid_input` for a field that occurs twice. */
 export function queryFields(query: URLSearchParams): Record<string, string> {
   const values = new Map<string, string>()
   for (const [name, value] of query) {
@@ -82,7 +97,10 @@ export function queryFields(query: URLSearchParams): Record<string, string> {
   return Object.fromEntries(values)
 }
 
-/** Parses the header `Idempotency-Key`. Returns undefined where it is absent. */
+/**
+ * Returns the value of the header `Idempotency-Key`, or undefined if it is absent. Throws
+ * `invalid_input` for an invalid value.
+ */
 export function idempotencyKey(header: string | undefined): string | undefined {
   if (header === undefined || /^[\x21-\x7e]{1,255}$/.test(header)) return header
   throw refusedField('idempotency-key', {

@@ -5,35 +5,40 @@ import type { EventStream } from '../domain/history/event-streams.ts'
 import type { Person } from '../domain/sessions/sessions.ts'
 import type { InFlightCall } from './in-flight-calls.ts'
 
-/** The values that the middlewares of `app.ts` set for the endpoints. */
+/** The values that the middlewares of `app.ts` provide to the endpoints. */
 export interface Variables {
   deps: Deps
   tenant: Tenant
-  /** Address of the client, behind trusted proxies. */
+  /** Network address of the client, also when it connects through trusted proxies. */
   address: string
   requestId: string
-  /** Path of the endpoint in the contract. */
+  /** Path of the endpoint as in the contract: `/process/{id}`. */
   route: string | undefined
-  /** By how many milliseconds the event loop is late; 0 for a call within the process. */
+  /**
+   * Returns by how many milliseconds the event loop is late; 0 for a call from within the process.
+   */
   lagMs: () => number
-  /** Counts this call among those under way; `undefined` within the process. */
+  /**
+   * The entry of this call among the concurrent calls; undefined for a call from within the
+   * process.
+   */
   inFlight: InFlightCall | undefined
   person: Person | undefined
-  /** Status of success, where it differs from the endpoint's. */
+  /** HTTP status of a success, if it differs from the status in the contract. */
   status: 200 | undefined
 }
 
-/** The listener's data on the connection. Empty for a call within the process. */
+/** What the listener knows about the connection. Empty for a call from within the process. */
 interface Bindings {
   remoteAddress?: string
-  /** The peer of the connection, which may be a proxy. */
+  /** Address of the other end of the connection, which may be a proxy. */
   peer?: string | undefined
   host?: string | undefined
-  /** The client of this call. It emits `close` when it disconnects. */
+  /** The HTTP response of this call. It emits `close` when the client disconnects. */
   caller?: WaitingClient
-  /** Writes an event stream to the connection after the head. */
+  /** Writes an event stream to the connection, after the response headers. */
   takeStream?: (stream: EventStream) => void
-  /** Writes the text of an answer to the connection after the head. */
+  /** Writes the body of a response to the connection, after the response headers. */
   takeText?: (answer: Response, text: string) => void
 }
 
@@ -41,14 +46,14 @@ export type ApiEnv = { Variables: Variables; Bindings: Bindings }
 export type Api = Hono<ApiEnv>
 export type ApiContext = Context<ApiEnv>
 
-/** Returns the signed-in person. `mountEndpoint` has refused everybody else. */
+/** Returns the signed-in person of a call. Throws for a public endpoint, which has none. */
 export function person(c: ApiContext): Person {
   const found = c.get('person')
   if (!found) throw new Error('a public endpoint asked for its person')
   return found
 }
 
-/** Returns whether the call comes from a browser on a developer's machine. */
+/** Returns whether a browser on a developer's machine makes the call. */
 export function isFromDeveloper(c: ApiContext): boolean {
   const headers = c.req.raw.headers.keys()
   return isDeveloperMachine(c.get('deps').settings, c.get('tenant'), { peer: c.env?.peer, headers })

@@ -87,7 +87,7 @@ export function mountDeposits(app: Api): void {
         'content-type': safeType(content.media_type),
         'content-length': String(length),
         'content-disposition': attachment(savedName(content)),
-        // the digest of the whole file, also where a part is sent (RFC 9530)
+        // the digest of the whole file, even if only a part is sent (RFC 9530)
         'repr-digest': `sha-256=:${Buffer.from(sha256).toString('base64')}:`
       }
     })
@@ -105,14 +105,20 @@ function requireKey(c: ApiContext): string {
   throw new AppError('idempotency_key_missing', 'This call needs an Idempotency-Key')
 }
 
-/** Returns the download name. A picture stored as JPEG gets its ending: `scan.png` → `scan.png.jpg` */
+/**
+ * Returns the file name of a download. A picture that was stored as JPEG gets the matching ending:
+ * `scan.png` → `scan.png.jpg`
+ */
 function savedName({ name, media_type }: { name: string; media_type: string }): string {
   return media_type === 'image/jpeg' && !/\.jpe?g$/i.test(name) ? `${name}.jpg` : name
 }
 
 const harmlessTypes = ['application/pdf', 'image/jpeg', 'image/png', 'image/webp', 'text/plain']
 
-/** Returns the media type of a download. Types that can carry a script become a generic one. */
+/**
+ * Returns the media type of a download. Replaces types that can contain scripts with a generic
+ * type.
+ */
 function safeType(type: string): string {
   return harmlessTypes.includes(type) ? type : 'application/octet-stream'
 }

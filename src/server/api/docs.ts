@@ -8,7 +8,7 @@ import { mountEndpoint, mountStream } from './mount.ts'
 export function mountDocs(app: Api): void {
   const t = translator('en', words)
   const sentenceOf = (name: string) => t(`calls.${name}`)
-  // only two lines differ between hosts
+  // built once, because only the title and the server differ between hosts
   const document = openApi({ title: '', server: '', sentenceOf })
 
   mountEndpoint(app, getOpenApi, async (_input, c) => {
@@ -20,7 +20,10 @@ export function mountDocs(app: Api): void {
   mountStream(app, getDocs, async (_input, c) => c.redirect(`${originOf(c)}/docs`, 302))
 }
 
-/** `'api.'` → `'http://api.localhost:4321'` */
+/**
+ * Returns the origin of the company's pages, or of its API with the prefix `api.`: `'api.'` →
+ * `'http://api.localhost:4321'`
+ */
 function originOf(c: ApiContext, prefix = ''): string {
   const { scheme, port } = c.get('deps').settings
   return `${scheme}://${prefix}${c.get('tenant').host}${port === undefined ? '' : `:${port}`}`

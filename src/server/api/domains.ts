@@ -27,7 +27,10 @@ export function mountDomains(app: Api): void {
   })
 }
 
-/** Parses `If-Match`: `'"7"'` → `7`. `*` and no header mean any version. */
+/**
+ * Returns the version in an `If-Match` header: `'"7"'` → `7`. Returns undefined for `*` and without
+ * a header, which match any version.
+ */
 function versionOf(ifMatch: string | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined
   const [, version] = /^"(\d{1,15})"$/.exec(ifMatch) ?? []

@@ -2,10 +2,10 @@ import { AppError } from '../../contract/errors.ts'
 import type { CompanyId, WaitingClient } from '../domain/deps.ts'
 import { countedNetworks } from '../domain/ip-addresses.ts'
 
-/** Limits of concurrent calls. Streams and uploads have limits of their own. */
+/** Limits of the calls that run at the same time. Streams and uploads have separate limits. */
 export interface InFlightLimits {
   perPerson: number
-  /** Calls of people who are not signed in, from one network. */
+  /** The most calls of signed-out people from one network. */
   perAddress: number
   perCompany: number
 }
@@ -13,29 +13,39 @@ export interface InFlightLimits {
 const usual: InFlightLimits = { perPerson: 250, perAddress: 100, perCompany: 1000 }
 const retrySeconds = 1
 
-/** One call, from before its caller is known until it is answered. */
+/** A call that is counted from its arrival until it is answered. */
 export interface InFlightCall {
-  /** The waiting client. When it disconnects, the call stops waiting for the database. */
+  /**
+   * The HTTP response of the call. When the client disconnects, the call stops waiting for the
+   * database.
+   */
   readonly caller: WaitingClient | undefined
-  /** Counts the call for a person. Throws `rate_limited` where they have too many. */
+  /**
+   * Counts the call for a person, too. Throws `rate_limited` when the person has too many calls at
+   * the same time.
+   */
   countPerson(id: string): void
   end(): void
 }
 
 export interface InFlightCalls {
   /**
-   * Counts a call of a company. Throws `unavailable` where too many are under way. Calls of people
-   * who are not signed in may take half of the limit, so that signed-in people still get through.
+   * Counts a call of a company until its `end` is called. Throws `unavailable` when the company has
+   * too many calls at the same time, and `rate_limited` when a network has. Calls of signed-out
+   * people may use half of the company's limit, so that signed-in people are still served.
    */
   begin(call: {
     company: CompanyId
-    /** Address of a caller without a token. */
+    /** Network address of a signed-out caller. Undefined for a call with a token. */
     address: string | undefined
     caller: WaitingClient | undefined
   }): InFlightCall
 }
 
-/** Limits concurrent calls. A call beyond the limit is refused at once and does not wait. */
+/**
+ * Creates the counters of concurrent calls. A call above a limit is refused at once; it does not
+ * wait.
+ */
 export function createInFlightCalls({
   perPerson,
   perAddress,

@@ -18,14 +18,18 @@ import { refusedField } from './refused-fields.ts'
 
 const usualBodyBytes = 256 * 1024
 const maxDepth = 32
-/** The most values in a body. A thousand items with a few fields each have some thousands. */
+/**
+ * The most values in a body. A body with a thousand items of a few fields each has a few thousand
+ * values.
+ */
 const maxValues = 10_000
-/** Calls without a token are refused while the event loop is later than this. */
+/** While the event loop is later than this many milliseconds, calls without a token are refused. */
 const maxLagMs = 200
 
 /**
- * Mounts an endpoint. Checks access, parses the input, runs `run`, parses the output and replies. Parsing
- * the output drops surplus columns.
+ * Adds an endpoint to the API. For each call it checks access, parses the input, calls `run`,
+ * parses the output and sends it. Parsing the output removes fields that the contract does not
+ * name.
  */
 export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   app: Api,
@@ -43,8 +47,9 @@ export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodM
 }
 
 /**
- * Returns a JSON response. Where the connection can take the text itself, the `Response` has no body: it
- * would turn the text into a stream, which costs more than the rest of an answer.
+ * Returns a JSON response. If the connection can take the text directly, the `Response` has no
+ * body: a `Response` would turn the text into a stream, which costs more than all the rest of the
+ * response.
  */
 function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response {
   const { takeText } = c.env ?? {}
@@ -54,14 +59,18 @@ function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response
   return answer
 }
 
-/** Mounts a route that writes its own answer. Checks access and parses the input as `mountEndpoint` does. */
+/**
+ * Adds a route that creates its own response. For each call it checks access and parses the input,
+ * as `mountEndpoint` does.
+ */
 export function mountStream<Input extends z.ZodMiniType>(
   app: Api,
   stream: Stream<Input>,
   run: (input: z.output<Input>, c: ApiContext) => Promise<Response>
 ): void {
   app.on(stream.method, honoPath(stream.path), async c => {
-    // Hono runs GET for HEAD and drops the body unread, so nothing would end its source
+    // Hono answers HEAD with the GET route and discards the body unread, so nothing would close its
+    // source
     if (c.req.method !== stream.method && !stream.head) {
       throw new AppError('method_not_allowed', 'Use GET')
     }
@@ -70,7 +79,7 @@ export function mountStream<Input extends z.ZodMiniType>(
   })
 }
 
-/** Sets the header `Link` to the next page of a list (RFC 8288). */
+/** Sets the `Link` header that points to the next page of a list (RFC 8288). */
 export function linkNext(c: ApiContext, cursor: string): void {
   const url = new URL(c.req.url)
   url.searchParams.set('cursor', cursor)
@@ -84,7 +93,8 @@ async function admit(
   c.set('route', route.path)
   const tenant = c.get('tenant')
   const token = bearerToken(c.req.header('authorization'))
-  // strangers are refused first, so that signed-in people notice an overload last
+  // calls without a token are refused first, so that signed-in people are the last to notice an
+  // overload
   if (token === undefined && c.get('lagMs')() > maxLagMs && route.path !== getHealth.path) {
     throw new AppError('unavailable', 'The service has more to do than it can', { retryAfter: 2 })
   }
@@ -92,12 +102,13 @@ async function admit(
   if (link !== undefined) {
     refuseSuspended(tenant, route)
     const id = c.req.param('id') ?? ''
-    // a browser that follows a link must not leave its page for an error text
+    // a browser that follows a download link keeps showing its page if the response is an error
     c.header('content-disposition', attachment('error.json'))
     c.set('person', await resolveDownloadLink(c.get('deps'), { tenant, id, link }))
   } else if (token === undefined && route.access === 'public') {
     refuseSuspended(tenant, route)
-    // before the body is read; calls within the process render pages and are never refused
+    // counted before the body is read; calls from within the process render pages and are never
+    // refused
     if (c.env?.remoteAddress !== undefined && route.method !== 'GET') {
       await consume(c.get('deps'), 'public_address', ['public', { address: c.get('address') }])
     }
@@ -106,7 +117,10 @@ async function admit(
   }
 }
 
-/** Returns the input. A field of the path must not occur in the query or body again. */
+/**
+ * Returns query or body merged with the fields of the path. Throws `invalid_input` if a field of
+ * the path also occurs in the query or body.
+ */
 function withPath(
   given: Record<string, unknown>,
   path: Record<string, string>
@@ -139,7 +153,10 @@ async function jsonBody(c: ApiContext, maxBytes?: number): Promise<Record<string
   return { ...body }
 }
 
-/** Parses the JSON of a body with one of these media types. */
+/**
+ * Returns the parsed JSON of the body. Throws for other media types, for a body that is too large
+ * and for invalid JSON.
+ */
 export async function jsonOf(
   c: ApiContext,
   types: string[],
@@ -174,7 +191,7 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
   const declared = c.req.header('content-length')
   if (Number(declared ?? 0) > maxBytes) throw tooLarge(maxBytes)
   try {
-    // a connection sends no more bytes than it has declared
+    // a connection delivers no more bytes than its Content-Length declares
     const isBound = declared !== undefined && c.req.header('transfer-encoding') === undefined
     if (isBound && c.env?.remoteAddress !== undefined) {
       return new Uint8Array(await raw.arrayBuffer())
@@ -188,14 +205,15 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
     }
     return Buffer.concat(chunks)
   } catch (cause) {
-    // the caller has disconnected, which is not a failure of the server
+    // the client has disconnected, which is not a failure of the server
     throw cause instanceof AppError ? cause : notJson('a whole body, and this one broke off', cause)
   }
 }
 
 /**
- * Scans a text before it is parsed. A million brackets would exhaust the stack, and a hundred thousand
- * items or keys take a schema far longer than the parser.
+ * Returns whether a JSON text has too many levels or values. It is checked before parsing: a
+ * million brackets would exhaust the stack, and validating a hundred thousand items takes far
+ * longer than parsing them.
  */
 function isTooLarge(text: string): boolean {
   let depth = 0

@@ -1,10 +1,13 @@
 import { AppError, type FieldError } from '../../contract/errors.ts'
 import { type IssueLike, refusalOf, shortName } from '../../contract/field-errors.ts'
 
-/** The most fields that the `detail` of an error names. `fields` names more. */
+/** The most fields that the `detail` text of an error names. Its `fields` contain more. */
 const maxSaid = 5
 
-/** Returns the error of an invalid input: each field with its broken rule and a description. */
+/**
+ * Returns the error of an invalid input. It contains each invalid field with the broken rule and a
+ * description.
+ */
 export function refusedInput(error: { issues: readonly IssueLike[] }): AppError {
   const { fields, omitted } = refusalOf(error, wanted)
   const names = Object.entries(fields)
@@ -17,7 +20,7 @@ export function refusedInput(error: { issues: readonly IssueLike[] }): AppError 
   })
 }
 
-/** Returns the error of one field or header that breaks a rule outside the schemas. */
+/** Returns the error of one invalid field or header whose rule is not part of a schema. */
 export function refusedField(
   name: string,
   error: FieldError & { detail: string },
@@ -46,7 +49,7 @@ const formats: Record<string, string> = {
 
 const units: Record<string, string> = { string: ' characters', array: ' items' }
 
-/** The default message of zod/mini, which describes nothing. */
+/** The default message of zod/mini, which does not say what is wrong. */
 const unsaid = 'Invalid input'
 
 function wanted(issue: IssueLike): string {

@@ -28,7 +28,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
     return page
   })
 
-  // before /process/{id}, which would match them
+  // registered before /process/{id}, which would also match this path
   mountStream(app, exportRequests, async ({ locale, ...filter }, c) => {
     const deps = c.get('deps')
     const { caller } = c.get('inFlight') ?? {}
@@ -78,7 +78,10 @@ function sequenceOf(header: string | undefined): number | undefined {
   return Number(header)
 }
 
-/** Returns the stream of a call within the process. It is pulled, so a slow reader costs no memory. */
+/**
+ * Returns an event stream as a web stream, for a call from within the process. It writes only what
+ * its reader asks for, so a slow reader uses no memory.
+ */
 function bodyOf(stream: EventStream, signal: AbortSignal): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder()
   return new ReadableStream({
@@ -99,8 +102,9 @@ function bodyOf(stream: EventStream, signal: AbortSignal): ReadableStream<Uint8A
 }
 
 /**
- * Returns the CSV as a stream. The socket pulls it, so a slow reader costs no memory. Checks the session
- * before each further page; when it has ended, the answer breaks off.
+ * Returns the CSV as a stream of bytes. Reads the next text only when the client is ready for it,
+ * so a slow client uses no memory. Calls `isWelcome` before each text after the first. When
+ * `isWelcome` returns false, the stream fails and the download breaks off.
  */
 function bytesOf(
   texts: AsyncGenerator<string, void, void>,

@@ -8,7 +8,7 @@ const exposedHeaders =
   'location, link, etag, retry-after, ratelimit, ratelimit-policy, idempotent-replayed, ' +
   'content-disposition, content-range, accept-ranges, repr-digest, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, upload-length, upload-expires'
 
-/** Returns the headers of every answer of the API. */
+/** Returns the headers of every response of the API. */
 export function apiHeadersFor({ scheme }: Deps['settings']): Record<string, string> {
   return scheme === 'https' ? { ...apiHeaders, 'strict-transport-security': hsts } : apiHeaders
 }
@@ -21,7 +21,10 @@ export const apiHeaders = {
   'cache-control': 'no-store'
 }
 
-/** Returns CORS headers that let the page of the same host read the answer. The API uses no cookies. */
+/**
+ * Returns the CORS headers that allow the pages of the same host to read the response. The API uses
+ * no cookies.
+ */
 export function corsHeaders(
   deps: Pick<Deps, 'settings'>,
   host: string,
@@ -36,7 +39,10 @@ export function corsHeaders(
   }
 }
 
-/** Returns the error response of the API, also for the upload routes, which Hono does not serve. */
+/**
+ * Returns the error response of the API. The upload routes use it as well, which Hono does not
+ * serve.
+ */
 export function problemResponse(error: AppError, instance: string): Response {
   const headers = new Headers({ 'content-type': 'application/problem+json' })
   if (error.retryAfter !== undefined) headers.set('retry-after', String(error.retryAfter))
@@ -45,15 +51,18 @@ export function problemResponse(error: AppError, instance: string): Response {
   return new Response(body, { status: error.status, headers })
 }
 
-/** Returns the error that a caller sees for a thrown one. Database messages and stacks stay in the log. */
+/**
+ * Returns the error that the caller of the API gets for a thrown error. Messages of the database
+ * and stacks stay in the log.
+ */
 export function expectedError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const busy =
     /^(57014|55P03|53\d{3}|57P\d{2}|08\d{3}|25P03|40001|40P01|ECONNREFUSED|ECONNRESET|EPIPE)$/
-  // pg gives these errors no code
+  // pg gives these errors no code, so their messages are compared
   const lost = /timeout exceeded when trying to connect|Connection terminated|is not queryable/
-  // ENOENT: a stopped server has removed its socket file
+  // ENOENT means that a stopped server has removed its socket file
   const isUnreachable = Object(error).syscall === 'connect'
   if (isUnreachable || busy.test(code) || (error instanceof Error && lost.test(error.message))) {
     return new AppError('unavailable', 'The database is busy', { cause: error, retryAfter: 2 })

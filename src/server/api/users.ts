@@ -61,7 +61,10 @@ export function mountUsers(app: Api): void {
   )
 }
 
-/** Checks the inviter's permission, because the call itself is public for sign-ups. */
+/**
+ * Returns the signed-in administrator who invites. Throws without this permission. The call itself
+ * is public, because sign-ups use it too.
+ */
 function administrator(c: ApiContext): Person {
   const found = c.get('person')
   if (!found) throw new AppError('unauthenticated', 'Inviting somebody needs a bearer token')
@@ -71,7 +74,10 @@ function administrator(c: ApiContext): Person {
   return found
 }
 
-/** Returns the canonical form, which every `Email` of the contract has. */
+/**
+ * Returns the canonical form of an e-mail address. Throws `invalid_input` for an address without
+ * one, which the contract never lets through.
+ */
 export function canonicalEmailOf(email: string): string {
   const found = canonicalEmail(email)
   if (found === undefined) throw new AppError('invalid_input', 'The e-mail has no canonical form')

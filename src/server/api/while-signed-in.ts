@@ -6,9 +6,9 @@ const checkedBytes = 4 * 1024 * 1024
 const checkedMs = 10_000
 
 /**
- * Passes bytes on while the person may read them. Checks their session again every 4 MiB, and at least
- * every 10 seconds. When access ends, the connection is cut, so that no client mistakes a part for the
- * whole.
+ * Returns a stream that passes on the bytes of `body` while the person may read them. Checks the
+ * session every 4 MiB and at least every 10 seconds. When the session has ended, the stream fails
+ * and the connection is closed, so that no client takes a part for the whole file.
  */
 export function whileSignedIn(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -28,7 +28,7 @@ export function whileSignedIn(
         if (bytes >= checkedBytes || now - checkedAt >= checkedMs) {
           bytes = 0
           checkedAt = now
-          // a busy database does not end a download; the check is repeated
+          // while the database is busy the download continues; the next check decides
           if (!(await isSignedIn(deps, person).catch(() => true))) {
             await reader.cancel()
             throw new Error('the session has ended')

@@ -8,7 +8,7 @@ import { guardNames, isGuardName } from '../../core/pages/page-guards.ts'
 
 export type Locale = 'en' | 'fr'
 
-/** Renders one page with Astro. Calls `next` where no route matches. */
+/** Renders one page with Astro. Calls `next` if no route matches the request. */
 export type Render = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -16,13 +16,13 @@ export type Render = (
   locals: object
 ) => Promise<void>
 
-/** The result of `astro build`, read once. */
+/** What `astro build` has created, read once at the start. */
 export interface Build {
   id: string
   built: Date
-  /** Page routes: `/[locale]/verify`. */
+  /** Routes of the pages, such as `/[locale]/verify`. */
   routes: string[]
-  /** The translations of every namespace. */
+  /** The translations of every namespace, by language. */
   messages: Record<Locale, Words>
   /** Static files by path: `/kdf-a1.json`, `/_astro/client.FVv06Hs5.js`. */
   files: Map<string, BuiltFile>
@@ -41,12 +41,12 @@ interface Words {
 const BuildRecord = z.object({
   id: z.string(),
   built: z.iso.datetime(),
-  // the guard of each route
+  // the name of the guard of each route
   pages: z.record(z.string(), z.string()),
   messages: z.object({ en: z.record(z.string(), z.any()), fr: z.record(z.string(), z.any()) })
 })
 
-/** Reads `dist` and loads the renderer of the pages. Throws where a page names an unknown guard. */
+/** Reads the folder `dist` and loads the page renderer. Throws if a page names an unknown guard. */
 export async function readBuild(folder: string): Promise<Build> {
   const read = BuildRecord.safeParse(JSON.parse(await readRecord(folder)))
   if (!read.success) {
@@ -62,7 +62,7 @@ export async function readBuild(folder: string): Promise<Build> {
   return { ...record, built, routes, files, render: handler }
 }
 
-/** Throws for an unknown guard at the start, because the page would otherwise be unguarded. */
+/** Throws if a page names an unknown guard, because everybody could open this page. */
 function refuseUnknownGuards(pages: Record<string, string>): void {
   const faults = Object.entries(pages)
     .filter(([, guard]) => !isGuardName(guard))

@@ -5,13 +5,13 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { parseAccept } from 'hono/utils/accept'
 import { LRUCache } from 'lru-cache'
 
-/** A body with its ETag and its compressed variants, if any. */
+/** A response body with its ETag and its compressed variants, if any. */
 export interface CompressedBody {
   etag: string
   identity: Buffer
   br?: Buffer
   gzip?: Buffer
-  /** Bytes of all variants in memory. */
+  /** Bytes of memory that all variants use together. */
   size: number
 }
 
@@ -19,8 +19,9 @@ const leastBytes = 1024
 const compressible = /^(?:text\/|application\/(?:json|wasm)|image\/svg)/
 
 /**
- * Compresses a body once, outside the event loop. The first reader waits for it, which is still
- * faster on a slow line.
+ * Returns a body with its compressed variants. Compresses in other threads, so that the event loop
+ * is not blocked. The first reader waits for it, which on a slow line is still faster than plain
+ * bytes.
  */
 export async function compressBody(
   body: Buffer,
@@ -31,7 +32,7 @@ export async function compressBody(
   const encoded: CompressedBody = { etag: `W/"${hash}"`, identity: body, size: body.length }
   if (body.length >= leastBytes && compressible.test(type)) {
     await compress(encoded, quality).catch(() => {
-      // the plain bytes remain
+      // the plain bytes are sent instead
     })
   }
   return encoded
@@ -51,8 +52,9 @@ async function compress(encoded: CompressedBody, quality: number): Promise<void>
 }
 
 /**
- * Answers GET and HEAD requests: with 304 when the client has the body, else with the best variant
- * that it accepts. Writes all headers in one call, which takes half the time of setting each.
+ * Answers a GET or HEAD request: with 304 if the client already has the body, else with the best
+ * variant that the client accepts. Writes all headers in one call, because setting each one takes
+ * twice as long.
  */
 export function sendCompressed(
   request: IncomingMessage,
@@ -91,7 +93,10 @@ function choose(
   return [undefined, encoded.identity]
 }
 
-/** `'gzip, br;q=0'` → `['gzip']`. Browsers send few different headers, so each is parsed once. */
+/**
+ * Returns the accepted encodings of a header: `'gzip, br;q=0'` → `['gzip']`. Browsers send few
+ * different headers, so each one is parsed once.
+ */
 const acceptedEncodings = new LRUCache<string, string[]>({
   max: 1000,
   memoMethod: header =>

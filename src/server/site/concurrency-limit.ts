@@ -1,9 +1,15 @@
 import { AppError } from '../../contract/errors.ts'
 
-/** Runs a few tasks of one key at a time. Throws `unavailable` where too many wait already. */
+/**
+ * Runs `work` when fewer than the allowed number of tasks of the same key are running. Throws
+ * `unavailable` when too many are waiting already.
+ */
 export type ConcurrencyLimit = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
-/** Limits the tasks of each key, so that one key cannot delay the others. */
+/**
+ * Returns a function that runs at most `atOnce` tasks of each key at the same time and lets at most
+ * `waiting` further ones wait.
+ */
 export function limitConcurrency({
   atOnce,
   waiting
@@ -17,7 +23,7 @@ export function limitConcurrency({
     queues.set(key, queue)
     if (queue.running < atOnce) queue.running++
     else if (queue.waiting.length < waiting) {
-      // a task that ends passes its place on
+      // a task that ends wakes the next one
       await new Promise<void>(resolve => queue.waiting.push(resolve))
     } else throw new AppError('unavailable', 'Too much of this is under way', { retryAfter: 2 })
     try {

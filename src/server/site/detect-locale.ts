@@ -5,8 +5,8 @@ import type { Locale } from './astro-build.ts'
 const locales = ['en', 'fr'] as const satisfies Locale[]
 
 /**
- * Returns the language of a reader: that of the cookie, else of the browser, else of the path, else
- * English.
+ * Returns the language for a visitor: from the cookie, else from the browser's preferences, else
+ * from the path, else English.
  */
 export function detectLocale(headers: IncomingHttpHeaders, path: string): Locale {
   const chosen = /(?:^|;\s*)i18n_redirected=(en|fr)(?:;|$)/.exec(headers.cookie ?? '')?.[1]
@@ -14,7 +14,10 @@ export function detectLocale(headers: IncomingHttpHeaders, path: string): Locale
   return firstOf([chosen, ...preferred(headers['accept-language'] ?? ''), languageOf(segment)])
 }
 
-/** `'de, fr-CA;q=0.8, en;q=0'` → `['de', 'fr']` */
+/**
+ * Returns the languages of an `Accept-Language` header, most preferred first: `'de, fr-CA;q=0.8,
+ * en;q=0'` → `['de', 'fr']`
+ */
 function preferred(header: string): string[] {
   return parseAccept(header.toLowerCase())
     .filter(({ q }) => q > 0)

@@ -3,7 +3,10 @@ import type { Build, Locale } from './astro-build.ts'
 export const failurePolicy =
   "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** Returns the status of a failed page: the first 5xx status of the error or its causes, else 500. */
+/**
+ * Returns the HTTP status for a page that could not be rendered: the first 5xx status of the error
+ * or its causes, else 500.
+ */
 export function statusOf(cause: unknown): number {
   for (let error = cause; error instanceof Error; error = error.cause) {
     if ('status' in error && isServerStatus(error.status)) return error.status
@@ -16,8 +19,9 @@ function isServerStatus(status: unknown): status is number {
 }
 
 /**
- * Returns the page of a failure, which needs neither database nor script. Its meta element lets
- * ClientRouter swap it in, so that a failed navigation does not end uploads.
+ * Returns the HTML of the error page, which needs neither database nor script. Its meta element
+ * lets Astro's ClientRouter swap the page in, so that a failed navigation does not interrupt
+ * uploads.
  */
 export function failurePage(
   build: Pick<Build, 'files' | 'messages'>,

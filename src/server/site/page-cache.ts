@@ -22,8 +22,9 @@ interface Entry {
 const brotliQuality = 5
 
 /**
- * Keeps rendered pages in memory up to a number of bytes, the most recently used ones. An entry is for
- * one version of the company's configuration, so a change of it needs no purge.
+ * Keeps the most recently used rendered pages in memory, up to a number of bytes. An entry is valid
+ * for one version of the company's configuration. So a change of the configuration invalidates it
+ * without further work.
  */
 export class PageCache {
   readonly #entries: LRUCache<string, Entry>
@@ -46,8 +47,8 @@ export class PageCache {
   }
 
   /**
-   * Returns the page of `key`. Parallel readers of a missing page share one render. Does not keep
-   * failures.
+   * Returns the page of `key` from memory, or calls `render` and keeps the result. Parallel readers
+   * of a missing page wait for one render. A failed render is not kept.
    */
   async get(key: string, version: string, render: () => Promise<RenderedPage>): Promise<Page> {
     const entry = this.#entries.get(key)

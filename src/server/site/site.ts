@@ -13,19 +13,19 @@ import { PageCache, type RenderedPage } from './page-cache.ts'
 import { wellKnown } from './well-known.ts'
 
 export interface SiteOptions {
-  /** Finds the owner of a host. Undefined for an unknown host. */
+  /** Returns the company that owns a host, or undefined for an unknown host. */
   resolve: (host: string) => Promise<Owner | undefined>
-  /** The API in this process. */
+  /** Calls the API within this process. */
   api: typeof fetch
   scheme: 'http' | 'https'
-  /** Undefined for the default port of the scheme. */
+  /** Port in links to other pages. Undefined for the default port of the scheme. */
   port: number | undefined
   log: {
     error(facts: object, text: string): void
     warn(facts: object, text: string): void
   }
   build: Build
-  /** Fingerprints per minute that one network may verify without signing in. */
+  /** How many fingerprints one network may verify per minute without signing in. */
   checksPerMinute: number
 }
 
@@ -35,7 +35,7 @@ interface Owner {
 }
 
 export interface Site {
-  /** Serves `host`, which the caller has normalised. */
+  /** Serves a page or file of `host`, which must be normalized. */
   handle(request: IncomingMessage, response: ServerResponse, host: string): Promise<void>
   stats(): ReturnType<PageCache['stats']>
 }
@@ -45,11 +45,14 @@ const fileQuality = 9
 const messageSeconds = 86_400
 const locales = ['en', 'fr'] as const satisfies Locale[]
 
-/** Creates the site: static files, and pages from the cache or from Astro. */
+/**
+ * Creates the site, which serves static files and pages. Pages come from the cache or are rendered
+ * by Astro.
+ */
 export function createSite(options: SiteOptions): Site {
   const { build, log } = options
   const cache = new PageCache(maxCacheBytes)
-  // below a wildcard anyone can invent host names, and each has pages of its own
+  // anyone can make up host names below a wildcard domain, and each one has pages of its own
   const limited = limitConcurrency({ atOnce: 2, waiting: 100 })
   const files = new Map<string, Promise<CompressedBody>>()
   const security = securityHeaders(options.scheme)
@@ -80,7 +83,9 @@ export function createSite(options: SiteOptions): Site {
     await sendPage(request, response, host, path, query)
   }
 
-  /** Serves `/robots.txt` and `/.well-known/`. Returns false for any other path. */
+  /**
+   * Serves `/robots.txt` and `/.well-known/`. Returns false without a response for any other path.
+   */
   async function sendWellKnown(
     request: IncomingMessage,
     response: ServerResponse,
@@ -176,7 +181,7 @@ export function createSite(options: SiteOptions): Site {
     const locale = prefix ?? detectLocale(request.headers, path)
     const local = prefix ? `/${rest.join('/')}` : path
     const vary = prefix ? 'Accept-Encoding' : 'Accept-Encoding, Cookie, Accept-Language'
-    // the home page is shown at `/`; any other page has one address per language
+    // the home page has the address `/`; every other page has one address for each language
     if (!prefix && local !== '/' && known.has(local)) {
       const location = `/${locale}${local}${query}`
       response.writeHead(302, { ...security, 'cache-control': 'no-cache', vary, location }).end()
@@ -202,8 +207,8 @@ export function createSite(options: SiteOptions): Site {
   }
 
   /**
-   * Renders a page for the cache. The request contains only host and path, so nothing else that a reader
-   * sends can get into a page of others.
+   * Renders a page for the cache. Passes only host and path to the renderer, so nothing else of one
+   * visitor's request can get into a page that others see.
    */
   async function render(host: string, path: string, status: number): Promise<RenderedPage> {
     const authority = options.port === undefined ? host : `${host}:${options.port}`
@@ -241,7 +246,7 @@ export function createSite(options: SiteOptions): Site {
     throw new Error(`${path} ${reason} in place of ${status}`, { cause: failure })
   }
 
-  /** Answers with the failure page. */
+  /** Sends the error page and logs the cause. */
   function fail(
     request: IncomingMessage,
     response: ServerResponse,
@@ -280,7 +285,10 @@ export function createSite(options: SiteOptions): Site {
   }
 }
 
-/** Returns the version of a page. Names the company, because a host may move to another one. */
+/**
+ * Returns the version of a page for the cache. It includes the company's id, because a host may
+ * move to another company.
+ */
 function versionOf({ company_id, config }: Owner): string {
   return `${company_id} ${config.id} ${config.version}`
 }
@@ -289,7 +297,7 @@ function target(request: IncomingMessage): { path: string; query: string } {
   const [raw = '/'] = (request.url ?? '/').split('#', 1)
   const mark = raw.indexOf('?')
   const path = mark < 0 ? raw : raw.slice(0, mark)
-  // in a redirect, a browser would read `//host/` as another origin
+  // a browser would read a redirect to `//host/` as an address on another host
   const isClean = path === '/' || !(path.includes('//') || path.endsWith('/'))
   const clean = isClean ? path : `/${path.split('/').filter(Boolean).join('/')}`
   return { path: clean, query: mark < 0 ? '' : raw.slice(mark) }

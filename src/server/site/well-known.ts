@@ -9,14 +9,17 @@ export interface SmallFile {
 const securityDays = 180
 const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' }
 
-/** Returns the small files that programs expect on every host, or undefined for any other path. */
+/**
+ * Returns the small files that programs expect on every host: robots.txt, change-password and
+ * security.txt. Returns undefined for any other path.
+ */
 export function wellKnown(
   path: string,
   host: { origin: string; contact: string | undefined; locale: string },
   now = new Date()
 ): SmallFile | undefined {
   if (path === '/robots.txt') {
-    // pages that search engines must not index say so themselves
+    // pages that must not be indexed say so in a meta element or header
     return { status: 200, headers: text, body: 'User-agent: *\nDisallow:\n' }
   }
   if (path === '/.well-known/change-password') {
