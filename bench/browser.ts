@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { type Browser, chromium } from '@playwright/test'
 
-/** Starts this machine's browser without a window. The caller closes it. */
+/** Starts this machine's browser without a window. The caller must close it. */
 export function launch(): Promise<Browser> {
   const saved = '.cache/chromium'
   const found = existsSync(saved) ? readFileSync(saved, 'utf8').trim() : undefined

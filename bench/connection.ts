@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Answer {
   status: number
-  /** Status line and headers as received. */
+  /** The status line and the headers, as received. */
   head: string
   body: Buffer
 }
@@ -13,8 +13,8 @@ const headEnd = Buffer.from('\r\n\r\n')
 const lastChunk = Buffer.from('0\r\n\r\n')
 
 /**
- * A connection for one request at a time. It parses only as much HTTP as necessary, so that it takes a
- * fraction of the server's time and does not distort the measurement.
+ * An HTTP connection for one request at a time. It parses only as much HTTP as the benchmarks need.
+ * So it takes little processor time and hardly distorts the measurement.
  */
 export class Connection {
   readonly #socket: Socket
@@ -34,7 +34,7 @@ export class Connection {
     return new Connection(socket)
   }
 
-  ask(request: string): Promise<Answer> {
+  request(request: string): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#socket.destroyed) throw new Error('the connection was closed')
       this.#waiting = { resolve, reject }
@@ -42,10 +42,13 @@ export class Connection {
     })
   }
 
-  /** Repeats a request that an overloaded service refuses. The time counts. */
-  async insist(request: string): Promise<Answer> {
+  /**
+   * Sends a request, and sends it again while the server answers that it is overloaded. The
+   * measured time includes the repetitions.
+   */
+  async requestWithRetry(request: string): Promise<Answer> {
     for (;;) {
-      const answer = await this.ask(request)
+      const answer = await this.request(request)
       if (answer.status < 300) return answer
       if (answer.status !== 503) throw new Error(`answered ${answer.status}: ${answer.body}`)
       await sleep(50)
@@ -93,7 +96,7 @@ export function requestText(
   return `${[`${method} ${path} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n${text}`
 }
 
-/** Returns the JSON of an answer, plain or in one chunk. */
+/** Returns the JSON of a response whose body is sent plain or in one chunk. */
 export function jsonOf({ status, head, body }: Answer): unknown {
   if (status >= 300) throw new Error(`answered ${status}: ${body.toString()}`)
   const text = body.toString()

@@ -1,15 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 
-/** The first core runs the server and its database, the second this process, the client. */
+/**
+ * The server and its database run on the first core. This process, the client, runs on the second.
+ */
 const serverCore = '0'
 const clientCore = '1'
 const everyCore = `0-${availableParallelism() - 1}`
 
-/** Whether server and client can have a core each. */
+/** Whether the server and the client can each have a core of their own. */
 export const canPin = availableParallelism() > 1 && pinTo(everyCore)
 
-/** Runs work with this process on the client's core. */
+/** Returns a function that runs `work` while this process is bound to the client's core. */
 export function asClient<Given, T>(
   work: (given: Given) => Promise<T>
 ): (given: Given) => Promise<T> {
@@ -23,7 +25,10 @@ export function asClient<Given, T>(
   }
 }
 
-/** Starts a process and its children on the server's core. `start` must spawn synchronously. */
+/**
+ * Calls `start`, so that the process it spawns runs on the server's core with all its children.
+ * `start` must spawn synchronously.
+ */
 export function onServerCore<T>(start: () => T): T {
   pin(serverCore)
   try {
@@ -37,7 +42,10 @@ function pin(cores: string): void {
   if (canPin && !pinTo(cores)) throw new Error(`this process cannot be moved to core ${cores}`)
 }
 
-/** Moves all threads of this process to a core. Later threads and children inherit it. */
+/**
+ * Binds all threads of this process to `cores`. Returns whether that worked. Later threads and
+ * children inherit the binding.
+ */
 function pinTo(cores: string): boolean {
   return spawnSync('taskset', ['-acp', cores, String(process.pid)]).status === 0
 }

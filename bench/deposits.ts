@@ -1,18 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { Connection, jsonOf, requestText } from './connection.ts'
 import { host, type Insider, openInsider } from './insider.ts'
-import { interleave, type Load, load, microsNote, weighed } from './load.ts'
+import { interleave, type Load, load, microsNote, withCoreTime } from './load.ts'
 import { coreSecondsOf, startPeer, startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
 /**
- * Deposits by fingerprint, `POST /deposit`: one call that commits record, event and leaf. Ours is
- * everything from the socket to the answer: HTTP, token and session, parsing, keyed tags, leaf, sealed
- * openings, and the SQL. The peer runs only that SQL, in the same transactions on the same tables with the
- * same role and policies, on one `pg` connection per caller: the statements of a real call with new ids,
- * each sent after the answer to the last one. Both must leave the same rows. Not measured: the transfer of
- * bytes and its flushes, which have no SQL counterpart, and notifications to other processes (`NOTIFY`).
- * The core's time includes the database's on both sides.
+ * Measures deposits by fingerprint: `POST /deposit`, one call that commits record, event and leaf.
+ * The product's time covers everything from the socket to the response: HTTP, token and session,
+ * parsing, keyed tags, leaf, sealed openings and the SQL.
+ * The peer runs only that SQL: in the same transactions on the same tables, with the same role and
+ * policies, on one `pg` connection per caller. It repeats the statements of a real call with new
+ * ids and sends each one after the answer to the previous one. Both must leave the same number of
+ * rows.
+ * Two things are not measured. The transfer of bytes and its flushes have no counterpart in SQL,
+ * and other processes are not notified (`NOTIFY`). The processor time includes the database's on
+ * both sides.
  */
 export async function measure(options: Options): Promise<Row[]> {
   const most = 16
@@ -38,7 +41,7 @@ export async function measure(options: Options): Promise<Row[]> {
       authorization: `Bearer ${person.token}`,
       'idempotency-key': randomBytes(16).toString('hex')
     }
-    const answer = await connections[caller]?.ask(
+    const answer = await connections[caller]?.request(
       requestText('POST', '/deposit', headers, documentIn(category))
     )
     if (answer) jsonOf(answer)
@@ -46,18 +49,18 @@ export async function measure(options: Options): Promise<Row[]> {
   const oursSpent = () => coreSecondsOf(service.pid(), service)
   const itsSpent = () => coreSecondsOf(peer.pid, service)
   const rows: Row[] = []
-  // warm-up: fresh code is not compiled yet, and ours is more than the peer's
+  // warm-up: fresh code is not compiled yet, and the product has more code than the peer
   for (const callers of [most, 1]) {
-    // opened late, because the service closes idle connections
+    // opened just before use, because the service closes idle connections
     const opening = Array.from({ length: callers }, () => Connection.open(service.port))
     const connections = await Promise.all(opening)
     const work = depositOver(connections)
     const ours = () => load({ callers, seconds, signal: options.signal, work })
-    const its = () => peer.ask<Load>({ seconds, callers, twice })
+    const its = () => peer.request<Load>({ seconds, callers, twice })
     const figures = await interleave(
       options,
-      () => weighed(oursSpent, () => counted(insider, ours)),
-      () => weighed(itsSpent, () => counted(insider, its))
+      () => withCoreTime(oursSpent, () => counted(insider, ours)),
+      () => withCoreTime(itsSpent, () => counted(insider, its))
     )
     rows.push({
       what: `deposits, ${callers} ${callers === 1 ? 'caller' : 'callers'}`,
@@ -95,7 +98,9 @@ const tables = [
   'idempotency'
 ]
 
-/** Checks a run: every table of a deposit must have as many new rows as deposits were counted. */
+/**
+ * Runs `run`. Throws unless each table of a deposit has as many new rows as deposits were counted.
+ */
 async function counted(insider: Insider, run: () => Promise<Load>): Promise<Load> {
   const before = await rowCounts(insider)
   const figures = await run()

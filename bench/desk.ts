@@ -8,19 +8,20 @@ import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { launch } from './browser.ts'
 import { median, type Options, type Row } from './table.ts'
 
-/** The size of each document. */
+/** The size of each document in bytes. */
 const size = 200_000
 
 /**
- * A thousand documents, chosen at once on the deposit page and deposited by a real service: how long the
- * page is blocked, how long the last document takes, and how much memory the page then uses.
+ * Measures a thousand documents that are chosen at once on the deposit page and deposited by a real
+ * service: how long the page is blocked, how long it takes until the last document is deposited,
+ * and how much memory the page uses then.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const count = quick ? 100 : 1000
   await using service = await makeServiceProcess()
   await service.start()
   const browser = await launch()
-  // pending waits then fail, because the browser is closed
+  // closing the browser makes pending waits fail
   const stop = () => void browser.close()
   signal.addEventListener('abort', stop)
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-desk-'))
@@ -29,7 +30,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
     const deposits: Deposited[] = []
     for (let run = 1; run <= runs; run++) {
       signal.throwIfAborted()
-      // unique bytes
+      // every file has different bytes
       const paths = await makeFiles(folder, count)
       deposits.push(await deposit(browser, home, paths))
       say(`desk, ${run} of ${runs}: ${count} in ${deposits.at(-1)?.seconds.toFixed(0)} s`)
@@ -44,7 +45,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
 
 interface Deposited {
   seconds: number
-  /** Milliseconds of processor time of the longest task of the page's main thread. */
+  /** The processor time of the longest task of the page's main thread, in milliseconds. */
   longest: number
   /** Bytes by which the page's memory grew. */
   grown: number
@@ -85,8 +86,9 @@ async function makeFiles(folder: string, count: number): Promise<string[]> {
 }
 
 /**
- * Waits in the page itself. Playwright would poll in tasks of the page's main thread that look at every
- * element and its style; those would be the longest tasks.
+ * Resolves when the page shows a heading with this text. Waits inside the page: Playwright would
+ * poll in tasks of the page's main thread that examine every element, and those would be the
+ * longest tasks.
  */
 function headingOf(page: Page, text: string): Promise<void> {
   return page.evaluate(
@@ -107,8 +109,9 @@ function headingOf(page: Page, text: string): Promise<void> {
 }
 
 /**
- * Returns the longest task in processor time, because on a busy machine tasks also wait. The task in which
- * the browser creates the files of the choice counts too.
+ * Records the tasks of the page's main thread. Returns a function that stops recording and returns
+ * the longest task in milliseconds of processor time. Elapsed time would include waiting on a busy
+ * machine. The task in which the browser creates the chosen files counts too.
  */
 async function traceTasks(client: CDPSession): Promise<() => Promise<number>> {
   type Traced = {
@@ -123,11 +126,11 @@ async function traceTasks(client: CDPSession): Promise<() => Promise<number>> {
   const tasks: Traced[] = []
   const choices: Traced[] = []
   client.on('Tracing.dataCollected', ({ value }) => {
-    // as: the protocol calls them strings, and sends objects
+    // as: the protocol declares these values as strings and sends objects
     for (const event of value as unknown as Traced[]) {
       if (event.name === 'EventDispatch' && Object(event.args?.data).type === 'change')
         choices.push(event)
-      // there are a million shorter ones, which do not matter
+      // shorter tasks are ignored; there are a million of them
       if (event.name === 'RunTask' && (event.tdur ?? 0) >= 10_000) tasks.push(event)
     }
   })
@@ -165,7 +168,7 @@ function rowsOf(deposits: Deposited[], count: number): Row[] {
   return [
     { what: `${what}, longest task`, ours: of('longest'), unit: 'ms', aim: { atMost: 50 } },
     { what: `${what}, recorded`, ours: count / of('seconds'), unit: '/s' },
-    // the files themselves are 200 MB
+    // the chosen files alone take 200 MB
     { what: `${what}, page memory`, ours: of('grown') / 1e6, unit: 'MB', aim: { atMost: 30 } }
   ]
 }

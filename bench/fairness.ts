@@ -2,19 +2,20 @@ import { signUpAt } from '../tests/helpers/client.ts'
 import { Connection, requestText } from './connection.ts'
 import { host, openInsider } from './insider.ts'
 import { type Load, load, medians } from './load.ts'
-import type { Rush } from './peers/rush.ts'
+import type { Flood } from './peers/flood.ts'
 import { startHelper, startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
 const otherHost = 'demo.localhost'
-/** Requests in the history that is searched and exported. */
+/** The number of requests in the history that the busy company searches and exports. */
 const historyLength = 5000
 const people = 10
 
 /**
- * What a company feels of another one in a hurry: the time of `GET /user`, one after the other, beside
- * each way in which the other may use all it gets; `peer` is the same call while the service has nothing
- * else to do. Both clients share a core, in two processes, and the one that is timed goes first.
+ * Measures how much one busy company slows another one down: the time of `GET /user` calls of a
+ * quiet company while the busy one floods the service in different ways. `peer` is the time of the
+ * same calls on an idle service. The two clients are two processes on the same core; the measured
+ * one has the higher priority.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService({ DEMO: 'true' })
@@ -63,7 +64,7 @@ export async function measure(options: Options): Promise<Row[]> {
       }
     )
   const get = (path: string) => requestText('GET', path, by(reader.token))
-  const rushes: Record<string, Omit<Rush, 'port'>> = {
+  const floods: Record<string, Omit<Flood, 'port'>> = {
     '1,000 deposits at once': { requests: many(1000, deposit) },
     '50 searches': { requests: many(50, () => get('/process?q=nothing+like+this')) },
     '50 exports': { requests: many(50, () => get('/process/export')) },
@@ -78,19 +79,24 @@ export async function measure(options: Options): Promise<Row[]> {
   }
 
   const seconds = options.quick ? 1 : 4
-  const ask = () =>
-    load({ callers: 1, seconds, signal: options.signal, work: () => quiet.insist(getUser) })
-  await ask()
-  const idle = await repeat(options, ask)
+  const timeGetUser = () =>
+    load({
+      callers: 1,
+      seconds,
+      signal: options.signal,
+      work: () => quiet.requestWithRetry(getUser)
+    })
+  await timeGetUser()
+  const idle = await repeat(options, timeGetUser)
   const rows: Row[] = []
-  for (const [what, setup] of Object.entries(rushes)) {
+  for (const [what, setup] of Object.entries(floods)) {
     options.say(`beside ${what}`)
     let done = 0
     const beside = await repeat(options, async () => {
-      await using helper = await startHelper('rush', { port: service.port, ...setup })
-      await ask() // the rush has begun by the end of it
-      const figures = await ask()
-      done = (await helper.ask<{ done: number }>({})).done
+      await using helper = await startHelper('flood', { port: service.port, ...setup })
+      await timeGetUser() // the flood has begun by the end of it
+      const figures = await timeGetUser()
+      done = (await helper.request<{ done: number }>({})).done
       return figures
     })
     rows.push({

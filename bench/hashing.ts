@@ -14,12 +14,13 @@ import { serveBuild } from './weight.ts'
 
 const run = promisify(execFile)
 
-/** The memory that a fingerprint may take beyond reading the file. */
+/** The megabytes of memory that hashing may use beyond the memory for reading the file. */
 const spareMegabytes = 32
 
 /**
- * Files fingerprinted on the built verify page by the page's own module, compared with `sha256sum` of the
- * same files. Also four files at once compared with one, and the memory used.
+ * Measures how fast the built verify page hashes files with its own module, compared with
+ * `sha256sum` of the same files. Also compares four files at once with one file, and measures the
+ * memory used.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-hashing-'))
@@ -90,7 +91,7 @@ async function sha256sum({ path }: BenchFile): Promise<number> {
   return (performance.now() - start) / 1000
 }
 
-/** An export of the built module, by its name in the build. */
+/** An exported function of the built module, by its name in the build. */
 type HashModule = Record<string, (file: File) => Promise<string>>
 
 async function openHashing(browser: Browser, build: Build, address: string) {
@@ -106,7 +107,7 @@ async function openHashing(browser: Browser, build: Build, address: string) {
     document.body.append(input)
   })
   return {
-    /** Seconds until all are done. */
+    /** Hashes the files. Returns the seconds until all are hashed. */
     async hash(files: BenchFile[]): Promise<number> {
       await choose(page, files)
       return page.evaluate(async path => {
@@ -121,7 +122,7 @@ async function openHashing(browser: Browser, build: Build, address: string) {
         return (performance.now() - start) / 1000
       }, module)
     },
-    /** Reads the file and keeps nothing. */
+    /** Reads the file and keeps nothing of it. */
     async read(file: BenchFile): Promise<void> {
       await choose(page, [file])
       await page.evaluate(async () => {
@@ -134,14 +135,17 @@ async function openHashing(browser: Browser, build: Build, address: string) {
   }
 }
 
-/** Hashes one file per entry, also where entries are equal. */
+/** Puts the files into the page's file input: one entry for each file, even for equal ones. */
 async function choose(page: Page, files: BenchFile[]): Promise<void> {
   await page.locator('#bench').setInputFiles(files.map(({ path }) => path))
 }
 
 type Hashing = Awaited<ReturnType<typeof openHashing>>
 
-/** Returns the peak growth of the pages' processes. Works on Linux only. */
+/**
+ * Measures by how much the memory of the pages' processes grows at most. Returns no row on systems
+ * other than Linux.
+ */
 async function memoryOf(
   browser: Browser,
   openPage: () => Promise<Hashing>,
@@ -166,7 +170,7 @@ async function memoryOf(
   return [{ what, ours, peer, unit: 'MB', aim: { atMost: peer + spareMegabytes } }]
 }
 
-/** `VmHWM:  123456 kB` → 123.456 */
+/** Returns a size from `/proc/<pid>/status` in MB: `VmHWM:  123456 kB` → 123.456 */
 function statusOf(pid: number, name: string): number {
   const text = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) / 1000

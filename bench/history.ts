@@ -5,13 +5,13 @@ import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { launch } from './browser.ts'
 import { median, type Options, quantile, type Row } from './table.ts'
 
-/** A flick of a finger: pixels per second and duration. */
+/** A flick of a finger over the screen: pixels per second and duration in seconds. */
 const flick = { speed: 3000, seconds: 10 }
 
 /**
- * A history of 100,000 loaded requests in a real browser: how even the frames are during scrolling, and
- * the share of a core that the page's main thread takes. Without a graphics card the processor draws the
- * screen, so frames are later than on an ordinary computer.
+ * Measures scrolling through a history of 100,000 loaded requests in a real browser: how regular
+ * the frames are, and which share of a core the page's main thread uses. Without a graphics card
+ * the processor draws the screen, so frames are later than on an ordinary computer.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const count = quick ? 2000 : 100_000
@@ -37,7 +37,10 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   }
 }
 
-/** Scrolls to the end until everything is loaded, like somebody who holds the End key. */
+/**
+ * Scrolls to the end until everything is loaded, as if somebody held the End key. Returns the
+ * number of loaded requests.
+ */
 async function loadAll(page: Page, signal: AbortSignal): Promise<number> {
   const started = performance.now()
   await page.locator('main li[data-request]').first().waitFor()
@@ -56,7 +59,7 @@ async function loadAll(page: Page, signal: AbortSignal): Promise<number> {
 }
 
 interface Scroll {
-  /** Milliseconds between frames. */
+  /** Milliseconds between consecutive frames. */
   frames: number[]
   /** Share of the time in which the page's main thread was busy. */
   busy: number

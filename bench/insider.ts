@@ -10,7 +10,7 @@ import { issueToken } from '../src/server/domain/sessions/access-tokens.ts'
 import { openDeps } from '../src/server/open-deps.ts'
 import type { Service } from './processes.ts'
 
-/** A statement as passed to pg. */
+/** An SQL statement as it was passed to `pg`. */
 export interface Captured {
   name?: string | undefined
   text: string
@@ -22,13 +22,13 @@ export type Insider = Awaited<ReturnType<typeof openInsider>>
 export const host = 'localhost'
 
 /**
- * Opens the database and keys of a running service in this process. It creates data that would take hours
- * over HTTP, and captures the SQL of a call.
+ * Opens the database and keys of a running service in this process. Provides functions that create
+ * data for which HTTP calls would take hours, and that capture the SQL of a call.
  */
 export async function openInsider(service: Service) {
   await using owned = new AsyncDisposableStack()
   const quiet = { info() {}, warn: console.warn, error: console.error }
-  // notifications are sent outside of transactions
+  // without DATABASE_NOTIFY, no statement is sent outside of transactions
   const config = readConfig({ DATA_DIR: service.dataDir, DATABASE_NOTIFY: 'false' })
   const { deps } = owned.use(await openDeps(config, quiet))
   const tenants = owned.use(openTenants(deps))
@@ -48,16 +48,16 @@ export async function openInsider(service: Service) {
     socketDir,
     /** Calls the API within this process. */
     fetch: (request: Request) => app.fetch(request),
-    /** The pool of the tables' owner, to whom no policy applies. */
+    /** The connection pool of the tables' owner, to whom row-level security does not apply. */
     owner,
 
-    /** Returns the tags of fingerprints, as the service looks them up. */
+    /** Returns the tags under which the service looks up these fingerprints. */
     async tagsOf(digests: Buffer[]): Promise<Buffer[]> {
       const keys = await deps.companyKeys.open(company_id)
       return digests.map(digest => tagOf(keys.lookup, 'sha256', digest))
     },
 
-    /** Creates people of the company, each with a session. */
+    /** Creates `count` people in the company, each with a session. */
     async addPeople(count: number): Promise<{ id: string; token: string }[]> {
       const created_at = new Date()
       const expires_at = new Date(created_at.getTime() + 3_600_000)
@@ -93,7 +93,10 @@ export async function openInsider(service: Service) {
       )
     },
 
-    /** Returns the statements of one API call, from its first `begin` to its last `commit`. */
+    /**
+     * Runs one API call and returns its SQL statements, from the first `begin` to the last
+     * `commit`.
+     */
     async statementsOf(call: { path: string; token?: string; body: object }): Promise<Captured[]> {
       const captured: Captured[] = []
       const { query } = pg.Client.prototype

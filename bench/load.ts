@@ -2,12 +2,15 @@ import { median, type Options, quantile } from './table.ts'
 
 export interface Load {
   perSecond: number
-  /** Of one piece of work. */
+  /** The 99th percentile of the time of one call of `work`, in milliseconds. */
   p99Ms: number
   done: number
 }
 
-/** `callers` at a time do `work` over and over for some seconds. */
+/**
+ * Lets `callers` callers call `work` again and again for some seconds. Each caller waits for its
+ * call before it makes the next one.
+ */
 export async function load(options: {
   callers: number
   seconds: number
@@ -36,8 +39,11 @@ export async function load(options: {
   }
 }
 
-/** Adds to the figures of a run what one piece of its work took of the server's core, in µs. */
-export async function weighed(
+/**
+ * Runs `run` and adds `micros` to its figures: the microseconds of processor time on the server's
+ * core for each call.
+ */
+export async function withCoreTime(
   coreSeconds: () => number,
   run: () => Promise<Load>
 ): Promise<{ perSecond: number; p99Ms: number; micros: number }> {
@@ -46,7 +52,10 @@ export async function weighed(
   return { perSecond, p99Ms, micros: ((coreSeconds() - before) * 1e6) / done }
 }
 
-/** What one piece of work took, which other work on the machine changes less than what got done in a second. */
+/**
+ * Returns a note with the microseconds of processor time for each call. Other work on the machine
+ * changes this figure less than the number of calls per second.
+ */
 export function microsNote(figures: {
   ours: { micros: number }
   peer: { micros: number }
@@ -55,7 +64,10 @@ export function microsNote(figures: {
   return `${Math.round(ours.micros)} µs of the server's core each, the peer ${Math.round(peer.micros)}`
 }
 
-/** Both in turns, after one turn of each that does not count; the medians of every figure. */
+/**
+ * Runs `ours` and `peer` alternately and returns the medians of their figures. The first run of
+ * each is a warm-up and does not count.
+ */
 export async function interleave<Figures extends Record<string, number>>(
   { runs, signal }: Options,
   ours: () => Promise<Figures>,
@@ -74,10 +86,10 @@ export async function interleave<Figures extends Record<string, number>>(
   return { ours: medians(all.ours), peer: medians(all.peer) }
 }
 
-/** `[{ a: 1 }, { a: 2 }, { a: 9 }]` → `{ a: 2 }` */
+/** Returns the median of each figure: `[{ a: 1 }, { a: 2 }, { a: 9 }]` → `{ a: 2 }` */
 export function medians<Figures extends Record<string, number>>(runs: Figures[]): Figures {
   const names = Object.keys(runs[0] ?? {})
-  // as: the same names, each with a number again
+  // as: the result has the same names as each run
   return Object.fromEntries(
     names.map(name => [name, median(runs.map(run => run[name] ?? Number.NaN))])
   ) as Figures

@@ -16,9 +16,10 @@ import { measure as verifications } from './verifications.ts'
 import { measure as weight } from './weight.ts'
 
 /**
- * Measures the product against a minimal program that does the same work: `npm run bench`, or a part with
- * `-- --only pages --runs 3`. `--quick` only shows in a few minutes whether it runs. Prints one table and
- * exits with 1 where a target is missed.
+ * The benchmarks. Each one measures the product against a minimal program that does the same work:
+ * `npm run bench`, or only some of them with `-- --only pages --runs 3`. `--quick` only shows
+ * within a few minutes whether the benchmarks work. Prints one table and exits with 1 if a target
+ * is missed.
  */
 const measures: Record<string, (options: Options) => Promise<Row[]>> = {
   weight,
@@ -48,7 +49,7 @@ if (unknown !== undefined) throw new Error(`--only takes ${Object.keys(measures)
 const runs = Number(values.runs)
 if (!Number.isInteger(runs) || runs < 1) throw new Error('--runs takes a number above 0')
 
-// stops everything that was started
+// aborted to stop everything that was started
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => stopping.abort(new Error(`stopped by ${signal}`)))
@@ -73,7 +74,7 @@ try {
 }
 if (rows.some(row => isMet(row) === false)) process.exitCode = 1
 
-/** Reports progress on the error stream, so that the output contains only the table. */
+/** Prints progress to the error stream, so that the standard output contains only the table. */
 function say(text: string): void {
   process.stderr.write(`${text}\n`)
 }

@@ -1,5 +1,5 @@
 import { Connection, requestText } from './connection.ts'
-import { interleave, load, microsNote, weighed } from './load.ts'
+import { interleave, load, microsNote, withCoreTime } from './load.ts'
 import { coreSecondsOf, memoryOf, startPeer, startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
@@ -7,8 +7,8 @@ const path = '/en/verify'
 const callers = 32
 
 /**
- * A cached page, compared with `node:http` that answers the same headers and brotli bytes without looking
- * at the request. Connections stay open on both sides.
+ * Measures a cached page. The peer is a `node:http` server that sends the same headers and brotli
+ * bytes without looking at the request. The connections to both stay open.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()
@@ -21,17 +21,17 @@ export async function measure(options: Options): Promise<Row[]> {
   })
   const page = await compressedPage(service.port, request)
   await using peer = await startPeer('page', page)
-  const { port } = await peer.ask<{ port: number }>({})
+  const { port } = await peer.request<{ port: number }>({})
   const [ours, its] = await Promise.all([open(service.port), open(port)])
 
   const seconds = options.quick ? 0.5 : 2
   const run = (connections: Connection[], pid: number | undefined) => async () => {
     const before = process.cpuUsage()
     const work = async (caller: number) => {
-      const answer = await connections[caller]?.ask(request)
+      const answer = await connections[caller]?.request(request)
       if (answer?.body.length !== page.body.length) throw new Error('another page was answered')
     }
-    const figures = await weighed(
+    const figures = await withCoreTime(
       () => coreSecondsOf(pid, service),
       () => load({ callers, seconds, signal: options.signal, work })
     )
@@ -63,10 +63,10 @@ function open(port: number): Promise<Connection[]> {
   return Promise.all(Array.from({ length: callers }, () => Connection.open(port)))
 }
 
-/** The page that the peer answers. */
+/** Returns the compressed page of the service, which the peer then serves as well. */
 async function compressedPage(port: number, request: string) {
   const connection = await Connection.open(port)
-  const { status, head, body } = await connection.ask(request)
+  const { status, head, body } = await connection.request(request)
   connection.close()
   if (status !== 200) throw new Error(`the page answered ${status}`)
   if (!/\r\ncontent-encoding: br/i.test(head)) throw new Error('the page came as it is')

@@ -6,15 +6,15 @@ import { host, type Insider, openInsider } from './insider.ts'
 import { startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
-/** Just below the limit of a body. */
+/** The size of a body in bytes, just below the limit. */
 const bytes = 255 * 1024
-/** The longest time that a call may block all others. */
+/** The longest time that one call may block all others, in milliseconds. */
 const aimMs = 50
 
 /**
- * The longest time that one call blocks the event loop. Every endpoint with a body gets the heaviest bodies
- * that reach its parser, in the real app in this process. The shortest of several runs counts, because the
- * machine has other work too.
+ * Measures the longest time for which one call blocks the event loop. Sends the heaviest bodies
+ * that reach the parser to every endpoint that takes a body. The app runs in this process. Of
+ * several runs the shortest time counts, because the machine has other work too.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   await using service = await startService()
@@ -42,7 +42,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
       signal.throwIfAborted()
       let least = Number.POSITIVE_INFINITY
       for (let run = 0; run < runs && least > worst.ms; run++) {
-        least = Math.min(least, await heldBy(() => call(text)))
+        least = Math.min(least, await longestBlockOf(() => call(text)))
       }
       if (least > worst.ms) Object.assign(worst, { ms: least, what: `${name}, ${what}` })
     }
@@ -61,10 +61,10 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
 }
 
 /**
- * Returns the longest time in milliseconds for which `call` blocked this thread, in processor time,
- * because other work of the machine delays it too.
+ * Returns the longest time for which `call` blocked this thread, in milliseconds of processor time.
+ * Elapsed time would include other work of the machine.
  */
-async function heldBy(call: () => Response | Promise<Response>): Promise<number> {
+async function longestBlockOf(call: () => Response | Promise<Response>): Promise<number> {
   let longest = 0
   let last = spentMs()
   let isOver = false

@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { onServerCore } from './cores.ts'
 
-/** Starts the product on the server's core in an empty folder, with limits that no load reaches. */
+/**
+ * Starts the product on the server's core in an empty folder. Its limits are too high for any
+ * benchmark to reach.
+ */
 export async function startService(settings: Record<string, string> = {}) {
   const plenty = '1000000000'
   const service = await makeServiceProcess({
@@ -20,14 +23,15 @@ export async function startService(settings: Record<string, string> = {}) {
     LIMIT_STREAMS_PER_PROCESS: plenty,
     LIMIT_CONNECTIONS_PER_PROCESS: plenty,
     LIMIT_CONNECTIONS_PER_ADDRESS: plenty,
-    // `BENCH_NODE_OPTIONS='--cpu-prof --cpu-prof-dir=.cache/profile'` shows where the time goes
+    // with `BENCH_NODE_OPTIONS='--cpu-prof --cpu-prof-dir=.cache/profile'` Node writes a profile of
+    // where the time goes
     NODE_OPTIONS: process.env.BENCH_NODE_OPTIONS ?? '',
     ...settings
   })
   await onServerCore(() => service.start())
   return {
     ...service,
-    /** Stops gracefully, because a profile is written at the end. */
+    /** Stops the service gracefully, so that Node can write a profile. */
     async [Symbol.asyncDispose]() {
       await service.stop()
       await service[Symbol.asyncDispose]()
@@ -39,25 +43,28 @@ export type Service = Awaited<ReturnType<typeof startService>>
 
 export interface Peer extends AsyncDisposable {
   pid: number
-  ask<Reply>(question: object): Promise<Reply>
+  request<Reply>(question: object): Promise<Reply>
 }
 
-/** Starts one of `peers/` on the server's core, in a process that always ends with this one. */
+/**
+ * Starts a program of the folder `peers` on the server's core. Its process always ends together
+ * with this one.
+ */
 export function startPeer(kind: string, setup: object): Promise<Peer> {
   return onServerCore(() => startHelper(kind, setup))
 }
 
-/** Starts a peer as `startPeer` does, but on the core of this process. */
+/** Starts a program of the folder `peers` on the core of this process. */
 export async function startHelper(kind: string, setup: object): Promise<Peer> {
   const child = fork(join(import.meta.dirname, 'peers/main.ts'), [kind], {
     serialization: 'advanced'
   })
-  // Ctrl-C reaches it too; its end ends everything that waits for it
+  // Ctrl-C ends this process as well; when it has ended, calls that wait for it fail
   const kill = () => child.kill('SIGKILL')
   process.once('SIGTERM', kill)
   const peer: Peer = {
     pid: child.pid ?? 0,
-    ask: question => ask(child, question),
+    request: question => request(child, question),
     async [Symbol.asyncDispose]() {
       process.off('SIGTERM', kill)
       if (child.exitCode !== null || child.signalCode !== null) return
@@ -67,7 +74,7 @@ export async function startHelper(kind: string, setup: object): Promise<Peer> {
     }
   }
   try {
-    await peer.ask(setup)
+    await peer.request(setup)
   } catch (error) {
     await peer[Symbol.asyncDispose]()
     throw error
@@ -75,7 +82,7 @@ export async function startHelper(kind: string, setup: object): Promise<Peer> {
   return peer
 }
 
-async function ask<Reply>(child: ChildProcess, question: object): Promise<Reply> {
+async function request<Reply>(child: ChildProcess, question: object): Promise<Reply> {
   const ended = new AbortController()
   child.send(question)
   const reply = await Promise.race([
@@ -89,7 +96,9 @@ async function ask<Reply>(child: ChildProcess, question: object): Promise<Reply>
   return result
 }
 
-/** Returns the processor seconds of a process and of the service's database so far. */
+/**
+ * Returns how many seconds of processor time a process and the service's database have used so far.
+ */
 export function coreSecondsOf(pid: number | undefined, { dataDir }: Service): number {
   const [postmaster = ''] = readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8').split('\n')
   const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
@@ -99,7 +108,7 @@ export function coreSecondsOf(pid: number | undefined, { dataDir }: Service): nu
 
 function cpuOf(pid: number | undefined): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // the second field is a name with any characters, which ends at the last bracket
+  // the second field is a process name with any characters, and it ends at the last bracket
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) / 100
 }

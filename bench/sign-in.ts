@@ -1,26 +1,27 @@
 import { type Client, signUpAt } from '../tests/helpers/client.ts'
 import { Connection, jsonOf, requestText } from './connection.ts'
 import { host } from './insider.ts'
-import { load, medians, weighed } from './load.ts'
+import { load, medians, withCoreTime } from './load.ts'
 import { coreSecondsOf, startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
 const callers = 16
 
 /**
- * One login is two calls: a challenge, and its signed response, which returns a session's token. Each
- * caller is a different person. The client signs with a ready P-256 key on its own core, because deriving
- * the key from a password is the browser's work.
+ * Measures logins. One login is two calls: one requests a challenge, the other sends the signed
+ * response and gets the session's token. Each caller is a different person. The client signs with a
+ * P-256 key on its own core. Deriving this key from a password is not measured, because browsers do
+ * that.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()
   const people: Client[] = []
-  // one after the other, because an overloaded service refuses strangers
+  // one after the other, because an overloaded service refuses sign-ups
   while (people.length < callers) people.push(await signUpAt(service.port, host))
   const connections = await Promise.all(people.map(() => Connection.open(service.port)))
 
   async function ask(caller: number, request: string): Promise<Record<string, string>> {
-    const answer = await connections[caller]?.insist(request)
+    const answer = await connections[caller]?.requestWithRetry(request)
     if (!answer) throw new Error('there are fewer connections than callers')
     return jsonOf(answer) as Record<string, string> // as: what the contract says of both calls
   }
@@ -39,7 +40,7 @@ export async function measure(options: Options): Promise<Row[]> {
   const runs: { perSecond: number; p99Ms: number; micros: number }[] = []
   for (let run = 0; run <= options.runs; run++) {
     const given = { callers, seconds, signal: options.signal, work }
-    const figures = await weighed(spent, () => load(given))
+    const figures = await withCoreTime(spent, () => load(given))
     if (run > 0) runs.push(figures)
   }
   for (const connection of connections) connection.close()

@@ -4,8 +4,9 @@ import { medians } from './load.ts'
 import type { Options, Row } from './table.ts'
 
 /**
- * The time from the command to the first `/readyz` 200 with the settings of a new installation. Cold: in an
- * empty folder, where the database is created and migrated. Warm: a second start.
+ * Measures the time from the command until `/readyz` answers 200, with the settings of a new
+ * installation. A cold start is in an empty folder, where the database is created and migrated. A
+ * warm start is the second start in the same folder.
  */
 export async function measure(options: Options): Promise<Row[]> {
   const runs: { cold: number; warm: number }[] = []

@@ -5,14 +5,16 @@ import { interleave } from './load.ts'
 import { memoryOf, type Peer, startHelper, startPeer, startService } from './processes.ts'
 import { type Options, quantile, type Row } from './table.ts'
 
-/** The default limit of streams per person. */
+/** The default limit of open streams for one person. */
 const streamsPerPerson = 5
 
 /**
- * One event for everybody at the same moment: one commit writes a request and its event for each person and
- * sends the notifications of as many deposits. The time runs from the commit to the arrival on each stream,
- * so ours includes reading the events from the database. The peer is `node:http`, which receives the same
- * events by POST and writes them to the streams. Memory is that of both processes with all streams open.
+ * Measures the delivery of one event to everybody at the same moment. One commit writes a request
+ * and its event for each person, and sends as many notifications as that many deposits would. The
+ * time runs from the commit to the arrival on each stream, so the product's time includes reading
+ * the events from the database. The peer is a `node:http` server that receives the same events by
+ * POST and writes them to its streams. The memory of both processes is measured with all streams
+ * open.
  */
 export async function measure(options: Options): Promise<Row[]> {
   const rows: Row[] = []
@@ -28,7 +30,7 @@ async function measureWith(count: number, options: Options): Promise<Row[]> {
   await using insider = await openInsider(service)
   const people = await insider.addPeople(count / streamsPerPerson)
   await using peer = await startPeer('streams', {})
-  const { port } = await peer.ask<{ port: number }>({})
+  const { port } = await peer.request<{ port: number }>({})
   const posting = await Connection.open(port)
 
   const streamsOf = (authorization: (person: { id: string; token: string }) => string) =>
@@ -69,9 +71,12 @@ async function measureWith(count: number, options: Options): Promise<Row[]> {
   ]
 }
 
-/** Sends one event on each stream. `tell` returns the moment of sending. */
+/**
+ * Waits until `count` events have arrived. `tell` sends them and returns the moment of sending.
+ * Returns the 99th percentile of the delivery time in milliseconds.
+ */
 async function burst(client: Peer, count: number, tell: () => Promise<number>) {
-  const heard = client.ask<number[]>({ events: count })
+  const heard = client.request<number[]>({ events: count })
   const told = await tell()
   const times = (await heard).map(at => at - told)
   return { p99Ms: quantile(times, 0.99) }
@@ -84,7 +89,7 @@ async function postEvents(connection: Connection, ids: string[]): Promise<number
   })
   const text = requestText('POST', '/', { host }, events)
   const told = now()
-  await connection.ask(text)
+  await connection.request(text)
   return told
 }
 

@@ -1,16 +1,22 @@
-/** One row of the report. Machines differ, so `peer` is measured in the same run as `ours`. */
+/**
+ * One row of the report. Machines differ, so the product (`ours`) and the minimal program (`peer`)
+ * are measured in the same run.
+ */
 export interface Row {
   what: string
   ours: number
-  /** The same work by a minimal program, measured in the same run. */
+  /** The figure of a minimal program that does the same work. */
   peer?: number
-  /** `/s`, `ms`, `MB`, `kB` or `s`. */
+  /** The unit of the figures: `/s`, `ms`, `MB`, `kB` or `s`. */
   unit: string
   aim?: Aim
   note?: string
 }
 
-/** The target of a row. `ratio`: at least this many times the peer; `ratioAtMost`: at most. */
+/**
+ * The target of a row. `ratio`: at least this many times the peer's figure. `ratioAtMost`: at most
+ * this many times. `atMost`: at most this figure.
+ */
 export interface Aim {
   ratio?: number
   ratioAtMost?: number
@@ -19,13 +25,13 @@ export interface Aim {
 }
 
 export interface Options {
-  /** How often ours and the peer take turns. The report shows medians. */
+  /** How often the product and the peer are measured, alternately. The report shows medians. */
   runs: number
-  /** Runs a small load, only to see whether it works. */
+  /** Whether to run only a small load that shows whether the benchmark works. */
   quick: boolean
-  /** Reports progress. */
+  /** Prints a line about the progress. */
   say(text: string): void
-  /** Aborted by Ctrl-C. Every part then stops what it has started. */
+  /** Aborted by Ctrl-C. Every benchmark then stops what it has started. */
   signal: AbortSignal
 }
 
@@ -33,7 +39,10 @@ export function median(values: number[]): number {
   return quantile(values, 0.5)
 }
 
-/** Returns a quantile of the values; the median of an even number is the mean of the middle two. */
+/**
+ * Returns the quantile of the values at `share` (0 to 1). The median of an even number of values is
+ * the mean of the middle two.
+ */
 export function quantile(values: number[], share: number): number {
   if (values.length === 0) return Number.NaN
   const sorted = values.toSorted((a, b) => a - b)
@@ -45,7 +54,7 @@ export function quantile(values: number[], share: number): number {
   return at(Math.ceil(sorted.length * share) - 1)
 }
 
-/** Returns whether a row meets its target, or undefined where it has none. */
+/** Returns whether a row meets its target, or undefined if it has no target. */
 export function isMet({ ours, peer, aim }: Row): boolean | undefined {
   if (!aim) return undefined
   const ratio = peer === undefined ? Number.NaN : ours / peer

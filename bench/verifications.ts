@@ -1,20 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import { Connection, jsonOf, requestText } from './connection.ts'
 import { host, type Insider, openInsider } from './insider.ts'
-import { interleave, type Load, load, microsNote, weighed } from './load.ts'
+import { interleave, type Load, load, microsNote, withCoreTime } from './load.ts'
 import { coreSecondsOf, startPeer, startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
 const callers = 16
-/** A single file, and the largest batch of a signed-out person. */
+/**
+ * The numbers of fingerprints in one call: a single one, and the most that a signed-out person may
+ * send.
+ */
 const batchSizes = [1, 20]
 const knownPerSize = 10_000
 
 /**
- * `POST /verify` without a session among many deposits, with half of the fingerprints known. The peer runs
- * the one statement of the call, prepared on bare `pg`, with the same role and policies, with ready tags,
- * without a transaction, and on one connection per caller. SQL fills in the deposits, the known ones with
- * the tags of the service's key.
+ * Measures `POST /verify` without a session among many deposits. Half of the fingerprints are
+ * known. The peer runs only the SQL statement of the call: prepared with `pg`, in the same role and
+ * with the same policies, without a transaction, on one connection per caller, and with tags
+ * computed in advance. The deposits are inserted with SQL. The known ones get tags made with the
+ * service's key.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()
@@ -51,13 +55,14 @@ export async function measure(options: Options): Promise<Row[]> {
       }
       let next = 0
       const work = async (caller: number) => {
-        await connections[caller]?.insist(requests[next++ % requests.length] ?? '')
+        await connections[caller]?.requestWithRetry(requests[next++ % requests.length] ?? '')
       }
       await requireKnown(connections[0], requests, batches, known)
       const figures = await interleave(
         options,
-        () => weighed(oursSpent, () => load({ callers, seconds, signal: options.signal, work })),
-        () => weighed(itsSpent, () => peer.ask<Load>(question))
+        () =>
+          withCoreTime(oursSpent, () => load({ callers, seconds, signal: options.signal, work })),
+        () => withCoreTime(itsSpent, () => peer.request<Load>(question))
       )
       const each = batchSize === 1 ? 'one at a time' : `${batchSize} at a time`
       rows.push({
@@ -85,7 +90,7 @@ function itemsOf(digests: Buffer[]) {
   return digests.map(digest => ({ sha256: digest.toString('hex') }))
 }
 
-/** Checks that a measured call finds what it should. */
+/** Throws unless a measured call finds exactly the known fingerprints. */
 async function requireKnown(
   connection: Connection | undefined,
   requests: string[],
@@ -94,9 +99,9 @@ async function requireKnown(
 ): Promise<void> {
   const all = new Set(known.map(digest => digest.toString('hex')))
   for (const [at, batch] of batches.slice(0, 20).entries()) {
-    const answer = await connection?.insist(requests[at] ?? '')
+    const answer = await connection?.requestWithRetry(requests[at] ?? '')
     if (!answer) throw new Error('there is no connection')
-    // as: what the contract says of the call
+    // as: the type of the response in the contract
     const { items } = jsonOf(answer) as { items: { verdict: string }[] }
     for (const [index, digest] of batch.entries()) {
       const expected = all.has(digest.toString('hex')) ? 'authentic' : 'not_found'
@@ -105,7 +110,10 @@ async function requireKnown(
   }
 }
 
-/** Inserts deposits with the columns that a look-up reads. Returns evenly chosen fingerprints of them. */
+/**
+ * Inserts deposits that have only the columns which a look-up reads. Returns the fingerprints of
+ * some of them, evenly chosen.
+ */
 async function fill(
   { owner, company_id, tagsOf }: Insider,
   from: number,
@@ -117,7 +125,7 @@ async function fill(
   const step = Math.floor((to - from) / known.length)
   const client = await owner.connect()
   try {
-    // columns that a look-up does not read are omitted, so constraints must be off
+    // deposits lack the columns that a look-up does not read, so constraints must be off
     await client.query('set session_replication_role = replica')
     await client.query('create temp table fill (seq bigint, id text, tag bytea, hash bytea)')
     const chunk = 100_000

@@ -8,7 +8,10 @@ import { type Build, readBuild } from '../src/server/site/astro-build.ts'
 import { createSite } from '../src/server/site/site.ts'
 import type { Row } from './table.ts'
 
-/** Budgets of the scripts that a page runs at once, in kB of brotli, by path below the locale. */
+/**
+ * The most kB of brotli-compressed scripts that a page may run at once, by the page's path below
+ * the locale.
+ */
 export const pageBudgets: Record<string, number> = {
   '': 20,
   '/docs': 20,
@@ -38,7 +41,7 @@ export const workerBudgets: Record<string, number> = {
 export const budgets = { css: 14, html: 13, fonts: 85 }
 
 export interface PageWeight {
-  /** In kB of brotli. */
+  /** The weight of the page's scripts in kB of brotli. */
   scripts: number
   html: number
   css: number
@@ -49,14 +52,14 @@ export interface PageWeight {
 export interface Scale {
   weigh(path: string): Promise<PageWeight>
   workers(): Record<string, number>
-  /** Fonts for Latin text in both families, which are already compressed. */
+  /** Returns the weight in kB of the fonts for Latin text. Font files are already compressed. */
   fonts(): number
-  /** Page paths below the locale. */
+  /** The paths of all pages below the locale. */
   pages: string[]
   close(): void
 }
 
-/** Weighs the pages of `dist` as a browser loads them. */
+/** Reads the build in `folder`. Returns functions that weigh its pages as a browser loads them. */
 export async function openScale(folder = 'dist'): Promise<Scale> {
   const build = await readBuild(folder)
   const server = await serveBuild(build)
@@ -102,7 +105,7 @@ export async function openScale(folder = 'dist'): Promise<Scale> {
   }
 }
 
-/** Compares the weight of each page and worker with its budget. */
+/** Measures the weight of each page and worker, and compares it with its budget. */
 export async function measure(): Promise<Row[]> {
   const scale = await openScale()
   const rows: Row[] = []
@@ -122,7 +125,7 @@ export async function measure(): Promise<Row[]> {
   return rows
 }
 
-/** Returns all files that scripts and islands of a page import before they run. */
+/** Returns all files that the scripts and islands of a page import statically. */
 function scriptsOf(build: Build, html: string): string[] {
   const roots = [...html.matchAll(/(?:src|component-url|renderer-url)="(\/[^"?]+\.js)/g)]
   const found = new Set<string>()
@@ -135,7 +138,7 @@ function scriptsOf(build: Build, html: string): string[] {
   return [...found]
 }
 
-/** Returns the static imports of a file. `import(…)` runs later. */
+/** Returns the static imports of a file. Leaves out `import(…)`, which loads later. */
 function importsOf(build: Build, path: string): string[] {
   const text = bodyOf(build, path).toString()
   const found = text.matchAll(/(?:\bfrom|\bimport)\s*["'](\.{1,2}\/[^"']+\.js)["']/g)
@@ -153,7 +156,7 @@ function kilobytes(bytes: Uint8Array): number {
   return brotliCompressSync(bytes, { params }).length / 1000
 }
 
-/** Serves the pages of a build for a company, without an API. */
+/** Serves the pages of a build for one company, without an API. */
 export async function serveBuild(build: Build): Promise<Server> {
   const config: DomainConfig = {
     id: '01978a5e-0000-7000-8000-000000000002',

@@ -1,18 +1,21 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** What only an event of a request has in it, and a tick has not. */
+/** Text that occurs once in each event about a request, and never in a tick. */
 const mark = Buffer.from('"created"')
 const headEnd = Buffer.from('\r\n\r\n')
 const openAtOnce = 16
 
-/** Holds streams open and answers, for a number of events, when each of them came, by `process.hrtime`. */
+/**
+ * Opens event streams. The returned function waits for a number of events and returns when each one
+ * arrived, in milliseconds of `process.hrtime`.
+ */
 export async function listen({ port, requests }: { port: number; requests: string[] }) {
   let arrivals: number[] = []
   let expected = Number.POSITIVE_INFINITY
   let reached = () => {}
 
-  function hear(chunk: Buffer): void {
+  function countEvents(chunk: Buffer): void {
     for (let at = chunk.indexOf(mark); at >= 0; at = chunk.indexOf(mark, at + mark.length)) {
       arrivals.push(Number(process.hrtime.bigint()) / 1e6)
       if (arrivals.length >= expected) reached()
@@ -29,7 +32,7 @@ export async function listen({ port, requests }: { port: number; requests: strin
       if (!head.subarray(0, 12).includes(' 200')) throw new Error(head.toString())
       if (head.includes(headEnd)) break
     }
-    socket.on('data', hear)
+    socket.on('data', countEvents)
   }
 
   const waiting = [...requests]

@@ -1,12 +1,14 @@
+import { flood } from './flood.ts'
 import { listen } from './listen.ts'
 import { servePage } from './page.ts'
-import { rush } from './rush.ts'
 import { replayStatements } from './statements.ts'
 import { serveStreams } from './streams.ts'
 
 /**
- * What the product is compared with: the barest thing that does the same; and the clients that are too
- * many for one process. The first message sets it up, every later one is a question; `startPeer` is the other end.
+ * A program that runs in a process of its own: a minimal program with which the product is
+ * compared, or a client that would disturb the measurement in the main process. The first message
+ * contains its setup, and each later message calls the returned function. `startPeer` starts it and
+ * sends the messages.
  */
 // biome-ignore lint/suspicious/noExplicitAny: both ends of the wire are ours
 type Peer = (setup: any) => Promise<(question: any) => Promise<unknown>>
@@ -14,7 +16,7 @@ type Peer = (setup: any) => Promise<(question: any) => Promise<unknown>>
 const peers: Record<string, Peer> = {
   listen,
   page: servePage,
-  rush,
+  flood,
   statements: replayStatements,
   streams: serveStreams
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** `node:http` that answers everything with the same headers and bytes. */
+/** Starts a `node:http` server that answers every request with the same headers and bytes. */
 export async function servePage(page: { headers: Record<string, string>; body: Uint8Array }) {
   const server = createServer((_request, response) => {
     response.writeHead(200, page.headers)

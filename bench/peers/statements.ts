@@ -9,14 +9,20 @@ import { load } from '../load.ts'
 interface Setup {
   socketDir: string
   callers: number
-  /** Set once per connection; without it the statements bring it themselves. */
+  /**
+   * The company that is set once for each connection. Undefined if the statements set it
+   * themselves.
+   */
   company?: string
 }
 
 interface Replay {
   seconds: number
   callers: number
-  /** The same call twice: what differs is made anew for each repetition. */
+  /**
+   * The statements of two equal calls. Values that differ between the two are created anew for each
+   * repetition.
+   */
   twice: [Captured[], Captured[]]
 }
 
@@ -24,7 +30,7 @@ interface LookUps {
   seconds: number
   callers: number
   statement: Captured
-  /** Sets of values for the one parameter that is an array, taken in turn. */
+  /** Values for the only array parameter. Each query uses the next one. */
   batches: Uint8Array[][]
 }
 
@@ -33,7 +39,10 @@ const deps = {
   random: (length: number) => new Uint8Array(randomBytes(length))
 }
 
-/** Statements on bare connections of the role that serves requests, one connection a caller. */
+/**
+ * Opens one database connection for each caller, in the role that serves requests. The returned
+ * function runs SQL statements on them for some seconds and returns the load figures.
+ */
 export async function replayStatements({ socketDir, callers, company }: Setup) {
   const clients = Array.from(
     { length: callers },
@@ -77,7 +86,10 @@ export async function replayStatements({ socketDir, callers, company }: Setup) {
 const recordId = /^[\w-]{22}$/
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** Makes the statements of one more call of the same kind, with ids of its own in every place where ids stood. */
+/**
+ * Returns a function that returns the statements of one more call. Replaces each id that differs
+ * between the two given calls with a new one, wherever it occurs.
+ */
 function repeater(first: Captured[], second: Captured[]): () => Captured[] {
   const isSame = first.every(({ text }, at) => text === second[at]?.text)
   if (!isSame || first.length !== second.length) {

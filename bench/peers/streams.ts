@@ -2,14 +2,17 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** `node:http` that holds event streams by person, and writes to them what is posted. */
+/**
+ * Starts a `node:http` server that keeps event streams open for people. It writes the events that
+ * it receives by POST to the streams of their people.
+ */
 export async function serveStreams(_setup: object) {
   const streams = new Map<string, ServerResponse[]>()
   const server = createServer(async (request, response) => {
     if (request.method === 'POST') {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk)
-      // as: what the bench posts
+      // as: the benchmark posts this type
       const events = JSON.parse(Buffer.concat(chunks).toString()) as [string, string][]
       for (const [person, text] of events) {
         for (const stream of streams.get(person) ?? []) stream.write(text)

@@ -13,11 +13,14 @@ import type { Remembered } from './depositors.ts'
 
 export interface Audit {
   figures: Record<string, number>
-  /** One sentence per fault. */
+  /** What is wrong, one sentence for each fault. */
   faults: string[]
 }
 
-/** Invariants of the database while nothing runs. Each statement returns the rows that violate it. */
+/**
+ * Rules that the database must satisfy when no job is running, by the sentence that reports a
+ * violation. Each statement returns the rows that violate its rule.
+ */
 const invariants: Record<string, string> = {
   'the demonstration is half made': `
     select id, demo from company where demo = 'seeding'`,
@@ -78,7 +81,7 @@ const invariants: Record<string, string> = {
       select company_id, group_id, kind, period_start, sum(used) as amount from user_usage group by 1, 2, 3, 4
     ) select company_id, kind, used, amount from usage full join own using (company_id, group_id, kind, period_start)
        where coalesce(used, 0) <> coalesce(amount, 0)`,
-  // the demonstration is dated back, and events that are older than anybody resumes from are forgotten
+  // the demonstration's events carry old dates, so the oldest of them are already deleted
   'the events of a company have a gap': `
     select h.company_id, h.event_seq, count(e.seq) from log_head h
       join company c on c.id = h.company_id left join event e on e.company_id = h.company_id
@@ -96,7 +99,10 @@ const invariants: Record<string, string> = {
       join request r on (r.company_id, r.id) = (d.company_id, d.request_id) where r.seq <> l.seq`
 }
 
-/** Compares the service with what the depositors remember, and its tables and files with each other. */
+/**
+ * Compares the service with what the depositors remember, and its tables with its files. Returns
+ * the faults and some figures.
+ */
 export async function audit(service: ServiceProcess, remembered: Remembered[]): Promise<Audit> {
   const pool = new pg.Pool(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
   try {
@@ -126,7 +132,7 @@ export async function audit(service: ServiceProcess, remembered: Remembered[]): 
   }
 }
 
-/** Waits for the jobs of the last start to finish uploads and the demonstration. */
+/** Waits until the service has settled all uploads and completed the demonstration. */
 async function waitForQuiet(pool: pg.Pool): Promise<void> {
   for (const until = Date.now() + 90_000; Date.now() < until; await sleep(50)) {
     const { rows } = await pool.query(
@@ -166,7 +172,10 @@ async function compareWithMemory(pool: pg.Pool, remembered: Remembered[]): Promi
   return faults
 }
 
-/** Checks that a demonstration is complete and each of its documents has its own time. */
+/**
+ * Returns the faults of the demonstration: documents that are missing, in the wrong order or not
+ * recorded at their own time.
+ */
 async function compareDemo(pool: pg.Pool): Promise<string[]> {
   const { rows: demos } = await pool.query('select from company where demo is not null')
   if (demos.length === 0) return []
@@ -222,13 +231,14 @@ async function compareFiles(pool: pg.Pool, documents: string) {
   const byPath = new Map(uploads.rows.map(row => [row.path, row]))
   let orphans = 0
   for (const path of await filesBelow(join(documents, 'staging'))) {
-    // a take-over adds its generation to the name
+    // after a take-over, the file name ends with the generation
     const [base = '', generation = '0'] = path.split('.')
     const upload = byPath.get(base)
     if (upload?.state === 'uploading') continue
-    // a kill came between the copy of a take-over and the removal of the file before
+    // the process was killed after it had copied a file for a take-over and before it deleted the
+    // old one
     if (upload && Number(generation) < upload.generation) orphans++
-    // or between the commit that ended the upload and the removal of its file
+    // or after the commit that ended the upload and before it deleted the file
     else if (['cancelled', 'failed', 'lapsed'].includes(upload?.ended ?? '')) orphans++
     else faults.push(`staged file ${path} belongs to a request that is ${upload?.ended}`)
   }
@@ -243,7 +253,10 @@ async function compareLeaves(pool: pg.Pool): Promise<string[]> {
   return wrong.length > 0 ? [`${wrong.length} leaves do not have the hash beside them`] : []
 }
 
-/** Reads the stored file of every acknowledged document. Returns the documents with wrong bytes. */
+/**
+ * Hashes the stored file of every acknowledged document. Returns a sentence for each document whose
+ * bytes are wrong.
+ */
 export async function rehash(service: ServiceProcess, remembered: Remembered[]): Promise<string[]> {
   const pool = new pg.Pool(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
   try {

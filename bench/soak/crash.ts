@@ -8,7 +8,7 @@ import { startDepositors } from './depositors.ts'
 export interface CrashReport {
   seed: number
   kills: number
-  /** Kills that included the database. */
+  /** How often the database was killed as well. */
   database_kills: number
   acknowledged: number
   abandoned: number
@@ -16,7 +16,7 @@ export interface CrashReport {
   first_start_ms: number
   restart_ms: { least: number; median: number; most: number }
   figures: Record<string, number>
-  /** Failures after which depositors tried again. */
+  /** Codes of the errors after which depositors tried again, with their counts. */
   codes: Record<string, number>
   /** Errors in the service's log with their counts. */
   logged: Record<string, number>
@@ -27,13 +27,17 @@ export interface CrashReport {
 const depositorCount = 16
 
 /**
- * C-01: people deposit while the service is killed at random moments and started again. Afterwards
- * every acknowledged document must be there once, with its bytes, its charge, its event and its leaf.
+ * Test C-01: people deposit documents while the service is killed at random moments and started
+ * again. Afterwards every acknowledged document must exist exactly once, with its bytes, charge,
+ * event and leaf.
  */
 export async function crash(options: {
   seed: number
   kills: number
-  /** A slower restart is a fault. Absent where other work makes times meaningless. */
+  /**
+   * The longest restart that is not a fault, in milliseconds. Without it no restart is too slow,
+   * for machines with other work.
+   */
   maxRestartMs?: number
   onKill?: (text: string) => void
 }): Promise<CrashReport> {
@@ -43,7 +47,7 @@ export async function crash(options: {
   const firstStart = await service.start()
   const crowd = await startDepositors({
     port: service.port,
-    // the second company has limits, so its charges are counted against them
+    // the second company has limits, so the audit can check what its deposits were charged
     hosts: Array.from({ length: depositorCount }, (_, n) =>
       n % 4 === 3 ? 'demo.localhost' : 'localhost'
     ),
@@ -86,7 +90,9 @@ export async function crash(options: {
   }
 }
 
-/** Kills the service, at times with its database, and starts it again. */
+/**
+ * Kills the service at random moments, sometimes together with its database, and starts it again.
+ */
 export async function killAtRandom(
   service: ServiceProcess,
   { random, kills, onKill }: { random: Random; kills: number; onKill: (text: string) => void }
@@ -117,7 +123,7 @@ function spread(values: number[]) {
   return { least: at(0), median: at(0.5), most: at(1) }
 }
 
-/** `{ 'api call failed: connect ENOENT': 3 }` */
+/** Returns the errors of a log with their counts: `{ 'api call failed: connect ENOENT': 3 }` */
 function errorsOf(log: string): Record<string, number> {
   const counts: Record<string, number> = {}
   for (const line of log.split('\n').filter(each => each.startsWith('{'))) {

@@ -5,17 +5,18 @@ import { fromProblem } from '../../src/contract/problems.ts'
 import { type Answer, type Client, signUpAt } from '../../tests/helpers/client.ts'
 import type { Random } from '../../tests/helpers/random.ts'
 
-/** A document as its depositor remembers it. The service must agree. */
+/** A document as its depositor remembers it. After the test, the service must have the same. */
 export interface Remembered {
   host: string
   request: string
-  /** Nothing where it came by `PUT /deposit`, which never says. */
+  /** Id of the upload. Undefined for `PUT /deposit`, whose response does not contain one. */
   upload?: string
   sha256: string
   size: number
   /**
-   * `acknowledged`: the last PATCH answered 204, so the service guarantees the deposit. `failed`: it was
-   * refused permanently, so there is none.
+   * What happened to the document. After `acknowledged`, the service must have the deposit: the
+   * last PATCH was answered with 204. After `failed` it must not: the document was refused
+   * permanently.
    */
   end: 'acknowledged' | 'abandoned' | 'cancelled' | 'failed'
 }
@@ -23,16 +24,22 @@ export interface Remembered {
 export interface Crowd {
   clients: Client[]
   remembered: Remembered[]
-  /** Error codes with their counts. */
+  /** Codes of the errors that occurred, with their counts. */
   codes: Record<string, number>
-  /** Stops after everybody has finished their current document. */
+  /** Waits until each person has finished their current document, then stops. */
   finish(): Promise<void>
 }
 
-/** Documents that several people deposit. They share one stored file. */
+/**
+ * The number of documents that several people deposit. The service stores one file for all deposits
+ * of the same bytes.
+ */
 const commonDocuments = 5
 
-/** Starts people who deposit one document after another and resume after every failure. */
+/**
+ * Starts people who deposit one document after another. After a failure each one continues where
+ * they were.
+ */
 export async function startDepositors(options: {
   port: number
   hosts: string[]
@@ -45,8 +52,11 @@ export async function startDepositors(options: {
   const common = Array.from({ length: commonDocuments }, () => random.bytes(sizeOf(random)))
   let finishing = false
 
-  /** Tries until the call is answered. Repeats it after every failure of the service. */
-  async function insist<T>(client: Client | undefined, work: () => Promise<T>): Promise<T> {
+  /**
+   * Calls `work` again and again until it succeeds, fails for good or the depositor's patience
+   * ends.
+   */
+  async function retry<T>(client: Client | undefined, work: () => Promise<T>): Promise<T> {
     const until = Date.now() + patienceSeconds * 1000
     for (;;) {
       try {
@@ -64,7 +74,7 @@ export async function startDepositors(options: {
   async function deposit(client: Client, mine: Random): Promise<Remembered> {
     const bytes = mine.chance(0.1) ? mine.pick(common) : mine.bytes(sizeOf(mine))
     const key = randomUUID()
-    const { request, upload } = await insist(client, () => client.reserve(bytes, key))
+    const { request, upload } = await retry(client, () => client.reserve(bytes, key))
     const document = {
       host: client.host,
       request: request.id,
@@ -74,10 +84,10 @@ export async function startDepositors(options: {
     }
     const whim = mine.integer(1, 40)
     const enough = whim <= 2 ? Math.floor(bytes.length / 2) : bytes.length
-    await insist(client, () => transfer(client, mine, upload, bytes.subarray(0, enough), bytes))
+    await retry(client, () => transfer(client, mine, upload, bytes.subarray(0, enough), bytes))
     if (enough === bytes.length) return { ...document, end: 'acknowledged' }
     if (whim === 1) return { ...document, end: 'abandoned' }
-    await insist(client, () => cancel(client, upload))
+    await retry(client, () => cancel(client, upload))
     return { ...document, end: 'cancelled' }
   }
 
@@ -85,10 +95,8 @@ export async function startDepositors(options: {
     while (!finishing) remembered.push(await deposit(client, mine))
   }
 
-  // a service that has just started may have more to do than it can
-  const clients = await Promise.all(
-    hosts.map(host => insist(undefined, () => signUpAt(port, host)))
-  )
+  // a service that has just started may be overloaded
+  const clients = await Promise.all(hosts.map(host => retry(undefined, () => signUpAt(port, host))))
   const work = clients.map(client => depositAll(client, random.fork()))
   const all = Promise.all(work)
   all.catch(() => undefined) // told by finish()
@@ -103,19 +111,19 @@ export async function startDepositors(options: {
   }
 }
 
-/** Failures after which a person tries again. */
+/** Codes of errors after which a person tries again. */
 const passing = [
   'offline',
   'unavailable',
   'unauthenticated',
   'internal',
   'idempotency_in_flight',
-  // the process before was killed while it wrote: asked again, the service says where it stands
+  // the previous process was killed while it wrote; a new request returns the current offset
   'upload_busy',
   'upload_offset'
 ]
 
-/** From where the server stands to the end of `part`, in one to four PATCHes. */
+/** Sends the bytes of `part` that the server does not have yet, in one to four PATCH requests. */
 async function transfer(
   client: Client,
   random: Random,
@@ -127,7 +135,8 @@ async function transfer(
   requireStatus(head, 200)
   let offset = Number(head.headers['upload-offset'])
   if (offset === whole.length) {
-    // every byte is there, and whether that was ever promised is not known: asked for again
+    // all bytes have arrived, but perhaps no response did, so an empty PATCH requests the
+    // acknowledgment
     const answer = await client.tus('PATCH', upload, { offset, body: new Uint8Array() })
     if (codeOf(answer) !== 'upload_state') requireStatus(answer, 204)
     return
@@ -147,7 +156,7 @@ async function cancel(client: Client, upload: string): Promise<void> {
 
 function requireStatus(answer: Answer, status: number): void {
   if (answer.status === status) return
-  // a HEAD has no body, and its failures are passing ones here
+  // a response to HEAD has no body with a code; here its 5xx errors are always temporary
   if (answer.body.length === 0 && answer.status >= 500) {
     throw new AppError('unavailable', `answered ${answer.status}`)
   }
@@ -167,7 +176,7 @@ function bodyOf(answer: Answer): unknown {
   }
 }
 
-/** Mostly small, at times up to 3 MB, at least one byte. */
+/** Returns a random size of at least one byte: mostly small, sometimes up to 3 MB. */
 function sizeOf(random: Random): number {
   const most = random.pick([16, 4000, 60_000, 60_000, 400_000, 3_000_000])
   return random.integer(1, most)

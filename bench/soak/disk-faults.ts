@@ -9,28 +9,38 @@ import { openDeps } from '../../src/server/open-deps.ts'
 import type { ServiceProcess } from '../../tests/helpers/service.ts'
 import { type Watch, watch } from './strace.ts'
 
-/** Settings of a service whose calls are counted: one thread for files, so the n-th of a kind is always the same. */
-export const countable = { DEMO: 'false', UV_THREADPOOL_SIZE: '1' }
+/**
+ * Settings of a service whose system calls are counted. A single thread accesses files, so that the
+ * order of the calls is always the same.
+ */
+export const countableSettings = { DEMO: 'false', UV_THREADPOOL_SIZE: '1' }
 
 const patienceMs = 60_000
 /**
- * How many documents a fault is tried with until it happens: a thread that strace has not caught yet may
- * make the call. Documents under which nothing happened are held to the same promises.
+ * How many documents are sent until a fault occurs. It may not occur at first, because a thread
+ * that strace does not trace yet may make the call. Documents without a fault are checked like all
+ * others.
  */
 export const maxTries = 3
 
 export interface Fault {
-  /** What it stands for. */
+  /** What the failing call was meant to do. */
   title: string
-  /** The call that fails, and which of them: `when` as strace has it. */
+  /**
+   * The name of the system call that fails. `when` tells which of these calls, in the syntax of
+   * strace.
+   */
   call: string
   when: number
   error: 'EIO' | 'ENOSPC' | 'EMFILE'
-  /** Only calls on this path count; it is known once there is an upload. */
+  /** Only calls on this path fail. Undefined for calls on any path. */
   path?: 'staged file' | 'staging folder' | 'write-ahead log'
 }
 
-/** Makes a call fail as `fault` says, of the upload with this id where there is one already. */
+/**
+ * Starts strace, which makes a system call fail as `fault` describes. If the fault concerns the
+ * staged file, `upload` is the id of its upload.
+ */
 export async function watchFault(
   service: ServiceProcess,
   fault: Fault,
@@ -53,7 +63,10 @@ export async function watchFault(
   ])
 }
 
-/** Of a document that the service promised the call may still be to come. */
+/**
+ * Waits up to ten seconds for the fault and returns whether it occurred. It may occur after the
+ * response, while the service records the deposit.
+ */
 export async function isHit(watching: Watch): Promise<boolean> {
   for (const until = Date.now() + 10_000; Date.now() < until; await sleep(20)) {
     if (watching.hasInjected()) return true
@@ -61,8 +74,10 @@ export async function isHit(watching: Watch): Promise<boolean> {
   return false
 }
 
-/** Tries until it succeeds, for a minute. */
-export async function patiently<T>(work: () => Promise<T>): Promise<T> {
+/**
+ * Calls `work` again and again until it succeeds, for at most a minute. Then throws its last error.
+ */
+export async function retryForAMinute<T>(work: () => Promise<T>): Promise<T> {
   for (const until = Date.now() + patienceMs; ; await sleep(100)) {
     try {
       return await work()
@@ -73,8 +88,8 @@ export async function patiently<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * What the job does an hour after the day in which orphans may still be somebody's; answers what it
- * finds wrong.
+ * Runs the job that checks files as if two days had passed, so that it deletes files without a row.
+ * Returns the faults that it finds.
  */
 export async function removeOrphans(service: ServiceProcess): Promise<string[]> {
   const faults: string[] = []
@@ -90,7 +105,7 @@ export async function removeOrphans(service: ServiceProcess): Promise<string[]> 
   return faults
 }
 
-/** The server and its children at this moment. */
+/** Returns the process ids of the database server and of its current child processes. */
 export function databaseProcesses({ dataDir }: ServiceProcess): number[] {
   const file = readFileSync(join(dataDir, 'pg/postmaster.pid'), 'utf8')
   const postmaster = Number(file.split('\n', 1)[0])

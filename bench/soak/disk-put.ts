@@ -9,29 +9,34 @@ import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/ser
 import { audit, rehash } from './audit.ts'
 import type { Remembered } from './depositors.ts'
 import {
-  countable,
+  countableSettings,
   type Fault,
   isHit,
   maxTries,
-  patiently,
   removeOrphans,
+  retryForAMinute,
   watchFault
 } from './disk-faults.ts'
 import type { Watch } from './strace.ts'
 
 interface PutFault extends Fault {
-  /** Before the file is there, or once half of it has been written. */
+  /**
+   * When the fault is switched on: before the file exists, or when half of its bytes are written.
+   */
   from: 'start' | 'halfway'
-  /** It falls before the service owes the deposit, so the caller hears of it. */
-  isTold: boolean
+  /**
+   * Whether the call fails before the service has promised the deposit, so that the sender gets an
+   * error.
+   */
+  isReported: boolean
 }
 
-/** Every call of a `PUT /deposit` that touches a disk, with what may become of it. */
+/** The system calls of `PUT /deposit` that touch a disk, each with an error that can occur. */
 export const putFaults: PutFault[] = [
   {
     title: 'making its folder on a full disk',
     from: 'start',
-    isTold: true,
+    isReported: true,
     call: 'mkdir',
     when: 1,
     error: 'ENOSPC'
@@ -39,7 +44,7 @@ export const putFaults: PutFault[] = [
   {
     title: 'opening the new file',
     from: 'start',
-    isTold: true,
+    isReported: true,
     call: 'openat',
     when: 1,
     error: 'EMFILE'
@@ -49,11 +54,11 @@ export const putFaults: PutFault[] = [
   ...inFile('opening it to flush', 'openat', 'EMFILE', true),
   ...inFile('flushing the file', 'fsync', 'EIO', true),
   ...inFile('flushing it on a full disk', 'fsync', 'ENOSPC', true),
-  { ...later('flushing its folder', 'fsync', 1, 'EIO'), path: 'staging folder', isTold: true },
+  { ...later('flushing its folder', 'fsync', 1, 'EIO'), path: 'staging folder', isReported: true },
   ...inFile('reading it back', 'read', 'EIO', false),
   ...inFile('moving it', 'rename', 'EIO', false),
-  later('making its place on a full disk', 'mkdir', 1, 'ENOSPC'),
-  later('flushing its place', 'fsync', 3, 'EIO'),
+  later('creating its final folder on a full disk', 'mkdir', 1, 'ENOSPC'),
+  later('flushing its final folder', 'fsync', 3, 'EIO'),
   { ...later('flushing the database’s log', 'fdatasync', 1, 'EIO'), path: 'write-ahead log' },
   {
     ...later('writing the database’s log', 'pwrite64', 1, 'ENOSPC'),
@@ -62,28 +67,34 @@ export const putFaults: PutFault[] = [
 ]
 
 function later(title: string, call: string, when: number, error: Fault['error']): PutFault {
-  return { title, from: 'halfway', isTold: false, call, when, error }
+  return { title, from: 'halfway', isReported: false, call, when, error }
 }
 
-function inFile(title: string, call: string, error: Fault['error'], isTold: boolean): PutFault[] {
-  return [{ ...later(title, call, 1, error), path: 'staged file', isTold }]
+function inFile(
+  title: string,
+  call: string,
+  error: Fault['error'],
+  isReported: boolean
+): PutFault[] {
+  return [{ ...later(title, call, 1, error), path: 'staged file', isReported }]
 }
 
-/** A file as its sender remembers it: what they sent, under which name, and what they heard. */
+/** A file as its sender remembers it. */
 interface Sent {
   name: string
   bytes: Uint8Array
-  /** Of the calls that were no success. */
+  /** The number of calls that failed. */
   failures: number
   request: ProcessedRequest
 }
 
 /**
- * C-04 for `PUT /deposit`: one call of it fails. The sender hears an error or a success, and sends the
- * file again with its key until it is on record. They are never told what else was begun: what stands
- * in their history under the file's name is held against what they heard.
+ * Test C-04 for `PUT /deposit`: one system call fails. The sender gets an error or a success, and
+ * repeats the call with the same key until the deposit is recorded. The sender never learns what
+ * the failed calls left behind. So the test looks up all requests for this file name in the history
+ * and compares them with the errors that the sender got.
  */
-export async function failPut(options: {
+export async function failDirectUploads(options: {
   seed: number
   rounds?: number
   faults?: readonly PutFault[]
@@ -91,10 +102,11 @@ export async function failPut(options: {
 }) {
   const { seed, rounds = 1, faults: tried = putFaults, onFault = () => undefined } = options
   const random = createRandom(seed)
-  await using service = await makeServiceProcess(countable)
+  await using service = await makeServiceProcess(countableSettings)
   await service.start()
   const ada = await signUpAt(service.port, 'localhost')
-  // the first one makes folders, whose calls would count
+  // sent without a fault, because the first upload also creates folders, whose calls would be
+  // counted
   const sent = [(await send(service, ada, random)).settled]
   const faults: string[] = []
   for (let round = 0; round < rounds; round++) {
@@ -103,8 +115,8 @@ export async function failPut(options: {
       for (let tries = 0; !last?.injected && tries < maxTries; tries++) {
         last = await send(service, ada, random, fault)
         sent.push(last.settled)
-        // one that is sent again would be taken for the next one
-        if (fault.isTold || fault.path === 'write-ahead log') await last.settled
+        // a repeated upload would be taken for that of the next file
+        if (fault.isReported || fault.path === 'write-ahead log') await last.settled
       }
       if (!last?.injected) faults.push(`the call was never made: ${fault.title}`)
       onFault(`PUT: ${fault.title} (${fault.error})`)
@@ -133,13 +145,16 @@ export async function failPut(options: {
   }
 }
 
-/** Sends one file under a fault. Answers when the fault is over; `settled` is the file once it is on record. */
+/**
+ * Sends one file while a fault is active. Returns when the fault is over. `settled` resolves when
+ * the deposit is recorded.
+ */
 async function send(service: ServiceProcess, ada: Client, random: Random, fault?: PutFault) {
   const bytes = random.bytes(random.integer(2, 70_000))
   const name = `${randomUUID()}.pdf`
   const key = randomUUID()
-  // the fault before may have stopped the database
-  await patiently(() => ada.call(listRequests, { limit: 1 }))
+  // the previous fault may have stopped the database
+  await retryForAMinute(() => ada.call(listRequests, { limit: 1 }))
   const known = stagedIn(service)
   let watching: Promise<Watch> | undefined
   if (fault?.from === 'start') {
@@ -148,7 +163,7 @@ async function send(service: ServiceProcess, ada: Client, random: Random, fault?
   }
   const halfway = async () => {
     if (fault?.from !== 'halfway') return
-    watching = watchFault(service, fault, await appearing(service, known))
+    watching = watchFault(service, fault, await waitForUpload(service, known))
     await watching
   }
   let failures = 0
@@ -160,7 +175,9 @@ async function send(service: ServiceProcess, ada: Client, random: Random, fault?
     failures++
     throw new Error(`PUT answered ${answer?.status}`)
   }
-  const settled = patiently(call).then((request): Sent => ({ name, bytes, failures, request }))
+  const settled = retryForAMinute(call).then(
+    (request): Sent => ({ name, bytes, failures, request })
+  )
   settled.catch(() => undefined) // told to whoever awaits it
   if (!fault) return { injected: true, settled }
   for (const until = Date.now() + 10_000; !watching && Date.now() < until; ) await sleep(5)
@@ -170,7 +187,10 @@ async function send(service: ServiceProcess, ada: Client, random: Random, fault?
   return { injected, settled }
 }
 
-/** What has come of a file, by its name, and whether that is what its sender was told. */
+/**
+ * Reads what became of a file from the history, by its name. Returns the documents, and the faults:
+ * differences from the responses that the sender got.
+ */
 async function historyOf(ada: Client, { name, bytes, failures, request }: Sent) {
   const sha256 = createHash('sha256').update(bytes).digest('hex')
   const found = await ada.call(listRequests, { q: name, limit: 200 })
@@ -202,8 +222,8 @@ function stagedIn(service: ServiceProcess): string[] {
   return readdirSync(join(service.documents, 'staging'), { recursive: true, encoding: 'utf8' })
 }
 
-/** The id of an upload whose file has just been made. */
-async function appearing(service: ServiceProcess, known: string[]): Promise<string> {
+/** Waits until a new staged file appears and returns the id of its upload. */
+async function waitForUpload(service: ServiceProcess, known: string[]): Promise<string> {
   for (const until = Date.now() + 10_000; Date.now() < until; await sleep(2)) {
     const path = stagedIn(service).find(each => each.includes('/') && !known.includes(each))
     if (path) return path.slice(path.indexOf('/') + 1)

@@ -11,13 +11,13 @@ import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/ser
 import { audit, rehash } from './audit.ts'
 import { type Remembered, startDepositors } from './depositors.ts'
 import {
-  countable,
+  countableSettings,
   databaseProcesses,
   type Fault,
   isHit,
   maxTries,
-  patiently,
   removeOrphans,
+  retryForAMinute,
   watchFault
 } from './disk-faults.ts'
 import { type Call, watch } from './strace.ts'
@@ -25,12 +25,13 @@ import { type Call, watch } from './strace.ts'
 const host = 'localhost'
 
 /**
- * C-03: what the service says of a document it says after the disk has it. The bytes, the file and its
- * name are flushed before the database commits, and the database has flushed before anybody is told.
+ * Test C-03: the service promises nothing before it is on disk. The bytes, the file and its folder
+ * entry must be flushed before the database commits. The database must have flushed its log before
+ * a response or an event is sent.
  */
-export async function order(options: { seed: number; deposits: number }) {
+export async function checkFlushOrder(options: { seed: number; deposits: number }) {
   const random = createRandom(options.seed)
-  await using service = await makeServiceProcess(countable)
+  await using service = await makeServiceProcess(countableSettings)
   await service.start()
   const ada = await signUpAt(service.port, host)
   const faults: string[] = []
@@ -53,13 +54,13 @@ export async function order(options: { seed: number; deposits: number }) {
     }
     stream.close()
     const calls = await watching.end()
-    faults.push(...disorderOf(calls, upload.slice('/uploads/'.length), request.id))
+    faults.push(...orderFaultsOf(calls, upload.slice('/uploads/'.length), request.id))
   }
   return { seed: options.seed, deposits: options.deposits, faults }
 }
 
-/** Sentences about what came too early or never. */
-function disorderOf(calls: Call[], upload: string, request: string): string[] {
+/** Returns a sentence for each promise that was sent too early or never. */
+function orderFaultsOf(calls: Call[], upload: string, request: string): string[] {
   const staged = new RegExp(`/staging/[^/>"]+/${upload}`)
   const isWrite = ({ name }: Call) => ['write', 'writev', 'pwrite64', 'pwritev'].includes(name)
   const isOn = (pattern: RegExp) => (call: Call) => pattern.test(call.text)
@@ -78,7 +79,7 @@ function disorderOf(calls: Call[], upload: string, request: string): string[] {
     ['the database flushes its log', toDisk('fdatasync', /\/pg_wal\//)]
   ]
   return [
-    ...gapsIn(
+    ...missingSteps(
       calls,
       bytes,
       [
@@ -88,7 +89,7 @@ function disorderOf(calls: Call[], upload: string, request: string): string[] {
       ],
       ['the last PATCH is answered', confirmed]
     ),
-    ...gapsIn(
+    ...missingSteps(
       calls,
       bytes,
       [
@@ -101,8 +102,11 @@ function disorderOf(calls: Call[], upload: string, request: string): string[] {
   ]
 }
 
-/** Steps that do not each begin after the end of the one before. */
-function gapsIn(
+/**
+ * Checks that all steps happened one after the other, before the promise was sent. Each step must
+ * begin after the end of the previous one. Returns a sentence if one did not.
+ */
+function missingSteps(
   calls: Call[],
   first: Call,
   steps: [what: string, matches: (call: Call) => boolean][],
@@ -118,7 +122,10 @@ function gapsIn(
   return []
 }
 
-/** Every call of a deposit that touches a disk or a descriptor, with what may become of it. */
+/**
+ * The system calls of a deposit that touch a disk or a file descriptor, each with an error that can
+ * occur.
+ */
 export const tusFaults: Fault[] = [
   { title: 'opening the new file', call: 'openat', when: 1, error: 'EMFILE', path: 'staged file' },
   { title: 'opening it to flush', call: 'openat', when: 2, error: 'EMFILE', path: 'staged file' },
@@ -149,8 +156,8 @@ export const tusFaults: Fault[] = [
     error: 'ENOSPC',
     path: 'staged file'
   },
-  { title: 'making its place on a full disk', call: 'mkdir', when: 2, error: 'ENOSPC' },
-  { title: 'flushing its place', call: 'fsync', when: 3, error: 'EIO' },
+  { title: 'creating its final folder on a full disk', call: 'mkdir', when: 2, error: 'ENOSPC' },
+  { title: 'flushing its final folder', call: 'fsync', when: 3, error: 'EIO' },
   { title: 'taking a connection', call: 'accept4', when: 1, error: 'EMFILE' },
   {
     title: 'flushing the database’s log',
@@ -169,10 +176,11 @@ export const tusFaults: Fault[] = [
 ]
 
 /**
- * C-04: one call of a deposit fails. The depositor hears an error or a success, comes back as a browser
- * does, and in the end there is the whole document or nothing of it.
+ * Test C-04: one system call of a deposit fails. The depositor gets an error or a success, and
+ * continues the upload as a browser does. At the end the service must have either the whole
+ * document or nothing of it.
  */
-export async function fail(options: {
+export async function failUploads(options: {
   seed: number
   rounds?: number
   faults?: readonly Fault[]
@@ -180,10 +188,11 @@ export async function fail(options: {
 }) {
   const { seed, rounds = 1, faults: tried = tusFaults, onFault = () => undefined } = options
   const random = createRandom(seed)
-  await using service = await makeServiceProcess(countable)
+  await using service = await makeServiceProcess(countableSettings)
   await service.start()
   const ada = await signUpAt(service.port, host)
-  // the first deposit makes folders, whose calls would count
+  // deposited without a fault, because the first upload also creates folders, whose calls would be
+  // counted
   const settled = [(await deposit(service, ada, random)).settled]
   const missed: string[] = []
   for (let round = 0; round < rounds; round++) {
@@ -217,24 +226,24 @@ export async function fail(options: {
 }
 
 /**
- * One document, with a fault under its bytes. Answers when the fault is over; `settled` is the document
- * at its end, which after a failed job is one lease later.
+ * Deposits one document while a fault is active. Returns when the fault is over. `settled` resolves
+ * to the document when its request has ended, which after a failed job takes ten seconds more.
  */
 async function deposit(service: ServiceProcess, ada: Client, random: Random, fault?: Fault) {
   const bytes = random.bytes(random.integer(2, 70_000))
   const key = randomUUID()
-  const { request, upload } = await patiently(() => ada.reserve(bytes, key))
+  const { request, upload } = await retryForAMinute(() => ada.reserve(bytes, key))
   const id = upload.slice('/uploads/'.length)
   const watching = fault && (await watchFault(service, fault, id))
   const first = await ada.tus('PATCH', upload, { offset: 0, body: bytes }).catch(() => undefined)
   const injected = watching && (await isHit(watching))
   await watching?.end()
-  const acknowledged = await bring(ada, upload, bytes, first?.status === 204)
+  const acknowledged = await resumeUpload(ada, upload, bytes, first?.status === 204)
   const settle = async (): Promise<Remembered> => {
-    const state = await patiently(() => endOf(ada, request.id))
+    const state = await retryForAMinute(() => endOf(ada, request.id))
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     const document = { host, request: request.id, upload: id, sha256, size: bytes.length }
-    // what is promised comes about in spite of it; a refusal is final
+    // an acknowledged document must be deposited in spite of the fault; a refused one must not
     return { ...document, end: acknowledged || state === 'done' ? 'acknowledged' : 'failed' }
   }
   return { told: first?.status ?? 'no answer', injected, settled: settle() }
@@ -246,10 +255,13 @@ async function endOf(ada: Client, id: string): Promise<string> {
   throw new AppError('unavailable', `the request is ${state}`)
 }
 
-/** From where the server stands to the end, as a browser goes on; answers whether it was promised. */
-async function bring(ada: Client, upload: string, bytes: Uint8Array, promised: boolean) {
+/**
+ * Sends the missing bytes of an upload, as a browser does after an error. Returns whether the
+ * service acknowledged all bytes.
+ */
+async function resumeUpload(ada: Client, upload: string, bytes: Uint8Array, promised: boolean) {
   if (promised) return true
-  return patiently(async () => {
+  return retryForAMinute(async () => {
     const head = await ada.tus('HEAD', upload)
     if (head.status !== 200) throw new AppError('unavailable', `HEAD answered ${head.status}`)
     const offset = Number(head.headers['upload-offset'])
@@ -262,8 +274,8 @@ async function bring(ada: Client, upload: string, bytes: Uint8Array, promised: b
 }
 
 /**
- * C-04: the disk of the documents is full for a while. People come back until there is room, and then
- * nothing is lost, doubled or half there.
+ * Test C-04: the disk of the documents is full for a while. People try again until there is room.
+ * Afterwards no document may be lost, duplicated or incomplete.
  */
 export async function fillDisk(options: { seed: number; megabytes: number }) {
   const { seed, megabytes } = options
@@ -279,7 +291,7 @@ export async function fillDisk(options: { seed: number; megabytes: number }) {
     random: createRandom(seed),
     patienceSeconds: 120
   })
-  // until each of them has met it
+  // until there were enough errors for each depositor to have had some
   for (const until = Date.now() + 300_000; (crowd.codes['internal'] ?? 0) < 40; await sleep(100)) {
     if (Date.now() > until) throw new Error('the disk did not become full')
   }

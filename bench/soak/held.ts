@@ -11,7 +11,7 @@ import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/ser
 import { audit, rehash } from './audit.ts'
 import { killAtRandom } from './crash.ts'
 import { type Remembered, startDepositors } from './depositors.ts'
-import { patiently, removeOrphans } from './disk-faults.ts'
+import { removeOrphans, retryForAMinute } from './disk-faults.ts'
 
 const host = 'localhost'
 const stuckCount = 8
@@ -19,11 +19,12 @@ const patienceMs = 120_000
 const root = join(import.meta.dirname, '../..')
 
 /**
- * C-01 with deposits that cannot be made: people deposit while the service is killed, and some documents
- * lie in a category whose name no record takes. Those must be held and reported, keep their bytes beyond
- * the day in which orphans are spared, delay nobody, and be recorded once the name is mended.
+ * Test C-01 with deposits that cannot be recorded. People deposit while the service is killed, and
+ * some documents are in a category with an invalid name. The service must hold and report these.
+ * Their bytes must survive the job that deletes unreferenced files, and they must delay nobody.
+ * Once the name is valid, they must be recorded.
  */
-export async function hold(options: {
+export async function holdDeposits(options: {
   seed: number
   kills: number
   onKill?: (text: string) => void
@@ -45,7 +46,7 @@ export async function hold(options: {
   for (let n = 0; n < stuckCount; n++) begun.push(await begin(ada, category, random))
   await nameCategory(service, category, 'a\nname')
   for (const { upload, bytes } of begun) {
-    await patiently(() => ada.tus('PATCH', upload, { offset: 0, body: bytes }))
+    await retryForAMinute(() => ada.tus('PATCH', upload, { offset: 0, body: bytes }))
   }
   const stuck = begun.map(({ document }) => document)
 
@@ -103,7 +104,7 @@ async function begin(ada: Client, category: string, random: Random) {
   return { upload, bytes, document }
 }
 
-/** Lets the pauses between attempts pass at once, until as many as are expected are held. */
+/** Ends the pauses between attempts early, until the expected number of deposits is held. */
 async function untilHeld(service: ServiceProcess): Promise<{ held: number }> {
   for (const until = Date.now() + patienceMs; ; await sleep(500)) {
     const [row] = await inDatabase(

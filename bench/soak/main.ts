@@ -1,23 +1,23 @@
 import { parseArgs } from 'node:util'
 import { crash } from './crash.ts'
-import { fail, fillDisk, order } from './disk.ts'
-import { failPut } from './disk-put.ts'
-import { hold } from './held.ts'
+import { checkFlushOrder, failUploads, fillDisk } from './disk.ts'
+import { failDirectUploads } from './disk-put.ts'
+import { holdDeposits } from './held.ts'
 import { whyNotWatched } from './strace.ts'
 import { runTests } from './tests.ts'
-import { wait } from './waiting.ts'
+import { measureWaitingCalls } from './waiting.ts'
 
 interface Options {
   seed: number
-  /** Which share of the full counts is wanted. */
+  /** The share of the full number of rounds that each test runs, such as 0.1. */
   scale: number
 }
 type Scenario = (options: Options) => Promise<{ faults: string[] }>
 
 /**
- * Long runs of what the tests try a few times, by their names in the catalogue:
- * `npm run soak -- --only C-01 --scale 0.1 --seed 7`. Prints the seed first and a JSON report last, and
- * ends with 1 when anything was wrong or could not be tried.
+ * The long tests, by the names of the rows in docs/security.md: `npm run soak -- --only C-01
+ * --scale 0.1 --seed 7`. The normal tests run the same with few rounds. Prints the seed first and a
+ * JSON report last. Exits with 1 if a test failed or could not run.
  */
 const scenarios: Record<string, Scenario> = {
   'A-02': runTests(['tests/unit/core/input/email.test.ts']),
@@ -27,20 +27,24 @@ const scenarios: Record<string, Scenario> = {
   'B-06': runTests(['tests/api/refusals.test.ts']),
   'C-01': ({ seed, scale }) =>
     crash({ seed, kills: countOf(1000, scale), maxRestartMs: 5000, onKill: say }),
-  'C-01 held': ({ seed, scale }) => hold({ seed, kills: countOf(40, scale), onKill: say }),
-  'C-03': watched(({ seed, scale }) => order({ seed, deposits: countOf(100, scale) })),
-  // 16 calls a round
-  'C-04': watched(({ seed, scale }) => fail({ seed, rounds: countOf(18, scale), onFault: say })),
-  // 14 calls a round
-  'C-04 PUT': watched(({ seed, scale }) =>
-    failPut({ seed, rounds: countOf(6, scale), onFault: say })
+  'C-01 held': ({ seed, scale }) => holdDeposits({ seed, kills: countOf(40, scale), onKill: say }),
+  'C-03': needingStrace(({ seed, scale }) =>
+    checkFlushOrder({ seed, deposits: countOf(100, scale) })
+  ),
+  // a round has 16 system calls
+  'C-04': needingStrace(({ seed, scale }) =>
+    failUploads({ seed, rounds: countOf(18, scale), onFault: say })
+  ),
+  // a round has 14 system calls
+  'C-04 PUT': needingStrace(({ seed, scale }) =>
+    failDirectUploads({ seed, rounds: countOf(6, scale), onFault: say })
   ),
   'C-04 full disk': ({ seed }) => fillDisk({ seed, megabytes: 64 }),
   'C-05': runTests(['tests/api/database-loss.test.ts']),
   'C-06': runTests(['tests/api/cuts.test.ts']),
   'C-07': runTests(['tests/api/stream-cuts.test.ts']),
   'C-10': runTests(['tests/api/upload-writers.test.ts']),
-  'C-10 waiting': ({ seed, scale }) => wait({ seed, seconds: countOf(10, scale) }),
+  'C-10 waiting': ({ seed, scale }) => measureWaitingCalls({ seed, seconds: countOf(10, scale) }),
   'D-01': runTests(['tests/api/usage.test.ts']),
   'D-02': runTests(['tests/api/quotas.test.ts']),
   'D-03': runTests(['tests/api/duplicates.test.ts']),
@@ -71,7 +75,7 @@ say(`seed ${options.seed}`)
 const report: Record<string, object> = {}
 for (const name of names) {
   say(name)
-  // one that breaks off is told, and the others run
+  // a test that throws is reported, and the other tests still run
   const result = await scenarios[name]?.(options).catch((error: unknown) => ({
     faults: [String(error)]
   }))
@@ -81,8 +85,11 @@ for (const name of names) {
 }
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
 
-/** What cannot be tried here is no success. */
-function watched(scenario: Scenario): Scenario {
+/**
+ * Returns a scenario that reports a fault if strace cannot run on this machine: a test that did not
+ * run must not count as passed.
+ */
+function needingStrace(scenario: Scenario): Scenario {
   return async given => {
     const reason = whyNotWatched()
     return reason ? { faults: [`not tried: ${reason}`] } : scenario(given)
@@ -93,7 +100,7 @@ function countOf(full: number, scale: number): number {
   return Math.max(1, Math.round(full * scale))
 }
 
-/** To the error stream, so that the report alone is on the other. */
+/** Prints to the error stream, so that the standard output contains only the report. */
 function say(text: string): void {
   process.stderr.write(`${text}\n`)
 }

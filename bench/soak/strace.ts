@@ -7,16 +7,19 @@ import { join } from 'node:path'
 export interface Call {
   name: string
   text: string
-  /** Places in the order of everything that was seen; equal where nothing came in between. */
+  /**
+   * Line numbers of the begin and the end of the call in the output of strace. Equal if no other
+   * call came in between.
+   */
   begun: number
   ended: number
-  /** The answer was made up. */
+  /** Whether strace returned an error instead of making the call. */
   injected: boolean
 }
 
 export type Watch = Awaited<ReturnType<typeof watch>>
 
-/** Why no system call can be watched on this machine; nothing where it can. */
+/** Returns why strace cannot trace processes on this machine, or undefined if it can. */
 export function whyNotWatched(): string | undefined {
   const tried = spawnSync('strace', ['-qq', '-o', '/dev/null', '-e', 'trace=none', 'true'])
   if (tried.error) return 'strace is not installed (Debian: apt-get install strace)'
@@ -24,7 +27,10 @@ export function whyNotWatched(): string | undefined {
   return undefined
 }
 
-/** Watches processes and all their threads, with more options of strace, until `end()`. */
+/**
+ * Traces processes and all their threads until `end()` is called. `options` are further options of
+ * strace.
+ */
 export async function watch(pids: number[], options: string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'vidimus-strace-'))
   const output = join(folder, 'calls')
@@ -36,9 +42,9 @@ export async function watch(pids: number[], options: string[]) {
   await attached(child, pids.length)
   const saw = () => callsIn(readFileSync(output, 'utf8'))
   return {
-    /** Whether a call has been made to fail. */
+    /** Returns whether a call was made to fail. */
     hasInjected: () => saw().some(call => call.injected),
-    /** Lets the processes go on alone; answers what they did, in the order of its end. */
+    /** Stops tracing. Returns the traced calls in the order of their end. */
     async end(): Promise<Call[]> {
       child.kill('SIGINT')
       await ended
@@ -49,7 +55,7 @@ export async function watch(pids: number[], options: string[]) {
   }
 }
 
-/** strace says of each process that it has it. */
+/** Resolves when strace has reported that it is attached to every process. */
 async function attached(child: ChildProcess, processes: number): Promise<void> {
   let said = ''
   await new Promise<void>((resolve, reject) => {
@@ -62,7 +68,7 @@ async function attached(child: ChildProcess, processes: number): Promise<void> {
   })
 }
 
-/** A call that others came in between of is told in two lines. */
+/** Parses the output of strace. A call during which other calls ended is on two lines there. */
 function callsIn(text: string): Call[] {
   const open = new Map<string, { text: string; begun: number }>()
   const calls: Call[] = []

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Runs test files at their long counts (`times()` in tests/helpers/counts.ts). */
+/**
+ * Returns a scenario that runs test files with their long counts (`times()` in
+ * tests/helpers/counts.ts).
+ */
 export function runTests(files: string[]) {
   return async ({ seed, scale }: { seed: number; scale: number }) => {
     const started = performance.now()
@@ -12,7 +15,7 @@ export function runTests(files: string[]) {
       [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--testTimeout=86400000', ...files],
       {
         cwd: root,
-        // the report alone is on the output
+        // the standard output must contain only the report
         stdio: ['ignore', 2, 2],
         env: { ...process.env, SOAK: String(scale), SEED: String(seed) }
       }

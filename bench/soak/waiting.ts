@@ -8,7 +8,10 @@ import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/ser
 
 const host = 'localhost'
 const ticksPerSecond = 100
-/** More than an idle service takes in so many seconds, and more memory than its own coming and going. */
+/**
+ * The most processor time (as a share of a core) and memory that waiting calls may cost. An idle
+ * service stays below both.
+ */
 const maxCpuShare = 0.25
 const maxGrownMb = 64
 
@@ -20,16 +23,16 @@ interface Cost {
 }
 
 /**
- * Measures what calls cost that wait for one upload: they announce bytes and never send one. Whoever is
- * refused comes back after the second that the answer names.
+ * Measures what calls cost that wait for one upload: they announce bytes and never send any. A
+ * refused caller calls again after one second.
  */
-export async function wait({ seed, seconds }: { seed: number; seconds: number }) {
+export async function measureWaitingCalls({ seed, seconds }: { seed: number; seconds: number }) {
   await using service = await makeServiceProcess({ DEMO: 'false' })
   await service.start()
   const ada = await signUpAt(service.port, host)
   const bytes = createRandom(seed).bytes(1_000_000)
   const { upload } = await ada.reserve(bytes, randomUUID())
-  // what a first call loads is no cost of waiting
+  // warm-up, because the first call also loads code
   await measure(service, ada, upload, 3, 3)
   const costs: Cost[] = []
   for (const waiting of [0, 10, 100]) {
@@ -39,7 +42,9 @@ export async function wait({ seed, seconds }: { seed: number; seconds: number })
     ...(cpuSeconds > seconds * maxCpuShare ? [`${waiting} took ${cpuSeconds} s of processor`] : []),
     ...(grownMb > maxGrownMb ? [`${waiting} took ${grownMb} MB of memory`] : [])
   ])
-  const { status } = await insist(() => ada.tus('PATCH', upload, { offset: 0, body: bytes }))
+  const { status } = await retryWhileBusy(() =>
+    ada.tus('PATCH', upload, { offset: 0, body: bytes })
+  )
   if (status !== 204) faults.push(`the upload that was waited for ended with ${status}`)
   return { seed, seconds, costs, faults }
 }
@@ -56,7 +61,7 @@ async function measure(
   const before = usageOf(service.pid())
   const callers = Array.from({ length: waiting }, async () => {
     while (!over.signal.aborted) {
-      const status = await hold(service.port, person, upload, over.signal)
+      const status = await openPatch(service.port, person, upload, over.signal)
       answers[status] = (answers[status] ?? 0) + 1
       await sleep(1000, undefined, { signal: over.signal }).catch(() => undefined)
     }
@@ -69,8 +74,16 @@ async function measure(
   return { waiting, cpuSeconds, grownMb: Math.round(after.mb - before.mb), answers }
 }
 
-/** A PATCH without its body; returns the status of the answer, or `open` where none came. */
-function hold(port: number, person: Client, path: string, signal: AbortSignal): Promise<string> {
+/**
+ * Sends the headers of a PATCH and no body. Returns the status of the response, or `open` if none
+ * came.
+ */
+function openPatch(
+  port: number,
+  person: Client,
+  path: string,
+  signal: AbortSignal
+): Promise<string> {
   return new Promise(resolve => {
     const outgoing = http.request({
       host: '127.0.0.1',
@@ -97,8 +110,11 @@ function hold(port: number, person: Client, path: string, signal: AbortSignal): 
   })
 }
 
-/** The calls that held have just left, and the service may not have seen it. */
-async function insist(call: () => ReturnType<Client['tus']>) {
+/**
+ * Repeats a call while the upload is busy. The earlier calls have just disconnected, and the
+ * service may not have noticed yet.
+ */
+async function retryWhileBusy(call: () => ReturnType<Client['tus']>) {
   for (let tries = 0; ; tries++) {
     const answer = await call()
     if (answer.status !== 409 || tries === 10) return answer

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { fail, order, tusFaults } from '../../bench/soak/disk.ts'
-import { failPut, putFaults } from '../../bench/soak/disk-put.ts'
+import { checkFlushOrder, failUploads, tusFaults } from '../../bench/soak/disk.ts'
+import { failDirectUploads, putFaults } from '../../bench/soak/disk-put.ts'
 import { whyNotWatched } from '../../bench/soak/strace.ts'
 import { seed } from '../helpers/counts.ts'
 
@@ -18,7 +18,7 @@ if (missing) process.stderr.write(`NOT TESTED, C-03 and C-04: ${missing}\n`)
 test.skipIf(missing)(
   `promises nothing that is not on the disk (SEED=${seed})`,
   async () => {
-    const { faults } = await order({ seed, deposits: 1 })
+    const { faults } = await checkFlushOrder({ seed, deposits: 1 })
     expect(faults).toEqual([])
   },
   60_000
@@ -31,7 +31,7 @@ test.skipIf(missing)(
   async () => {
     const some = tusFaults.filter(({ title }) => titles.includes(title))
     expect(some).toHaveLength(titles.length)
-    const { faults, deposits, acknowledged, failed } = await fail({ seed, faults: some })
+    const { faults, deposits, acknowledged, failed } = await failUploads({ seed, faults: some })
     expect(faults).toEqual([])
     expect(deposits).toBeGreaterThan(some.length)
     expect(acknowledged + failed).toBe(deposits)
@@ -47,12 +47,12 @@ test.skipIf(missing)(
   async () => {
     const some = putFaults.filter(({ title }) => titles.includes(title))
     expect(some).toHaveLength(titles.length)
-    const { faults, sent, acknowledged, failed } = await failPut({ seed, faults: some })
+    const { faults, sent, acknowledged, failed } = await failDirectUploads({ seed, faults: some })
     expect(faults).toEqual([])
     expect(sent).toBeGreaterThan(some.length)
     // whoever sends the file again has it on record in the end
     expect(acknowledged).toBe(sent)
     // the others fall after its last byte, and are made good while its sender waits for the record
-    expect(failed).toBeGreaterThanOrEqual(some.filter(({ isTold }) => isTold).length)
+    expect(failed).toBeGreaterThanOrEqual(some.filter(({ isReported }) => isReported).length)
   }
 )

@@ -5,25 +5,31 @@ import { constants, getPriority, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from '../connection.ts'
 
-export interface Rush {
+export interface Flood {
   port: number
-  /** A request for each connection, asked again and again; each run of `#` becomes random hex. */
+  /**
+   * The request of each connection, sent again and again. Each run of `#` in it is replaced with
+   * random hex digits.
+   */
   requests: string[]
-  /** So many copies are sent before an answer is read. */
+  /** The number of copies that are sent before a response is read. */
   pipelined?: number
-  /** Answers are never read. */
+  /** Whether the client never reads a response. */
   stalls?: boolean
-  /** A refused request is sent again at once, whatever `Retry-After` says. */
+  /** Whether the client sends a refused request again at once, in spite of `Retry-After`. */
   isPersistent?: boolean
 }
 
-/** A company in a hurry, until the first question; answers how many of its requests have been answered. */
-export async function rush({ port, requests, pipelined, stalls, isPersistent }: Rush) {
-  // the client that is timed shares a core with this one, and must not wait for it
+/**
+ * Floods the service with requests of one company. The returned function stops the flood and
+ * returns the number of answered requests.
+ */
+export async function flood({ port, requests, pipelined, stalls, isPersistent }: Flood) {
+  // the measured client runs on the same core as this process and must not wait for it
   setPriority(Math.min(getPriority() + 10, constants.priority.PRIORITY_LOW))
   const stopping = new AbortController()
   let done = 0
-  const act = pipelined ? pipeline : stalls ? stall : askOn
+  const act = pipelined ? pipeline : stalls ? stall : repeatRequest
   const all = requests.map(request => act(request))
   return async () => {
     stopping.abort()
@@ -31,15 +37,15 @@ export async function rush({ port, requests, pipelined, stalls, isPersistent }: 
     return { done }
   }
 
-  async function askOn(request: string): Promise<void> {
+  async function repeatRequest(request: string): Promise<void> {
     const connection = await Connection.open(port)
     while (!stopping.signal.aborted) {
       const digest = randomBytes(32).toString('hex')
       const text = request.replace(/#+/g, ({ length }) => digest.slice(0, length))
-      const answer = await Promise.race([connection.ask(text), stopped()])
+      const answer = await Promise.race([connection.request(text), stopped()])
       if (!answer) break
       if (answer.status < 300) done++
-      // as a client does that reads `Retry-After`
+      // like a client that obeys `Retry-After`
       else if (!isPersistent)
         await sleep(1000, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
@@ -57,7 +63,7 @@ export async function rush({ port, requests, pipelined, stalls, isPersistent }: 
       const answers = text.match(/HTTP\/1\.1 \d/g)?.length ?? 0
       done += answers
       left -= answers
-      // a status line may be cut in two
+      // a status line may be split between two chunks
       tail = text.slice(text.lastIndexOf('\n') + 1).slice(-9)
       if (left <= 0) send()
     })
