@@ -2,7 +2,10 @@ import type { Environment, LockRequest, PageLocation } from '../../src/stores/en
 
 type Handler = (request: Request) => Response | Promise<Response>
 
-/** What all tabs of one browser share: cookies, storage, channels and the clock. */
+/**
+ * Creates a simulated browser: cookies, storage, channels, locks and a clock that all its tabs
+ * share.
+ */
 export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
   const cookies = new Map<string, { value: string; attributes: string[] }>()
   const storage = new Map<string, string>()
@@ -18,7 +21,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
     else cookies.set(name, { value: pair.slice(name.length + 1), attributes })
   }
 
-  /** As the Web Locks API, but at once and not a moment later. */
+  /** Requests a lock like the Web Locks API, but calls back synchronously. */
   function requestLock(name: string, asked: LockRequest): () => void {
     const lock = locks.get(name) ?? { queue: [] }
     locks.set(name, lock)
@@ -41,7 +44,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
     }
   }
 
-  /** One tab, at `url`, whose API calls `handle` answers. */
+  /** Opens a tab at `url`. `handle` answers the tab's API calls. */
   function openTab(url: string, handle: Handler) {
     const place = placeOf(url)
     const wakes = new Set<() => void>()
@@ -142,7 +145,10 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
       wake() {
         for (const run of [...wakes]) run()
       },
-      /** Neither hears nor says anything until it is woken; its timers are those of the browser. */
+      /**
+       * Freezes the tab: it neither receives nor sends messages until `thaw()`. Its timers
+       * continue.
+       */
       freeze() {
         isFrozen = true
       },
@@ -152,7 +158,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
       show(visible: boolean) {
         isVisible = visible
       },
-      /** The page is left. */
+      /** Runs the listeners of `onHide`, as when the person leaves the page. */
       hide() {
         for (const run of [...hides]) run()
       },
@@ -169,11 +175,11 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
     timers,
     locks,
     now: () => time,
-    /** The device sleeps: time passes and no timer runs. */
+    /** Moves the clock on without running timers, as when the device sleeps. */
     sleep(ms: number): void {
       time += ms
     },
-    /** Moves the clock on and runs what falls due, in order. */
+    /** Moves the clock on and runs the timers that fall due, in order. */
     advance(ms: number): void {
       const end = time + ms
       for (;;) {
@@ -188,7 +194,7 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
   }
 }
 
-/** A token as the server makes them, less its signature. */
+/** Returns a token in the server's format with an invalid signature. */
 export function makeToken(claims: Record<string, unknown>): string {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   return `${encode({ alg: 'ES256', typ: 'JWT' })}.${encode(claims)}.${'s'.repeat(86)}`
