@@ -1,5 +1,6 @@
 // Read by astro-i18next through its own loader: it must be .ts, and import.meta is not available.
 import enAccount from './src/i18n/en/account.json'
+import enAdmin from './src/i18n/en/admin.json'
 import enCommon from './src/i18n/en/common.json'
 import enDeposit from './src/i18n/en/deposit.json'
 import enDescriptions from './src/i18n/en/descriptions.json'
@@ -18,6 +19,7 @@ import enSetup from './src/i18n/en/setup.json'
 import enShell from './src/i18n/en/shell.json'
 import enVerify from './src/i18n/en/verify.json'
 import frAccount from './src/i18n/fr/account.json'
+import frAdmin from './src/i18n/fr/admin.json'
 import frCommon from './src/i18n/fr/common.json'
 import frDeposit from './src/i18n/fr/deposit.json'
 import frDescriptions from './src/i18n/fr/descriptions.json'
@@ -39,6 +41,7 @@ import frVerify from './src/i18n/fr/verify.json'
 const resources = {
   en: {
     account: enAccount,
+    admin: enAdmin,
     common: enCommon,
     deposit: enDeposit,
     descriptions: enDescriptions,
@@ -59,6 +62,7 @@ const resources = {
   },
   fr: {
     account: frAccount,
+    admin: frAdmin,
     common: frCommon,
     deposit: frDeposit,
     descriptions: frDescriptions,

@@ -56,37 +56,25 @@ function fewerPasswords() {
   }
 }
 
-/** Writes `dist/build.json` for server/site/site.ts: the id and time of this build, its page routes with their guards, its words. */
+/** Writes `dist/build.json` for server/site/site.ts: the id and time of this build, its page routes, its words. */
 function buildRecord() {
-  let pages = {}
+  let routes = []
   return {
     name: 'vidimus-build-record',
     hooks: {
-      'astro:routes:resolved': async options => {
-        const routes = options.routes.filter(({ pattern }) => pattern.startsWith('/[locale]'))
-        const entries = routes.map(async ({ pattern, entrypoint }) => [
-          pattern,
-          await guardOf(entrypoint)
-        ])
-        pages = Object.fromEntries(await Promise.all(entries))
+      'astro:routes:resolved': options => {
+        const patterns = options.routes.map(({ pattern }) => pattern)
+        routes = patterns.filter(pattern => pattern.startsWith('/[locale]')).sort()
       },
       'astro:build:done': async ({ dir }) => {
         const dist = fileURLToPath(new URL('..', dir))
         const messages = { en: await wordsOf('en'), fr: await wordsOf('fr') }
         const id = await fingerprint(dist)
         const built = new Date().toISOString()
-        await writeFile(`${dist}/build.json`, JSON.stringify({ id, built, pages, messages }))
+        await writeFile(`${dist}/build.json`, JSON.stringify({ id, built, routes, messages }))
       }
     }
   }
-}
-
-/** The guard that a page gives to its layout; the server checks the name when it starts. */
-async function guardOf(entrypoint) {
-  const source = await readFile(new URL(entrypoint, import.meta.url), 'utf8')
-  const guard = /\sguard="([^"]*)"/.exec(source)?.[1]
-  if (guard === undefined) throw new Error(`${entrypoint} names no guard: write it as guard="…"`)
-  return guard
 }
 
 async function wordsOf(locale) {

@@ -70,6 +70,7 @@ export const may: Record<string, string[]> = {
     'src/islands/files'
   ],
   'src/islands/limits': [...shared, 'src/islands/kit'],
+  'src/islands/admin': [...shared, 'src/stores', 'src/islands/kit'],
   'src/components': ['src/core', 'src/i18n'],
   'src/shell/kit': ['src/i18n'],
   'src/shell/uploads': [...shared, 'src/stores/deposits', 'src/shell/kit'],
@@ -93,7 +94,8 @@ export const may: Record<string, string[]> = {
     'src/islands/me',
     'src/islands/verify',
     'src/islands/deposit',
-    'src/islands/history'
+    'src/islands/history',
+    'src/islands/admin'
   ],
   'src/server/db': ['src/core'],
   ...Object.fromEntries(
@@ -154,7 +156,7 @@ export const may: Record<string, string[]> = {
 /** The same for single files, because an element of the plugin is a folder. */
 const files = {
   'src/middleware.ts': ['src/core', 'src/contract', 'src/i18n'],
-  'src/env.d.ts': ['src/contract']
+  'src/env.d.ts': ['src/core', 'src/contract']
 }
 
 /**

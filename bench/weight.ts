@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { posix } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import type { DomainConfig } from '../src/contract/domains.ts'
+import { notFoundPage, pages, renderedPath } from '../src/core/pages/page-table.ts'
 import { localhostTheme } from '../src/server/domain/installation/localhost-theme.ts'
 import { type Build, readBuild } from '../src/server/site/astro-build.ts'
 import { createSite } from '../src/server/site/site.ts'
@@ -12,25 +13,12 @@ import type { Row } from './table.ts'
  * The most kB of brotli-compressed scripts that a page may run at once, by the page's path below
  * the locale.
  */
-export const pageBudgets: Record<string, number> = {
-  '': 20,
-  '/docs': 20,
-  '/docs/calls': 20,
-  '/docs/errors': 20,
-  '/nowhere': 20,
-  '/disabled': 20,
-  '/sign-in': 88,
-  '/sign-up': 88,
-  '/verify-account': 88,
-  '/activate-account': 88,
-  '/reset-password': 88,
-  '/confirm-email': 88,
-  '/verify': 90,
-  '/history': 90,
-  '/me': 90,
-  '/deposit': 92,
-  '/setup': 92
-}
+export const pageBudgets: Record<string, number> = Object.fromEntries(
+  [...Object.values(pages), { ...notFoundPage, path: '/nowhere' }].map(page => [
+    renderedPath(page).replace(/\/$/, ''),
+    page.scriptBudget
+  ])
+)
 export const workerBudgets: Record<string, number> = {
   kdf: 26,
   hash: 12,
@@ -54,8 +42,6 @@ export interface Scale {
   workers(): Record<string, number>
   /** Returns the weight in kB of the fonts for Latin text. Font files are already compressed. */
   fonts(): number
-  /** The paths of all pages below the locale. */
-  pages: string[]
   close(): void
 }
 
@@ -72,9 +58,6 @@ export async function openScale(folder = 'dist'): Promise<Scale> {
   }
   const sum = (paths: string[]) => paths.reduce((total, path) => total + weightOf(path), 0)
   return {
-    pages: build.routes
-      .map(route => route.replace('/[locale]', ''))
-      .filter(route => !route.startsWith('/[') && route !== '/404'),
     async weigh(path) {
       const answer = await fetch(`http://127.0.0.1:${port}/en${path}`, {
         headers: { connection: 'close' }

@@ -1,4 +1,5 @@
 import type { DomainConfig } from './contract/domains.ts'
+import type { Page } from './core/pages/page-table.ts'
 
 declare global {
   namespace App {
@@ -20,6 +21,7 @@ declare global {
       failPage: (cause: unknown) => void
       /** Set by `middleware.ts`. */
       tenant: DomainConfig
+      page: Page
       locale: 'en' | 'fr'
       themeCss: string
       /** Text of the script that runs before the first paint. */

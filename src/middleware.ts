@@ -2,15 +2,15 @@ import type { APIContext, MiddlewareHandler, MiddlewareNext } from 'astro'
 import { call } from './contract/call.ts'
 import { getDomainConfig } from './contract/domains.ts'
 import { pagePolicy, reportingEndpoints } from './core/http/csp.ts'
+import { pageOfRoute } from './core/pages/page-table.ts'
 import { themeCss } from './core/pages/theme-colors.ts'
 import { defaultLocale, isLocale } from './i18n/index.ts'
 // oxlint-disable-next-line boundaries/dependencies -- a text, which the rule cannot find
 import boot from './shell/boot.js?raw'
 
 /**
- * Sets the company from the host and the locale from the path, renders the page, and adds its
- * content security policy. `server/site/site.ts` caches the page, so it may depend only on host and
- * path.
+ * Host → tenant, route → row of the page table, path → locale, and the page's policy. The finished page goes to the cache of
+ * `server/site/site.ts`, so it may depend on nothing but host and path.
  */
 export const onRequest: MiddlewareHandler = async (context, next) => {
   try {
@@ -21,7 +21,7 @@ export const onRequest: MiddlewareHandler = async (context, next) => {
   }
 }
 
-async function render({ request, url, locals }: APIContext, next: MiddlewareNext) {
+async function render({ request, url, locals, routePattern }: APIContext, next: MiddlewareNext) {
   // No page may depend on who is signed in, and no page log may hold the token.
   request.headers.delete('cookie')
   locals.tenant = await call(
@@ -29,13 +29,14 @@ async function render({ request, url, locals }: APIContext, next: MiddlewareNext
     { domain: locals.host },
     { base: locals.apiOrigin, fetch: locals.api }
   )
+  locals.page = pageOfRoute(routePattern)
   const first = url.pathname.split('/')[1]
   locals.locale = isLocale(first) ? first : defaultLocale
   locals.themeCss = themeCss(locals.tenant.theme.colors)
   locals.boot = boot
 
   const response = await next()
-  const body = lowerScriptPriority(await response.text())
+  const body = scriptsBehindStyles(await response.text())
   const headers = new Headers(response.headers)
   const astroPolicy = headers.get('content-security-policy')
   if (astroPolicy) {
@@ -49,11 +50,8 @@ async function render({ request, url, locals }: APIContext, next: MiddlewareNext
   return new Response(body, { status: response.status, headers })
 }
 
-/**
- * Gives module scripts a low priority, so that styles load first. Module scripts run only after the
- * page is parsed. Changes the HTML, because Astro writes the elements of the scripts.
- */
-function lowerScriptPriority(page: string): string {
+/** Module scripts wait for the page anyway; Astro writes their elements itself. */
+function scriptsBehindStyles(page: string): string {
   const script = '<script type="module"'
   return page.replaceAll(`${script} src=`, `${script} fetchpriority="low" src=`)
 }

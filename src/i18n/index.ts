@@ -7,15 +7,12 @@ export const defaultLocale: Locale = 'en'
 
 export const localeNames: Record<Locale, string> = { en: 'English', fr: 'Français' }
 
-/** Sentences by name, nested as in the JSON files. */
+/** Nested sentences by name, as the JSON files hold them. */
 export interface Words {
   [key: string]: string | Words
 }
 
-/**
- * Returns the sentence for a key: `t('account.email')`, `t('setup.left', { count: 2 })`. Returns
- * the key itself where it is unknown.
- */
+/** `t('account.email')`, `t('setup.left', { count: 2 })`; returns the key itself where it is unknown. */
 export type T<Key extends string = WordKey> = (
   key: Key,
   values?: Record<string, string | number>
@@ -23,7 +20,7 @@ export type T<Key extends string = WordKey> = (
 
 const tags: Record<Locale, string> = { en: 'en-US', fr: 'fr-FR' }
 
-/** Returns the language tag of a locale: `fr` → `fr-FR` */
+/** `fr` → `fr-FR` */
 export function languageTag(locale: Locale): string {
   return tags[locale]
 }
@@ -32,7 +29,7 @@ export function isLocale(text: unknown): text is Locale {
   return locales.some(locale => locale === text)
 }
 
-/** Returns a path with the locale, which replaces the path's own: `fr`, `/verify` → `/fr/verify` */
+/** Adds the locale to a path, or replaces the one it has: `fr`, `/verify` → `/fr/verify` */
 export function localizedPath(locale: Locale, path: string): string {
   const [, first = '', ...rest] = path.split('/')
   const kept = isLocale(first) ? rest : [first, ...rest]
@@ -41,7 +38,7 @@ export function localizedPath(locale: Locale, path: string): string {
 
 /**
  * Returns the function that translates the words of an island or shell module. The syntax is that
- * of i18next: `{{name}}` stands for a value, and `count` chooses between `key_one` and `key_other`.
+ * of i18next: `{{name}}` is replaced, and `count` chooses between `key_one` and `key_other`.
  * Numbers are formatted for the locale.
  */
 export function translator(locale: Locale, words: Words): T<string> {

@@ -1,4 +1,5 @@
 import type account from './en/account.json'
+import type admin from './en/admin.json'
 import type common from './en/common.json'
 import type deposit from './en/deposit.json'
 import type descriptions from './en/descriptions.json'
@@ -20,6 +21,7 @@ import type verify from './en/verify.json'
 /** The English sentences of pages. A test checks that the other languages have the same keys. */
 interface Catalogue {
   account: typeof account
+  admin: typeof admin
   common: typeof common
   deposit: typeof deposit
   descriptions: typeof descriptions
@@ -42,8 +44,8 @@ interface Catalogue {
 export type Namespace = keyof Catalogue
 
 /**
- * Namespaces whose keys are not listed as types, because the API or the contract defines them.
- * Tests check that each key has a sentence.
+ * Namespaces whose keys are plain text of the API or the contract. Tests check that each key has a
+ * sentence.
  */
 type OpenNamespace = 'docs' | 'errors' | 'fields'
 

@@ -55,8 +55,10 @@ function whenIdle(run: () => Promise<void>): void {
 
 /** Loads the code of pages that most people never open. */
 function loadRarePages(): void {
-  const start = once(async () => (await import('./disabled.ts')).startDisabledPage())
+  const startDisabled = once(async () => (await import('./disabled.ts')).startDisabledPage())
+  const startAdmin = once(async () => (await import('./admin.ts')).startAdminPages())
   onPage(() => {
-    if (document.querySelector('[data-disabled]')) void start()
+    if (document.querySelector('[data-disabled]')) void startDisabled()
+    if (document.querySelector('[data-admin-page]')) void startAdmin()
   })
 }

@@ -1,26 +1,22 @@
 import { createRouter } from '@nanostores/router'
+import { type PageName, pages } from '../core/pages/page-table.ts'
 
-/** All pages. Astro's ClientRouter follows links, so this router does not. */
-const $route = createRouter(
-  {
-    home: [/^\/(en|fr)?$/, localeOf],
-    verify: page('verify'),
-    deposit: page('deposit'),
-    history: page('history'),
-    me: page('me'),
-    signIn: page('sign-in'),
-    signUp: page('sign-up'),
-    disabled: page('disabled'),
-    verifyAccount: page('verify-account'),
-    activateAccount: page('activate-account'),
-    resetPassword: page('reset-password'),
-    confirmEmail: page('confirm-email'),
-    docs: page('docs(?:/calls|/errors)?')
-  },
+type Pattern = [RegExp, (locale?: string, ...segments: string[]) => Record<string, string>]
+
+/**
+ * The page that is shown now, with the parameters of its address. Astro's ClientRouter follows links,
+ * so this router does not.
+ */
+export const $route = createRouter(
+  // as: the keys of the table
+  Object.fromEntries(
+    Object.entries(pages).map(([name, { path }]) => [name, patternOf(path)])
+  ) as Record<PageName, Pattern>,
   { links: false }
 )
 
-const returnable: string[] = ['home', 'verify', 'deposit', 'history', 'me', 'docs']
+// ClientRouter changes the address without an event that this router listens to
+if (typeof document !== 'undefined') document.addEventListener('astro:after-swap', followSwap)
 
 /**
  * Returns whether `redirect` may lead to this path after signing in: the path of an existing page
@@ -28,14 +24,31 @@ const returnable: string[] = ['home', 'verify', 'deposit', 'history', 'me', 'doc
  */
 export function isReturnable(path: string): boolean {
   const clean = path.replace(/(?<=.)\/$/, '')
-  return $route.routes.some(([name, pattern]) => returnable.includes(name) && pattern.test(clean))
+  return $route.routes.some(([name, pattern]) => {
+    return pages[name as PageName].isReturnable && pattern.test(clean) // as: its routes
+  })
 }
 
-/** Returns the pattern of a page's paths: `'verify'` → `/verify`, `/en/verify` and `/fr/verify` */
-function page(name: string): [RegExp, typeof localeOf] {
-  return [new RegExp(`^(?:/(en|fr))?/${name}$`), localeOf]
+/**
+ * Returns the pattern of a page's paths and the function that reads their parameters:
+ * `/admin/{company}` → `/admin/7`, `/en/admin/7` and `/fr/admin/7`
+ */
+function patternOf(path: string): Pattern {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const source = path.replaceAll(/\{\w+\}/g, '([^/]+)')
+  return [
+    path === '/' ? /^\/(en|fr)?$/ : new RegExp(`^(?:/(en|fr))?${source}$`),
+    (locale = '', ...segments) =>
+      Object.fromEntries([
+        ['locale', locale],
+        ...names.map((name, at) => [name, segments[at] ?? ''])
+      ])
+  ]
 }
 
-function localeOf(locale = ''): { locale: string } {
-  return { locale }
+function followSwap(): void {
+  const { state } = history
+  $route.open(location.href, true)
+  // ClientRouter needs its own state to go back
+  history.replaceState(state, '')
 }

@@ -318,6 +318,26 @@ test.each([
   expect(site.stats()).toMatchObject({ pages: 1 })
 })
 
+test('renders a page with parameters once for all of them, also for ids that nobody has', async () => {
+  const { get, site } = await startSite()
+  const company = '01978a5e-0000-7000-8000-000000000001'
+  const made = Array.from({ length: 40 }, (_, index) => `made-up-${index}`)
+  const garbage = ['%ZZ', '%00', '%2e%2e', '..%2f..', '%F0%9F%92%A9', '{company}', 'a'.repeat(4000)]
+  const bodies = new Set<string>()
+  for (const id of [company, ...made, ...garbage]) {
+    const page = await get(`/en/admin/${id}`)
+    expect(page.status, id).toBe(200)
+    bodies.add(await page.text())
+  }
+  expect(bodies.size).toBe(1)
+  expect([...bodies][0]).not.toContain(company)
+  expect(site.stats()).toMatchObject({ pages: 1, rendered: 1 })
+  // without its language it leads to the page of the very id
+  const bare = await get(`/admin/${company}?a=1`)
+  expect(bare.status).toBe(302)
+  expect(bare.headers.get('location')).toBe(`/en/admin/${company}?a=1`)
+})
+
 test('gives crawlers the status of an error and no page, and logs it', async () => {
   const { get, company, logged, site } = await startSite()
   const crawler = { 'user-agent': 'Mozilla/5.0 (compatible; bingbot/2.0)' }

@@ -40,14 +40,14 @@ export interface CallOptions {
   address?: string
 }
 
-/** A person with a session, who calls the API as a browser would. */
+/** A person with a session, calling as their browser would. */
 export interface TestPerson {
   id: string
   host: string
   email: string
   keys: TestKeys
   token: string
-  /** Id of the category that the default group allows. */
+  /** The category that the default group allows. */
   category: string
   call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
     endpoint: Endpoint<Input, Output>,
@@ -57,7 +57,7 @@ export interface TestPerson {
 }
 export type TestApp = Awaited<ReturnType<typeof makeApp>>
 
-/** Limits that no test reaches unintentionally. */
+/** Limits that no test meets by accident. */
 export const generousLimits: Settings['limits'] = {
   signInPerAddressMinute: 100_000,
   signUpPerAddressHour: 100_000,
@@ -78,26 +78,25 @@ export const generousLimits: Settings['limits'] = {
 const unlimited: Limits = { max_requests: null, max_requests_interval: null, max_storage: null }
 
 /**
- * Starts the whole API with a real database and a real folder. It has the companies
- * `acme.localhost` and `beta.localhost` and a clock that the test can move. It opens a port when a
- * test needs one.
+ * The whole API over a real database and a real folder: companies `acme.localhost` and
+ * `beta.localhost`, a clock that the test moves, and on demand a port of its own.
  */
 export async function makeApp(
   options: {
     limits?: Partial<Limits>
     settings?: Partial<Settings>
     trustedProxies?: string[]
-    /** Sends the mails. Without it, mails are collected in `letters`. */
+    /** Takes the mails; without it they are kept as `letters`. */
     mails?: MailSender
-    /** `false` leaves mails unsent until the test sends them. */
+    /** `false`: mails wait until the test sends them. */
     sendsMails?: false
-    /** Serves the pages. Without it, requests to page hosts are refused. */
+    /** Stands in for the pages; without it every page host is refused. */
     site?: ListenerOptions['site']
-    /** Returns how many milliseconds late the event loop reports to be. */
+    /** How late the event loop claims to be. */
     lagMs?: () => number
     slowest?: ListenerOptions['slowest']
     headMs?: ListenerOptions['headMs']
-    /** The most calls that may run at the same time. The product's defaults when absent. */
+    /** How many calls may be under way; without it the usual bounds. */
     inFlightLimits?: InFlightLimits
   } = {}
 ) {
@@ -172,7 +171,7 @@ export async function makeApp(
     return createCompany(deps, { name, domains: [domain], locale: 'en', limits })
   }
 
-  /** Passes a request to the app directly, without a socket. */
+  /** Hands a request to the app without a socket. */
   async function fetchApp(request: Request, address = '192.0.2.1'): Promise<Response> {
     return app.fetch(request, { remoteAddress: address })
   }
@@ -213,7 +212,7 @@ export async function makeApp(
     return { id, host, email, keys, token, category: category.id, call: asPerson }
   }
 
-  /** Starts another session of a person. Returns its token. */
+  /** One more session of somebody who has signed up; answers its token. */
   async function signIn(who: { host: string; email: string; keys: TestKeys }): Promise<string> {
     const { host, email, keys } = who
     const { challenge } = await callAt(host, getChallenge, { email })
@@ -222,8 +221,8 @@ export async function makeApp(
   }
 
   /**
-   * Sends a request to the real port, also for hosts `*.localhost` that do not resolve. For an
-   * event stream, returns the first piece of the body and closes the connection.
+   * A request over the real port; `*.localhost` need not resolve for that. Of an event stream the
+   * first piece is the answer, and the stream is left.
    */
   async function request(
     host: string,
@@ -281,7 +280,7 @@ export async function makeApp(
     return opened(await person.call(createDeposit, input, options))
   }
 
-  /** Sends one tus PATCH to the real port. */
+  /** One tus PATCH over the real port. */
   function patch(person: TestPerson, upload: string, bytes: Uint8Array, offset = 0) {
     return request(`api.${person.host}`, {
       method: 'PATCH',
@@ -297,7 +296,7 @@ export async function makeApp(
     })
   }
 
-  /** Deposits a file and waits until its request is `done` or `failed`. */
+  /** A whole deposit, until its request is `done`. */
   async function deposit(person: TestPerson, bytes: Uint8Array, name?: string) {
     const { request: reserved, upload } = await reserve(person, bytes, name)
     const answer = await patch(person, upload, bytes)
@@ -305,7 +304,7 @@ export async function makeApp(
     return until(person, reserved.id, ['done', 'failed'])
   }
 
-  /** Waits until a request has one of these states. Returns the request. */
+  /** Waits for a request to reach one of these states. */
   async function until(person: TestPerson, id: string, states: string[]) {
     const { getRequest } = await import('../../src/contract/requests.ts')
     for (let tries = 0; tries < 3000; tries++) {
@@ -316,9 +315,7 @@ export async function makeApp(
     throw new Error(`request ${id} did not become ${states.join(' or ')}`)
   }
 
-  /**
-   * Waits for the newest mail of a kind to an address. Returns the mail with the token of its link.
-   */
+  /** The newest mail of a kind to somebody, once it is sent, with the token of its link. */
   async function letterTo(
     email: string,
     kind: Letter['kind']

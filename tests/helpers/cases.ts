@@ -14,7 +14,7 @@ import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
 
 export type RouteName = keyof typeof endpoints | keyof typeof streams
 
-/** Whose thing an id names, from the caller's point of view. */
+/** What an id of a call names, seen from the caller. */
 export const idKinds = ['own', 'person', 'company', 'missing', 'malformed', 'empty'] as const
 export type IdKind = (typeof idKinds)[number]
 export type Thing =
@@ -28,67 +28,55 @@ export type Thing =
   | 'domain'
   | 'member'
 
-/**
- * Ids of each kind of thing: the caller's own, another person's, another company's, and three that
- * name nothing.
- */
+/** Ids of each thing: the caller's own, another person's, another company's, and three of nothing. */
 export type Things = Record<Thing, Record<IdKind, string>>
 
 export interface Row {
-  /** Returns the input of a valid call except for its ids, including optional fields. */
+  /** Everything a good call says apart from its ids, optional fields included. */
   input?: (app: TestApp, person: TestPerson) => Promise<object> | object
-  /** Input fields that contain an id, with the kind of thing. */
+  /** Fields that name a thing. */
   ids?: Record<string, Thing>
   headers?: (app: TestApp, person: TestPerson) => Record<string, string>
   body?: Uint8Array
-  /** Status of a successful answer. The endpoint's own status when absent. */
+  /** An answer of success; the endpoint's own status when absent. */
   status?: number
-  /** Error code for the id of another person's thing. `not_found` when absent. */
+  /** How an id of others is refused; `not_found` when absent. */
   refusal?: ErrorCode
-  /** Set where the input itself proves who calls: the error code for other callers. */
+  /** The input proves who calls, so everybody else is refused with this. */
   proves?: ErrorCode
-  /** Error code for a malformed id. `invalid_input` when absent. */
+  /** How an id out of form is refused; `invalid_input` when absent. */
   malformed?: ErrorCode
-  /** What a successful call ends or changes, so that each such call needs a new one. */
+  /** The call ends the session or changes the thing, so each good one gets its own. */
   spends?: 'session' | 'another session' | 'upload' | 'person'
-  /** Set where all people of the company may use a person's thing. */
+  /** Everybody of the company may use the thing that is the owner's own. */
   shared?: true
 }
 
-/**
- * A valid call for each route of a noun. The tests of isolation, bad input, tokens, fuzzing and
- * documentation make these calls.
- */
+/** A good call of each route of a noun. Isolation, bad input, tokens, fuzzing and documentation make it. */
 export type Rows = Partial<Record<RouteName, Row>>
 
-/**
- * A function that provokes each error code of a noun's routes, by route and code: `'createUser
- * email_taken'`.
- */
+/** How the refusals of a noun come about: `'createUser email_taken'`. */
 export type Refusals = Record<string, () => Promise<RawResponse>>
 
-/** What functions need to provoke error codes. */
+/** The world in which refusals come about. */
 export interface Stage {
   app: TestApp
-  /** A person of `acme.localhost` with administrator rights. */
+  /** A person of `acme.localhost`, who is an administrator. */
   ada: TestPerson
-  /**
-   * Calls a route as `ada`, unless `headers` has other credentials. Adds the route's own headers
-   * for an upload.
-   */
+  /** A call of ada's unless other headers are given; with the row's own for an upload. */
   ask(
     name: RouteName,
     input: Record<string, unknown>,
     headers?: Record<string, string>
   ): Promise<RawResponse>
-  /** Returns the input of a valid call. */
+  /** The input of a good call. */
   inputOf(name: RouteName): Promise<Record<string, unknown>>
 }
 
-/** The bytes of an upload that stays unfinished. */
+/** The bytes of an upload that no test has finished. */
 export const uploadBytes = Buffer.alloc(64, 'matrix')
 
-/** Returns one call as an HTTP request. Does not check `input`, which may be invalid. */
+/** One call as bytes on the wire, unchecked: `input` may be as wrong as a test likes. */
 export function requestOf(
   route: Endpoint | Stream,
   input: Record<string, unknown>,
@@ -134,7 +122,7 @@ export async function domainOf(owner: pg.Pool, host: string): Promise<string> {
   return found[0].id
 }
 
-/** Makes a call while another, unfinished call uses the same idempotency key. */
+/** Makes a call while another one, which does not end, holds its idempotency key. */
 export async function whileHeld(
   app: TestApp,
   actor: string,
@@ -157,7 +145,7 @@ export async function whileHeld(
   }
 }
 
-/** Makes a call while no group has requests left. */
+/** Runs while no group has requests left. */
 export async function withoutRequests(
   app: TestApp,
   call: () => Promise<RawResponse>

@@ -10,10 +10,7 @@ declare module 'vitest' {
   }
 }
 
-/**
- * Creates a new database with the current schema. `owner` bypasses row level security, so that
- * tests can check all rows.
- */
+/** A freshly migrated database of its own. `owner` sees every row, so tests can look behind `db`. */
 export async function makeDb() {
   const { socketDir, template } = inject('database')
   const name = `test_${randomUUID().replaceAll('-', '')}`
@@ -38,9 +35,7 @@ export interface Statement {
   values: unknown[]
 }
 
-/**
- * Returns the statements matching `wanted` that the product sends to its database while `run` runs.
- */
+/** What the product sends to its database while `run` runs, of the statements that match. */
 export async function statementsOf(
   db: Db,
   wanted: RegExp,

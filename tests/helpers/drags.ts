@@ -6,7 +6,7 @@ export interface Point {
   y: number
 }
 
-/** A simulated drag of files from a file manager over the window. */
+/** Files of the disk that are dragged over the window as a file manager does. */
 export interface Drag {
   over: (point: Point) => Promise<void>
   drop: (point: Point) => Promise<void>

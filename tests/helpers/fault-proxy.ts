@@ -1,14 +1,13 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** The point at which a connection breaks, counted in bytes of one direction. */
+/** Where a connection breaks, counted in bytes of one direction. */
 export interface Cut {
   side: 'request' | 'response'
-  /** Number of bytes that pass before the break. */
+  /** This many bytes pass; with 0 none do. */
   at: number
   /**
-   * `reset` and `close` break the connection on both ends. `silence` breaks it for the client only,
-   * like a lost network: the server waits for the bytes that it has not received, which
-   * `deliverLate()` sends.
+   * `reset` and `close` tell both ends. `silence` tells the client alone, as a lost network does: the
+   * server still waits, and what it was not sent is kept for `deliverLate()`.
    */
   how: 'reset' | 'close' | 'silence'
 }
@@ -20,10 +19,7 @@ interface Pair {
   server: Socket
 }
 
-/**
- * Starts a proxy that passes TCP connections on to a port of this machine and breaks the
- * connections for which `cutNext` was called.
- */
+/** Passes TCP connections on to a port of this machine and breaks those it is told to. */
 export async function startFaultProxy(target: number) {
   const planned: Cut[] = []
   const pairs = new Set<Pair>()
@@ -74,17 +70,17 @@ export async function startFaultProxy(target: number) {
   return {
     // as: a TCP server has such an address
     port: (proxy.address() as AddressInfo).port,
-    /** Breaks the next connection. A second call is for the connection after it. */
+    /** The next connection breaks there; called twice, the one after it too. */
     cutNext(cut: Cut) {
       planned.push(cut)
     },
-    /** Removes the breaks for connections that have not been made. */
+    /** Plans that met no connection are dropped. */
     forget() {
       planned.length = 0
     },
-    /** Returns the number of connections broken so far. */
+    /** Connections broken so far. */
     cuts: () => cuts,
-    /** Sends the server the bytes that it has not received because of `silence`. */
+    /** Bytes of silenced requests arrive after all. */
     deliverLate() {
       for (const { server, bytes } of withheld.splice(0)) {
         if (server.writable) server.write(bytes)

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Returns the path of the Firefox that scripts/setup.mjs has found, if any. */
+/** What scripts/setup.mjs found, if anything. */
 export function findFirefox(): string | undefined {
   const path = '.cache/firefox'
   return process.env.FIREFOX_PATH ?? (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
@@ -32,8 +32,8 @@ const patienceMs = 30_000
 type Tab = ReturnType<typeof makeTab>
 
 /**
- * Starts the Firefox of the Linux distribution and controls it through WebDriver BiDi. Playwright
- * cannot: it needs a patched Firefox, which has to be downloaded.
+ * The Firefox of the distribution, spoken to in WebDriver BiDi by itself: Playwright drives a Firefox
+ * of its own, which has to be downloaded, and asks the distribution's for commands that it does not have.
  */
 export async function startFirefox(path: string) {
   const profile = mkdtempSync(join(tmpdir(), 'vidimus-firefox-'))
@@ -50,7 +50,7 @@ export async function startFirefox(path: string) {
   })
 
   return {
-    /** Opens a tab with its own cookies and storage, or with those of the tab `beside`. */
+    /** A window of a person of their own, or of the same as `beside`. */
     async openTab(beside?: Tab) {
       const userContext =
         beside?.userContext ?? (await wire.send('browser.createUserContext')).userContext
@@ -79,7 +79,7 @@ function makeTab(wire: Wire, context: string, userContext: string) {
     sent.push(`${request.method} ${new URL(request.url).pathname}, ${request.bodySize} bytes`)
   })
 
-  /** Returns the first element with this role and name in the accessibility tree. */
+  /** The first of that role and name, as a screen reader is told of it. */
   function find(role: string, name: string): Promise<Node> {
     return locate(`${role} “${name}”`, { type: 'accessibility', value: { role, name } })
   }
@@ -91,7 +91,7 @@ function makeTab(wire: Wire, context: string, userContext: string) {
     })
   }
 
-  /** Calls a function in the page. Returns its result, which must be JSON. */
+  /** Calls a function in the page; what it answers is JSON. */
   async function evaluate(act: string, ...given: (string | Node)[]): Promise<unknown> {
     const answer = await wire.send('script.callFunction', {
       functionDeclaration: `async (...given) => JSON.stringify(await (${act})(...given) ?? null)`,
@@ -121,9 +121,9 @@ function makeTab(wire: Wire, context: string, userContext: string) {
 
   return {
     userContext,
-    /** Script errors and violations of the page's content security policy. */
+    /** Errors of scripts, and whatever the page's policy refused. */
     faults,
-    /** Requests of the page other than GET and OPTIONS. */
+    /** What left the page but questions. */
     sent,
     async goto(url: string): Promise<void> {
       await wire.send('browsingContext.navigate', { context, url, wait: 'complete' })
@@ -134,10 +134,7 @@ function makeTab(wire: Wire, context: string, userContext: string) {
     async see(role: string, name: string): Promise<void> {
       await find(role, name)
     },
-    /**
-     * Types into the field with this label. Finds it by label and not by role, because password
-     * fields have no role.
-     */
+    /** Into the field of that name, whatever its role: a password's has none. */
     async type(name: string, text: string): Promise<void> {
       await click(await locate(`field “${name}”`, { type: 'accessibility', value: { name } }))
       await this.press(...text)
@@ -149,13 +146,13 @@ function makeTab(wire: Wire, context: string, userContext: string) {
       ])
       await perform('key', strokes)
     },
-    /** Waits until the text of the page matches. */
+    /** Waits until the text of the page holds this. */
     async read(words: RegExp): Promise<void> {
       await until(String(words), async () =>
         words.test(String(await evaluate('() => document.body.innerText')))
       )
     },
-    /** Chooses a file in the page's file input. */
+    /** Gives the page a file, as its own dialog would. */
     async choose(file: string): Promise<void> {
       const { sharedId } = await locate('the file input', {
         type: 'css',
@@ -163,7 +160,7 @@ function makeTab(wire: Wire, context: string, userContext: string) {
       })
       await wire.send('input.setFiles', { context, element: { sharedId }, files: [resolve(file)] })
     },
-    /** Waits until the page has a matching address. */
+    /** Waits for an address. */
     async arrive(url: RegExp): Promise<void> {
       await until(String(url), async () => url.test(String(await evaluate('() => location.href'))))
     },
@@ -205,7 +202,7 @@ async function addressOf(child: ChildProcess): Promise<string> {
 
 type Wire = Awaited<ReturnType<typeof openWire>>
 
-/** The BiDi commands used here, with the parts of their results that are read. */
+/** The commands that are used, with what is used of their answers. */
 interface Commands {
   'session.new': object
   'session.subscribe': object
@@ -233,7 +230,7 @@ type Message =
   | { type: 'success'; id: number; result: never }
   | { type: 'error'; id: number; error: string; message: string }
 
-/** Opens a web socket that exchanges commands and events as JSON. */
+/** Commands and events as JSON over one socket. */
 async function openWire(address: string) {
   const socket = new WebSocket(`${address}/session`)
   const waiting = new Map<number, PromiseWithResolvers<never>>()

@@ -7,10 +7,7 @@ export interface HeavyBody {
   text: string
 }
 
-/**
- * Returns the path of a call of `endpoint` with its parameters filled in. `known` has values for
- * some of them.
- */
+/** The path of one call of `endpoint`, with its parameters filled in. */
 export function pathOf(endpoint: Endpoint, known: Record<string, unknown> = {}): string {
   const example = { ...exampleOf(endpoint), ...known }
   return pathParameters(endpoint.path).reduce(
@@ -32,7 +29,7 @@ interface Schema {
   properties?: Record<string, Schema>
 }
 
-/** Texts that take long to normalise, match or parse. Each is repeated up to the wanted size. */
+/** Texts that cost the most to normalise, to match and to parse; each is repeated to the wanted size. */
 const fillers = {
   marks: '\u0327\u0301',
   'marks that decompose': '\u0344\u0327',
@@ -44,10 +41,7 @@ const fillers = {
   attributes: ' a="" '
 }
 
-/**
- * Returns bodies of about `bytes` bytes that take as long to parse as the input schema of
- * `endpoint` allows.
- */
+/** Bodies of about `bytes` that are as heavy to parse as the input schema of `endpoint` lets them be. */
 export function heavyBodies(
   endpoint: Endpoint,
   known: Record<string, unknown>,
@@ -92,7 +86,7 @@ export function heavyBodies(
   return [...texts, ...arrays, ...lists, ...shapes(base, bytes)]
 }
 
-/** Returns an input that the schema of `endpoint` accepts. Throws where it finds none. */
+/** An input that the schema of `endpoint` takes; throws where none is found. */
 function exampleOf(endpoint: Endpoint): Record<string, unknown> {
   const schema = z.toJSONSchema(endpoint.input, { io: 'input', unrepresentable: 'any' }) as Schema // as: it is one
   const example = sampleOf(schema)

@@ -2,18 +2,15 @@ import http from 'node:http'
 import type { TestPerson } from './app.ts'
 
 export interface HeldPatch {
-  /** Sends more bytes of the body. */
+  /** Sends more of the body. */
   send(bytes: Uint8Array): void
   /** Breaks the connection. */
   leave(): void
-  /** Status and error code of the answer. The status is 0 where the connection broke first. */
+  /** The status and code of the answer; nothing where the connection broke. */
   answer: Promise<{ status: number; code: string | undefined; retryAfter: string | undefined }>
 }
 
-/**
- * Starts a PATCH whose body has `length` bytes, and sends only `first`. The test sends the other
- * bytes.
- */
+/** Begins a PATCH that announces `length` bytes and sends the first of them; the rest waits. */
 export function holdPatch(
   port: number,
   person: TestPerson,

@@ -1,17 +1,17 @@
 import { test as base, expect } from '@playwright/test'
 
 interface Journey {
-  /** Console lines that match are expected, because the test provokes them. */
+  /** What a test provokes: console lines that match are expected. */
   provoked: RegExp
   quietConsole: undefined
 }
 
-/** Matches the line that Chromium logs for a call that was refused or interrupted. */
+/** Chromium's own line about a call that was refused or cut off. */
 const refusedCall = /^Failed to load resource: /
 
 /**
- * Playwright's `test`, which also fails when any page of the test's own context logs an error or a
- * warning or throws an exception.
+ * Playwright's `test` whose pages must keep the console empty: an error, a warning or an exception of
+ * any page in the test's own context fails it.
  */
 export const test = base.extend<Journey>({
   provoked: [/(?!)/, { option: true }],

@@ -4,10 +4,7 @@ import type { TestPerson } from './app.ts'
 
 const prefix = 'open'
 
-/**
- * Adds unfinished uploads of one byte to the database. No call has made them, and no quota counts
- * them.
- */
+/** Gives a person so many open uploads of one byte, as rows that no call has made and no quota counts. */
 export async function openUploads(
   owner: pg.Pool,
   { id, category }: Pick<TestPerson, 'id' | 'category'>,
@@ -31,7 +28,7 @@ export async function openUploads(
   )
 }
 
-/** Deletes the uploads that `openUploads` has added. */
+/** Removes what `openUploads` has made. */
 export async function closeUploads(owner: pg.Pool, { id }: Pick<TestPerson, 'id'>): Promise<void> {
   await owner.query(
     `with gone as (

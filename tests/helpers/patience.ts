@@ -1,9 +1,6 @@
 import { vi } from 'vitest'
 
-/**
- * Replaces the default timeout of `vi.waitFor`. Its own is one second, which is too short on a busy
- * machine.
- */
+/** `vi.waitFor` gives up after a second by itself, which on a busy machine says nothing. */
 const { waitFor } = vi
 vi.waitFor = (check, options) =>
   waitFor(check, typeof options === 'number' ? options : { timeout: 20_000, ...options })

@@ -3,7 +3,7 @@ import { type ErrorCode, errorCodes } from '../../src/contract/errors.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH'
 
-/** Makes the browser receive an error of the API for a call, from now on. */
+/** From now on a call of the API is refused as the API itself would. */
 export async function refuse(
   page: Page,
   [method, path]: [Method, string],
@@ -18,7 +18,7 @@ export async function refuse(
   })
 }
 
-/** Makes the browser receive this answer for a call of the API, from now on. */
+/** From now on a call of the API is answered with this. */
 export async function answer(
   page: Page,
   [method, path]: [Method, string],
@@ -27,12 +27,12 @@ export async function answer(
   await stand(page, method, path, route => route.fulfill({ json, headers: cors(route) }))
 }
 
-/** Leaves a call of the API without an answer, from now on. */
+/** From now on a call of the API gets no answer. */
 export async function hold(page: Page, [method, path]: [Method, string]): Promise<void> {
   await stand(page, method, path, () => new Promise(() => {}))
 }
 
-/** Lets all calls reach the API again. */
+/** The API answers for itself again. */
 export async function release(page: Page): Promise<void> {
   await page.unrouteAll({ behavior: 'ignoreErrors' })
 }

@@ -187,7 +187,7 @@ const faults: Record<string, string> = {
   'src/pages/row.astro': `---\nimport '../islands/deposit/DepositRow.tsx'\n---`,
   'src/pages/server.astro': `---\nimport '../server/app.ts'\n---`,
   'src/middleware.ts': `import './stores/groups.ts'`,
-  'src/env.d.ts': `import type { root } from './core/merkle.ts'\nexport type Root = typeof root`,
+  'src/env.d.ts': `import type { words } from './i18n/words.ts'\nexport type Words = typeof words`,
   'src/server/db/fault.ts': `import type { group } from '../../contract/groups.ts'`,
   'src/server/domain/fault.ts': `import '../api/groups.ts'`,
   'src/server/domain/driver.ts': `import 'pg'`,

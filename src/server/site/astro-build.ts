@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { getMimeType } from 'hono/utils/mime'
 import * as z from 'zod/mini'
 import { guardNames, isGuardName } from '../../core/pages/page-guards.ts'
+import { type Page, pages as pageTable, routeOf } from '../../core/pages/page-table.ts'
 
 export type Locale = 'en' | 'fr'
 
@@ -20,8 +21,6 @@ export type Render = (
 export interface Build {
   id: string
   built: Date
-  /** Routes of the pages, such as `/[locale]/verify`. */
-  routes: string[]
   /** The translations of every namespace, by language. */
   messages: Record<Locale, Words>
   /** Static files by path: `/kdf-a1.json`, `/_astro/client.FVv06Hs5.js`. */
@@ -41,34 +40,52 @@ interface Words {
 const BuildRecord = z.object({
   id: z.string(),
   built: z.iso.datetime(),
-  // the name of the guard of each route
-  pages: z.record(z.string(), z.string()),
+  // the routes that have a page: `/[locale]/verify`
+  routes: z.array(z.string()),
   messages: z.object({ en: z.record(z.string(), z.any()), fr: z.record(z.string(), z.any()) })
 })
 
-/** Reads the folder `dist` and loads the page renderer. Throws if a page names an unknown guard. */
-export async function readBuild(folder: string): Promise<Build> {
+/**
+ * Reads the folder `dist` and loads the page renderer. Throws if the table of pages names an unknown
+ * guard or does not list exactly the pages of the build.
+ */
+export async function readBuild(
+  folder: string,
+  table: Record<string, Page> = pageTable
+): Promise<Build> {
   const read = BuildRecord.safeParse(JSON.parse(await readRecord(folder)))
   if (!read.success) {
     throw new Error(`The pages in ${folder} were built by another version: run npm run build`)
   }
-  const { pages, ...record } = read.data
-  refuseUnknownGuards(pages)
+  const { routes, ...record } = read.data
+  checkPages(routes, Object.values(table))
   const entry = pathToFileURL(resolve(folder, 'server', 'entry.mjs')).href
   const { handler } = (await import(entry)) as { handler: Render } // as: Astro's adapter wrote it
   const built = new Date(record.built)
-  const routes = Object.keys(pages)
   const files = await readFiles(join(folder, 'client'))
-  return { ...record, built, routes, files, render: handler }
+  return { ...record, built, files, render: handler }
 }
 
-/** Throws if a page names an unknown guard, because everybody could open this page. */
-function refuseUnknownGuards(pages: Record<string, string>): void {
-  const faults = Object.entries(pages)
-    .filter(([, guard]) => !isGuardName(guard))
-    .map(([route, guard]) => `${route} names "${guard}"`)
+/**
+ * Throws if a page names an unknown guard, because everybody could open this page, or if the table
+ * has no row for a page of the build, or a row without a page.
+ */
+function checkPages(routes: string[], table: Page[]): void {
+  const unknown = table
+    .filter(({ guard }) => !isGuardName(guard))
+    .map(({ path, guard }) => `${path} names "${guard}"`)
+  if (unknown.length > 0) {
+    throw new Error(`Unknown guard: ${unknown.join(', ')}. There are: ${guardNames.join(', ')}.`)
+  }
+  const listed = table.map(routeOf)
+  const faults = [
+    ...routes.filter(route => !listed.includes(route)).map(route => `${route} has no row`),
+    ...listed.filter(route => !routes.includes(route)).map(route => `${route} has no page`)
+  ]
   if (faults.length === 0) return
-  throw new Error(`Unknown guard: ${faults.join(', ')}. There are: ${guardNames.join(', ')}.`)
+  throw new Error(
+    `core/pages/page-table.ts differs from the built pages: ${faults.join(', ')}. Where src holds both, npm run build helps.`
+  )
 }
 
 async function readRecord(folder: string): Promise<string> {

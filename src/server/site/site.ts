@@ -3,6 +3,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import type { DomainConfig } from '../../contract/domains.ts'
 import { hsts, workerPolicy } from '../../core/http/csp.ts'
+import { findPage, notFoundPage, renderedPath } from '../../core/pages/page-table.ts'
 import type { Build, BuiltFile, Locale } from './astro-build.ts'
 import { type CompressedBody, compressBody, sendCompressed } from './compression.ts'
 import { limitConcurrency } from './concurrency-limit.ts'
@@ -56,7 +57,6 @@ export function createSite(options: SiteOptions): Site {
   const limited = limitConcurrency({ atOnce: 2, waiting: 100 })
   const files = new Map<string, Promise<CompressedBody>>()
   const security = securityHeaders(options.scheme)
-  const known = new Set(build.routes.map(route => route.replace('/[locale]', '') || '/'))
   const messages = { en: dictionary('en'), fr: dictionary('fr') }
 
   return { handle, stats: () => cache.stats() }
@@ -181,14 +181,15 @@ export function createSite(options: SiteOptions): Site {
     const locale = prefix ?? detectLocale(request.headers, path)
     const local = prefix ? `/${rest.join('/')}` : path
     const vary = prefix ? 'Accept-Encoding' : 'Accept-Encoding, Cookie, Accept-Language'
+    const page = findPage(local) ?? notFoundPage
     // the home page has the address `/`; every other page has one address for each language
-    if (!prefix && local !== '/' && known.has(local)) {
+    if (!prefix && local !== '/' && page !== notFoundPage) {
       const location = `/${locale}${local}${query}`
       response.writeHead(302, { ...security, 'cache-control': 'no-cache', vary, location }).end()
       return
     }
-    const isKnown = known.has(local)
-    const address = isKnown ? `/${locale}${local === '/' ? '' : local}` : `/${locale}/404`
+    const isKnown = page !== notFoundPage
+    const address = `/${locale}${renderedPath(page)}`.replace(/\/$/, '')
     try {
       const owner = await options.resolve(host)
       if (!owner) return plain(response, 421, 'Misdirected Request')
@@ -197,10 +198,10 @@ export function createSite(options: SiteOptions): Site {
         response.writeHead(404, { ...security, 'cache-control': 'no-cache', vary }).end()
         return
       }
-      const page = await cache.get(`${host} ${address}`, versionOf(owner), () =>
+      const kept = await cache.get(`${host} ${address}`, versionOf(owner), () =>
         limited(owner.config.id, () => render(host, address, isKnown ? 200 : 404))
       )
-      sendCompressed(request, response, page.status, { ...page.headers, vary }, page.body)
+      sendCompressed(request, response, kept.status, { ...kept.headers, vary }, kept.body)
     } catch (cause) {
       fail(request, response, locale, { host, path: address, cause })
     }

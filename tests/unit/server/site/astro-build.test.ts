@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { isGuardName } from '../../../../src/core/pages/page-guards.ts'
+import { type Page, pages, routeOf } from '../../../../src/core/pages/page-table.ts'
 import { readBuild } from '../../../../src/server/site/astro-build.ts'
 
 const folders: string[] = []
@@ -11,19 +11,27 @@ afterEach(async () => {
 })
 
 test('refuses at start the page whose guard nobody knows', async () => {
-  const folder = await write({ '/[locale]/me': 'signed-in', '/[locale]/admin': 'admins' })
-  await expect(readBuild(folder)).rejects.toThrow(
-    'Unknown guard: /[locale]/admin names "admins". There are: none, signed-in, signed-out, admin, operator.'
+  const folder = await write(['/[locale]/me', '/[locale]/admin'])
+  const table = { me: pages.me, admin: { ...pages.me, path: '/admin', guard: 'admins' } }
+  // as: Node does not check the types of the table
+  await expect(readBuild(folder, table as Record<string, Page>)).rejects.toThrow(
+    'Unknown guard: /admin names "admins". There are: none, signed-in, signed-out, admin, operator.'
   )
 })
 
-test('has the guard of every page', async () => {
+test('refuses at start a page without a row, and a row without a page', async () => {
+  const folder = await write(['/[locale]/me', '/[locale]/admin/[company]'])
+  const { me, verify } = pages
+  await expect(readBuild(folder, { me, verify })).rejects.toThrow(
+    'page-table.ts differs from the built pages: /[locale]/admin/[company] has no row, /[locale]/verify has no page.'
+  )
+})
+
+test('every page has a row in the table, and every row a page', async () => {
   const { default: record } = await import('../../../../dist/build.json', {
     with: { type: 'json' }
   })
-  const pages: Record<string, string> = record.pages
-  expect(Object.keys(pages)).toContain('/[locale]/disabled')
-  for (const [route, guard] of Object.entries(pages)) expect(isGuardName(guard), route).toBe(true)
+  expect(record.routes).toEqual(Object.values(pages).map(routeOf).sort())
 })
 
 test('asks for a build where there is none, or one of another version', async () => {
@@ -32,10 +40,15 @@ test('asks for a build where there is none, or one of another version', async ()
   await expect(readBuild(folder)).rejects.toThrow('npm run build')
 })
 
-async function write(pages: unknown): Promise<string> {
+async function write(routes: unknown): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'build-'))
   folders.push(folder)
-  const record = { id: 'a', built: '2026-05-03T12:00:00.000Z', messages: { en: {}, fr: {} }, pages }
+  const record = {
+    id: 'a',
+    built: '2026-05-03T12:00:00.000Z',
+    messages: { en: {}, fr: {} },
+    routes
+  }
   await writeFile(join(folder, 'build.json'), JSON.stringify(record))
   return folder
 }

@@ -1,0 +1,106 @@
+import type { GuardName } from './page-guards.ts'
+
+export interface Page {
+  /** Path below the locale. `{name}` stands for any one segment: `/admin/{company}`. */
+  path: string
+  guard: GuardName
+  /** The most kB of brotli-compressed scripts that the page may run at once. */
+  scriptBudget: number
+  /** Whether search engines may list the page. Such a page has a description. */
+  isListed: boolean
+  /** Whether a sign-in may lead to the page. */
+  isReturnable: boolean
+}
+
+const parameters = /\{(\w+)\}/g
+
+/** All pages. Each has a file below `src/pages/[locale]`, and each file there has a row here. */
+export const pages = {
+  home: page('/', 'none', 20, 'listed', 'returnable'),
+  verify: page('/verify', 'none', 90, 'listed', 'returnable'),
+  deposit: page('/deposit', 'signed-in', 92, 'returnable'),
+  history: page('/history', 'signed-in', 90, 'returnable'),
+  me: page('/me', 'signed-in', 90, 'returnable'),
+  admin: page('/admin', 'admin', 20, 'returnable'),
+  company: page('/admin/{company}', 'admin', 125, 'returnable'),
+  signIn: page('/sign-in', 'signed-out', 88, 'listed'),
+  signUp: page('/sign-up', 'signed-out', 88, 'listed'),
+  verifyAccount: page('/verify-account', 'none', 88),
+  activateAccount: page('/activate-account', 'none', 88),
+  resetPassword: page('/reset-password', 'none', 88),
+  confirmEmail: page('/confirm-email', 'none', 88),
+  setup: page('/setup', 'none', 92),
+  disabled: page('/disabled', 'none', 20),
+  docs: page('/docs', 'none', 20, 'listed', 'returnable'),
+  docsCalls: page('/docs/calls', 'none', 20, 'listed', 'returnable'),
+  docsErrors: page('/docs/errors', 'none', 20, 'listed', 'returnable')
+}
+
+/** The page of every address that has no other. */
+export const notFoundPage: Page = page('/404', 'none', 20)
+
+export type PageName = keyof typeof pages
+
+type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterOf<Rest>
+  : never
+
+/** Stands for every parameter where a page is rendered, because it is the same for all of them. */
+const anySegment = '-'
+
+const table = Object.values<Page>(pages).map(page => ({ page, pattern: patternOf(page) }))
+
+/** Returns the page of a path below the locale: `/admin/7/groups` → that of `/admin/{company}/groups`. */
+export function findPage(path: string): Page | undefined {
+  return table.find(({ pattern }) => pattern.test(path))?.page
+}
+
+/** Returns the path of a page below the locale: `groups`, `{ company: '7' }` → `/admin/7/groups`. */
+export function pathOf<Name extends PageName>(
+  name: Name,
+  params: Record<ParameterOf<(typeof pages)[Name]['path']>, string>
+): string {
+  const values = new Map<string, string>(Object.entries(params))
+  return pages[name].path.replaceAll(parameters, (_, key) =>
+    encodeURIComponent(values.get(key) ?? '')
+  )
+}
+
+/**
+ * Returns the path by which a page is rendered and kept, below the locale. It has the same text for
+ * all parameters, so addresses that a visitor makes up cannot fill the cache.
+ */
+export function renderedPath({ path }: Page): string {
+  return path.replaceAll(parameters, anySegment)
+}
+
+/** Returns the route of a page as Astro writes it: `/admin/{company}` → `/[locale]/admin/[company]`. */
+export function routeOf({ path }: Page): string {
+  const rest = path === '/' ? '' : path
+  return `/[locale]${rest.replaceAll(parameters, '[$1]')}`
+}
+
+/** Returns the page of an Astro route. A route without a row is the page of unknown addresses. */
+export function pageOfRoute(route: string): Page {
+  return table.find(({ page }) => routeOf(page) === route)?.page ?? notFoundPage
+}
+
+/** Returns the path of a page that has the same one for everybody, undefined for any other page. */
+export function fixedPath(page: Page): string | undefined {
+  return page === notFoundPage || page.path.includes('{') ? undefined : page.path
+}
+
+function page<Path extends string>(
+  path: Path,
+  guard: GuardName,
+  scriptBudget: number,
+  ...marks: ('listed' | 'returnable')[]
+) {
+  const isListed = marks.includes('listed')
+  const isReturnable = marks.includes('returnable')
+  return { path, guard, scriptBudget, isListed, isReturnable }
+}
+
+function patternOf({ path }: Page): RegExp {
+  return new RegExp(`^${path.replaceAll(parameters, '[^/]+')}$`)
+}
