@@ -11,9 +11,9 @@ const domainRooms = {
   mail: ['companies'],
   history: ['evidence', 'sessions'],
   deposits: ['companies', 'evidence', 'history', 'sessions'],
-  accounts: ['companies', 'history', 'key-proofs', 'mail', 'sessions'],
+  accounts: ['companies', 'evidence', 'history', 'key-proofs', 'mail', 'sessions'],
   demo: ['accounts', 'companies', 'deposits'],
-  installation: ['accounts', 'companies', 'demo', 'key-proofs']
+  installation: ['accounts', 'companies', 'demo', 'evidence', 'key-proofs']
 }
 const rooms = (...names: string[]) => names.map(name => `src/server/domain/${name}`)
 
@@ -210,7 +210,12 @@ export const doors: Record<string, string[]> = {
     'uploads.ts',
     'verifications.ts'
   ],
-  'src/server/domain/evidence': ['company-keys.ts', 'sealed-openings.ts'],
+  'src/server/domain/evidence': [
+    'audit-check.ts',
+    'audit.ts',
+    'company-keys.ts',
+    'sealed-openings.ts'
+  ],
   'src/server/domain/history': [
     'event-streams.ts',
     'events.ts',

@@ -11,7 +11,8 @@ import { originOf } from '../src/server/domain/companies/domains.ts'
 import { createDemo, demoHost, fillDemo, findDemo } from '../src/server/domain/demo/demo.ts'
 import { demoAccount } from '../src/server/domain/demo-account.ts'
 import { type HeldUpload, listHeld, retryHeld } from '../src/server/domain/deposits/held-uploads.ts'
-import type { Deps } from '../src/server/domain/deps.ts'
+import type { CompanyId, Deps } from '../src/server/domain/deps.ts'
+import { type AuditCheck, checkAuditLog } from '../src/server/domain/evidence/audit-check.ts'
 import { seedInstallation } from '../src/server/domain/installation/installation.ts'
 import { createSetupCode } from '../src/server/domain/installation/setup.ts'
 import { openDeps } from '../src/server/open-deps.ts'
@@ -69,6 +70,10 @@ const commands: Record<string, Command> = {
     summary: 'retry held deposits once the cause is fixed',
     argument: { name: 'id', means: 'retry only this request; without it, all held deposits' },
     run: options => inDeps(deps => retryHeldDeposits(deps, options['id']))
+  },
+  'audit check': {
+    summary: 'check that the audit logs of all companies are as they were written',
+    run: () => inDeps(checkAudit)
   },
   'seed-demo': { summary: 'create the demonstration company', run: () => inDeps(seedDemo) },
   'remove-demo': {
@@ -272,6 +277,26 @@ async function allHeld(deps: Deps): Promise<HeldUpload[]> {
   const held: HeldUpload[] = []
   for (const company of await listCompanies(deps)) held.push(...(await listHeld(deps, company)))
   return held
+}
+
+async function checkAudit(deps: Deps): Promise<Answer> {
+  const logs: ({ company: CompanyId } & AuditCheck)[] = []
+  for (const company of await listCompanies(deps)) {
+    logs.push({ company, ...(await checkAuditLog(deps, company)) })
+  }
+  const broken = logs.flatMap(log => (log.broken ? [{ ...log, ...log.broken }] : []))
+  if (broken.length > 0) {
+    throw new Refusal(
+      broken
+        .map(({ company, seq, reason }) => `Company ${company}: entry ${seq} is broken: ${reason}.`)
+        .join('\n')
+    )
+  }
+  const lines = logs.map(({ company, entries, erased }) => {
+    const gone = erased === 0 ? '' : `, ${erased} of them with erased fields`
+    return `Company ${company}: ${entries} entries${gone}.`
+  })
+  return { facts: { logs }, text: `All audit logs are as they were written.\n${lines.join('\n')}` }
 }
 
 async function seedDemo(deps: Deps): Promise<Answer> {

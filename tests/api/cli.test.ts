@@ -35,6 +35,7 @@ test('says what it can do, and of each command how it is called', async () => {
     'keys rotate token',
     'deposit held',
     'deposit retry',
+    'audit check',
     'seed-demo',
     'remove-demo'
   ])

@@ -5,6 +5,8 @@ import { type ErrorCode, errorCodes } from '../../src/contract/errors.ts'
 import { getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { poolOf } from '../../src/server/db/open.ts'
+import { companyId, inCompany } from '../../src/server/db/scope.ts'
+import { audit } from '../../src/server/domain/evidence/audit.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../helpers/app.ts'
 import {
   domainOf,
@@ -197,6 +199,12 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
      select company_id, gen_random_uuid(), 'reset', 'nobody@example.com', 'und', host, now(),
             now() + interval '1 day' from domain where host = 'acme.localhost'`
   )
+
+  await inCompany(app.deps.db, companyId(app.companies['acme.localhost'] ?? ''), async tx => {
+    const by = { id: owner.id, company_id: tx.companyId }
+    const after = { username: 'Ada' }
+    audit(tx, app.deps, { by, action: 'user.invite', target: owner.id, after })
+  })
 
   // made before the twin, which has them too
   const spareUploads: string[] = []
@@ -406,6 +414,8 @@ describe('the application role', () => {
     ['deleting people', `delete from "user"`],
     ['changing the record', `update log_leaf set leaf = ''`],
     ['deleting the record', 'delete from log_leaf'],
+    ['changing the audit log', `update audit_entry set action = ''`],
+    ['deleting the audit log', 'delete from audit_entry'],
     ['changing events', `update event set payload = '{}'`],
     ['changing deposits', `update deposit set visibility = 'public'`],
     ['files of the server', `copy "user" to '/dev/null'`],
@@ -520,7 +530,7 @@ describe('the catalogue', () => {
     expect(tenant.filter(name => !joined.has(name))).toEqual([])
   })
 
-  test('has four functions that look across companies, one that deletes a demonstration, and no view', async () => {
+  test('has four functions that look across companies, two that delete, and no view', async () => {
     const definers = await query(
       `select proname as name, proowner::regrole::text as owner, proconfig as config,
               has_function_privilege('public', oid, 'execute') as everybody
@@ -528,6 +538,7 @@ describe('the catalogue', () => {
     )
     const pinned = { config: ['search_path=pg_catalog, pg_temp'], everybody: false }
     expect(definers).toEqual([
+      { name: 'erase_audit_values', owner: 'vidimus_resolver', ...pinned },
       { name: 'has_own_domain', owner: 'vidimus_resolver', ...pinned },
       { name: 'list_companies', owner: 'vidimus_resolver', ...pinned },
       { name: 'list_hosts', owner: 'vidimus_resolver', ...pinned },
@@ -569,7 +580,12 @@ describe('the catalogue', () => {
           and (table_name not in ('company', 'domain') or privilege_type <> 'SELECT')`
     )
     const rights = Map.groupBy(columns, column => column.right)
-    expect([...rights.keys()].sort()).toEqual(['company_id select', 'demo update'])
+    expect([...rights.keys()].sort()).toEqual([
+      'company_id select',
+      'demo update',
+      'person_id select'
+    ])
+    expect(rights.get('person_id select')?.map(({ table }) => table)).toEqual(['audit_value'])
     expect(rights.get('demo update')?.map(({ table }) => table)).toEqual(['company'])
     expect(await query('select from pg_default_acl')).toEqual([])
   })

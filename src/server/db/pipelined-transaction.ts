@@ -9,6 +9,8 @@ import type pg from 'pg'
  * - `send` writes one statement. Before the first one it writes `begin`, without waiting for the answer.
  * - `finish` writes `commit` or `rollback`, after the callback of the transaction has ended. Where the
  *   transaction is for a single statement, `send` writes `commit` right behind that statement.
+ * - `sendLast` keeps a statement that locks a row which many transactions share. `finish` writes these
+ *   statements right before the commit, in the order of `lastLocks`, so nothing can come behind them.
  * - Everything written in one turn of the event loop leaves in one packet.
  *
  * **Why the order holds.** PostgreSQL runs the statements of a connection in the order in which they
@@ -28,6 +30,10 @@ export class PipelinedTransaction {
   readonly afterCommit: (() => void)[] = []
   /** The promise of a last statement that is sent together with the commit. */
   sentWithCommit: Promise<unknown> | undefined
+  #last: LastStatement[] = []
+  /** Answers of the statements of `sendLast`. */
+  readonly #sentLast: Promise<unknown>[] = []
+  readonly #locked = new Set<LastLock>()
   readonly #client: pg.PoolClient
   readonly #begin: string
   readonly #isSingle: boolean
@@ -67,6 +73,41 @@ export class PipelinedTransaction {
     statement.catch(() => undefined) // runTransaction() throws it
   }
 
+  /**
+   * Keeps a statement until the end of the transaction. Throws where statements with a later lock have
+   * been sent.
+   */
+  sendLast(kept: LastStatement): void {
+    if (this.#hasEnded || this.#isSingle) throw new Error('this transaction has ended')
+    const later = lastLocks.slice(lastLocks.indexOf(kept.lock) + 1)
+    const sent = later.find(lock => this.#locked.has(lock))
+    if (sent) throw new Error(`the ${kept.lock} is locked before the ${sent}`)
+    this.#last.push(kept)
+  }
+
+  /** Sends the kept statements that lock before `lock`, and notes that `lock` is taken now. */
+  lock(lock: LastLock): void {
+    this.#sendKept(lastLocks.slice(0, lastLocks.indexOf(lock)))
+    this.#locked.add(lock)
+  }
+
+  #sendKept(locks: readonly LastLock[]): void {
+    for (const lock of locks) {
+      const kept = this.#last.filter(each => each.lock === lock)
+      // two transactions that lock several rows of a kind lock them in the same order
+      for (const { statements } of kept.toSorted((a, b) => a.row.localeCompare(b.row))) {
+        this.#sentLast.push(...statements.map(statement => this.send(statement)))
+      }
+    }
+    this.#last = this.#last.filter(each => !locks.includes(each.lock))
+    for (const sent of this.#sentLast) sent.catch(() => undefined) // lastAnswered() throws it
+  }
+
+  /** Throws the error of the first statement of `sendLast` that failed. */
+  async lastAnswered(): Promise<void> {
+    await Promise.all(this.#sentLast)
+  }
+
   /** Waits for the answer to `begin`. Throws `NotBegun` when the connection was dead. */
   async begun(): Promise<void> {
     await this.#begun?.catch(cause => {
@@ -85,6 +126,7 @@ export class PipelinedTransaction {
 
   /** Ends the transaction and returns what PostgreSQL actually did: `COMMIT` or `ROLLBACK`. */
   async finish(how: 'commit' | 'rollback'): Promise<string> {
+    if (how === 'commit') this.#sendKept(lastLocks)
     if (!this.#begun) {
       this.#hasEnded = true
       return how.toUpperCase()
@@ -105,6 +147,21 @@ export class PipelinedTransaction {
     stream.cork()
     process.nextTick(() => stream.uncork())
   }
+}
+
+/**
+ * Locks on rows that many transactions of a company share, in the order in which they are taken. Together
+ * with the locks before them it is the order of locks of docs/architecture.md.
+ */
+const lastLocks = ['audit head', 'log head'] as const
+export type LastLock = (typeof lastLocks)[number]
+
+/** A statement that locks one of these rows, with those that must surround it. */
+export interface LastStatement {
+  lock: LastLock
+  /** Which row: several of one kind are locked in this order. */
+  row: string
+  statements: pg.QueryConfig[]
 }
 
 interface TransactionOptions {
@@ -153,6 +210,9 @@ export async function runTransaction<T>(
     const command = await transaction.finish('commit')
     isReusable = true
     await transaction.sentWithCommit
+    await transaction.lastAnswered().catch((error: unknown) => {
+      throw transaction.causeOf(error)
+    })
     // `run` caught the error of a failed statement and continued
     if (command !== 'COMMIT') throw new Error('a failed statement has undone this transaction')
   } finally {

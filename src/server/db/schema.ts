@@ -114,6 +114,7 @@ export interface Database {
     expires_at: Date
     revoked_at: Date | null
     pending: Generated<boolean>
+    confirmed_until: Generated<Date | null>
   }
   used_challenge: { company_id: string; n: string; expires_at: Date }
   group: {
@@ -164,7 +165,33 @@ export interface Database {
     kek_id: string
     created_at: Date
   }
-  log_head: { company_id: string; origin: string; event_seq: Generated<number> }
+  log_head: {
+    company_id: string
+    origin: string
+    event_seq: Generated<number>
+    leaf_seq: Generated<number>
+  }
+  audit_head: { company_id: string; seq: number; hash: Buffer }
+  audit_entry: {
+    company_id: string
+    seq: number
+    id: string
+    created_at: Date
+    actor_id: string
+    actor_company_id: string
+    acted_in: string
+    action: string
+    target_id: string
+    changes: string | null
+    hash: Buffer
+  }
+  audit_value: {
+    company_id: string
+    seq: number
+    person_id: string | null
+    salt: Buffer
+    changes: string
+  }
   request: {
     company_id: string
     id: string

@@ -9,6 +9,7 @@ import {
 import { connectionSharesOf, type Db, poolOf } from './open.ts'
 import {
   errorState,
+  type LastLock,
   NotBegun,
   type PipelinedTransaction,
   runTransaction
@@ -60,7 +61,11 @@ export function inCompany<T>(
  * for itself.
  */
 function beginIn(id: CompanyId): string {
-  return `begin; set local app.company_id = '${id}'`
+  return `begin; ${scopeTo(id)}`
+}
+
+function scopeTo(id: CompanyId): string {
+  return `set local app.company_id = '${companyId(id)}'`
 }
 
 /**
@@ -102,16 +107,16 @@ export interface Statement {
  * calls, awaited or not.
  */
 class BaseTx extends Transaction<Database> {
-  readonly #sent: PipelinedTransaction
+  protected readonly sent: PipelinedTransaction
 
   constructor(sent: PipelinedTransaction) {
     super(executorProps(sent))
-    this.#sent = sent
+    this.sent = sent
   }
 
   /** Runs a hand-written statement and returns its rows. */
   async raw<Row extends object>(statement: Statement): Promise<Row[]> {
-    return (await this.#sent.send<Row>(statement)).rows
+    return (await this.sent.send<Row>(statement)).rows
   }
 
   /** Runs a prepared statement and returns its rows. */
@@ -119,7 +124,7 @@ class BaseTx extends Transaction<Database> {
     prepared: Prepared<Values, Row>,
     values: Values
   ): Promise<Row[]> {
-    return (await this.#sent.send<Row>(prepared.bind(values))).rows
+    return (await this.sent.send<Row>(prepared.bind(values))).rows
   }
 
   /**
@@ -127,12 +132,12 @@ class BaseTx extends Transaction<Database> {
    * statement fails, the transaction is rolled back and throws the statement's error.
    */
   sendWithCommit(statement: Promise<unknown>): void {
-    this.#sent.sendWithCommit(statement)
+    this.sent.sendWithCommit(statement)
   }
 
   /** Registers a function that runs once, after this transaction has committed. */
   afterCommit(act: () => void) {
-    this.#sent.afterCommit.push(act)
+    this.sent.afterCommit.push(act)
   }
 }
 
@@ -150,6 +155,22 @@ export class Tx extends BaseTx {
     super(sent)
     this.companyId = company
     this.isContended = isContended
+  }
+
+  /**
+   * Runs a statement that locks a head of this company, or of `company`, right before the commit: behind
+   * all others, and several in the order of `lastLocks`. Its failure undoes the transaction.
+   */
+  sendLast(lock: LastLock, statement: Statement, company: CompanyId = this.companyId): void {
+    const within = (id: CompanyId): Statement[] =>
+      company === this.companyId ? [] : [{ name: '', text: scopeTo(id), values: [] }]
+    const statements = [...within(company), statement, ...within(this.companyId)]
+    this.sent.sendLast({ lock, row: company, statements })
+  }
+
+  /** Sends the kept statements that lock before `lock`, which the caller's next statement takes. */
+  lock(lock: LastLock): void {
+    this.sent.lock(lock)
   }
 }
 

@@ -3,9 +3,10 @@ import { type Db, poolOf } from './open.ts'
 
 /**
  * The only functions that run with the rights of their owner: four read across companies, one
- * deletes a demonstration.
+ * deletes a demonstration, one erases a person's values from the audit log.
  */
 const definerFunctions = [
+  'public.erase_audit_values(uuid)',
   'public.has_own_domain()',
   'public.list_companies()',
   'public.list_hosts()',

@@ -91,6 +91,77 @@ test('sends the commit behind a statement that was left to it', async () => {
   expect(wire.statements).toEqual([begin, ways.kysely.text, last, 'commit'])
 })
 
+const audited = { name: 'audited', text: 'select $1::int as audited', values: [3] }
+const logged = { name: 'logged', text: 'select $1::int as logged', values: [4] }
+
+test('sends statements that lock a head right before the commit, the audit before the log', async () => {
+  await inCompany(db, company, async tx => {
+    tx.sendLast('log head', logged)
+    tx.sendLast('audit head', audited)
+    tx.sendWithCommit(ways.kysely.send(tx))
+  })
+  const sent = [ways.kysely.text, audited.text, logged.text]
+  expect(wire.statements).toEqual([begin, ...sent, 'commit'])
+})
+
+test('sends nothing behind a statement that locks the head of the log', async () => {
+  let late: Promise<unknown> | undefined
+  await inCompany(db, company, async tx => {
+    tx.sendLast('log head', logged)
+    await ways.raw.send(tx)
+    tx.afterCommit(() => {
+      late = ways.raw.send(tx)
+      late.catch(() => undefined)
+    })
+  })
+  await expect(late).rejects.toThrow('this transaction has ended')
+  expect(wire.statements).toEqual([begin, ways.raw.text, logged.text, 'commit'])
+})
+
+test('sends what locks the audit before the statement that locks the log, and refuses it later', async () => {
+  const running = inCompany(db, company, async tx => {
+    tx.sendLast('audit head', audited)
+    tx.lock('log head')
+    await ways.raw.send(tx)
+    tx.sendLast('audit head', audited)
+  })
+  await expect(running).rejects.toThrow('the audit head is locked before the log head')
+  expect(wire.statements).toEqual([begin, audited.text, ways.raw.text, 'rollback'])
+})
+
+test('enters another company for its head and comes back, the heads in the order of the companies', async () => {
+  const low = companyId('00000000-0000-4000-8000-000000000001')
+  const high = companyId('ffffffff-ffff-4fff-bfff-ffffffffffff')
+  await inCompany(db, company, async tx => {
+    for (const other of [high, low]) tx.sendLast('audit head', audited, other)
+    tx.sendLast('audit head', audited)
+    tx.sendLast('log head', logged)
+  })
+  const back = `set local app.company_id = '${company}'`
+  expect(wire.statements).toEqual([
+    begin,
+    ...[`set local app.company_id = '${low}'`, audited.text, back],
+    audited.text,
+    ...[`set local app.company_id = '${high}'`, audited.text, back],
+    logged.text,
+    'commit'
+  ])
+})
+
+test('undoes a transaction whose last statement fails, and throws its error', async () => {
+  const failing = { name: 'failing', text: 'select 1 / $1::int', values: [0] }
+  const running = inCompany(db, company, async tx => {
+    await ways.raw.send(tx)
+    tx.sendLast('log head', failing)
+  })
+  await expect(running).rejects.toMatchObject({ code: '22012' })
+})
+
+test('refuses a statement that locks a head where one statement is all', async () => {
+  const running = inCompanyOnce(db, company, async tx => tx.sendLast('log head', logged))
+  await expect(running).rejects.toThrow('has ended')
+})
+
 test('sends a rollback where the callback throws, and nothing where it sends nothing', async () => {
   const failing = inCompany(db, company, async tx => {
     await ways.raw.send(tx)

@@ -1,0 +1,118 @@
+import {
+  auditHash,
+  auditStart,
+  auditText,
+  commitChanges
+} from '../../../core/evidence/audit-entry.ts'
+import { inSameCompany } from '../../db/joins.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+
+export interface AuditCheck {
+  entries: number
+  /** Entries whose changed fields were erased with their person. */
+  erased: number
+  /** The first entry that is not as it was written. */
+  broken?: { seq: number; reason: string }
+}
+
+const pageSize = 500
+
+/** Recomputes the audit log of a company from its first entry to its head. */
+export async function checkAuditLog(
+  deps: Pick<Deps, 'db'>,
+  company_id: CompanyId
+): Promise<AuditCheck> {
+  const { head, newest } = await inCompany(deps.db, company_id, tx => readEnds(tx, company_id))
+  const found: AuditCheck = { entries: 0, erased: 0 }
+  let hash = auditStart
+  while (found.entries < newest) {
+    const page = await inCompany(deps.db, company_id, tx =>
+      readPage(tx, { company_id, after: found.entries, upTo: newest })
+    )
+    for (const entry of page) {
+      const seq = found.entries + 1
+      if (entry.seq !== seq) return { ...found, broken: { seq, reason: 'it is missing' } }
+      hash = auditHash(hash, seq, textOf(entry))
+      const reason = Buffer.from(hash).equals(entry.hash)
+        ? faultOf(entry)
+        : 'it does not follow from the entries before it'
+      if (reason !== undefined) return { ...found, broken: { seq, reason } }
+      found.entries = seq
+      if (entry.changes !== null && entry.salt === null) found.erased++
+    }
+    if (page.length === 0) break
+  }
+  if (head.seq > found.entries) {
+    return { ...found, broken: { seq: found.entries + 1, reason: 'it is missing' } }
+  }
+  if (head.seq < newest) {
+    return { ...found, broken: { seq: head.seq + 1, reason: 'the head does not count it' } }
+  }
+  if (!Buffer.from(hash).equals(head.hash)) {
+    return { ...found, broken: { seq: head.seq, reason: 'its hash is not that of the head' } }
+  }
+  return found
+}
+
+/** Reads the head and the number of the newest entry in one statement, because entries are being added. */
+async function readEnds(tx: Tx, company_id: CompanyId) {
+  const row = await tx
+    .selectFrom('company')
+    .leftJoin('audit_head', 'audit_head.company_id', 'company.id')
+    .where('company.id', '=', company_id)
+    .select(({ selectFrom, fn }) => [
+      'audit_head.seq',
+      'audit_head.hash',
+      selectFrom('audit_entry')
+        .select(fn.max('seq').as('seq'))
+        .where('company_id', '=', company_id)
+        .as('newest')
+    ])
+    .executeTakeFirst()
+  const head = { seq: row?.seq ?? 0, hash: row?.hash ?? Buffer.from(auditStart) }
+  return { head, newest: row?.newest ?? 0 }
+}
+
+type Entry = Awaited<ReturnType<typeof readPage>>[number]
+
+async function readPage(
+  tx: Tx,
+  { company_id, after, upTo }: { company_id: CompanyId; after: number; upTo: number }
+) {
+  return tx
+    .selectFrom('audit_entry as entry')
+    .leftJoin('audit_value as value', join => inSameCompany(join, 'value.seq', 'entry.seq'))
+    .leftJoin('user', join => inSameCompany(join, 'user.id', 'entry.target_id'))
+    .where('entry.company_id', '=', company_id)
+    .where('entry.seq', '>', after)
+    .where('entry.seq', '<=', upTo)
+    .orderBy('entry.seq')
+    .limit(pageSize)
+    .selectAll('entry')
+    .select(['value.salt', 'value.changes as value', 'user.deleted_at'])
+    .execute()
+}
+
+function textOf(entry: Entry): string {
+  return auditText({
+    company: entry.company_id,
+    id: entry.id,
+    at: entry.created_at.getTime(),
+    actor: { id: entry.actor_id, company: entry.actor_company_id },
+    acted_in: entry.acted_in,
+    action: entry.action,
+    target: entry.target_id,
+    ...(entry.changes === null ? {} : { changes: entry.changes })
+  })
+}
+
+/** Returns what is wrong with the values beside an entry, or undefined where nothing is. */
+function faultOf({ company_id, id, changes, salt, value, deleted_at }: Entry): string | undefined {
+  if (salt === null || value === null) {
+    const isErased = changes === null || deleted_at !== null
+    return isErased ? undefined : 'its changed fields are missing'
+  }
+  const isCommitted = changes === commitChanges({ company: company_id, id }, salt, value)
+  return isCommitted ? undefined : 'its changed fields are not those that were written'
+}

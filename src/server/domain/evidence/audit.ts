@@ -1,0 +1,111 @@
+import { sql } from 'kysely'
+import {
+  auditPrefix,
+  auditStart,
+  auditText,
+  changedFields,
+  commitChanges
+} from '../../../core/evidence/audit-entry.ts'
+import type { Statement, Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { newId } from '../ids.ts'
+
+/** What the audit log can tell, as `noun.verb`. An action is added, never renamed or reused. */
+type AuditAction =
+  | 'company.set_up'
+  | 'domain.update'
+  | 'group.create'
+  | 'group.update'
+  | 'group.delete'
+  | 'group.add_user'
+  | 'group.remove_user'
+  | 'group.add_category'
+  | 'group.remove_category'
+  | 'user.invite'
+  | 'user.invite_again'
+  | 'user.disable'
+  | 'user.enable'
+  | 'user.delete'
+
+interface Act {
+  /** Who acts, and the company they belong to. */
+  by: { id: string; company_id: CompanyId }
+  action: AuditAction
+  /** Id of what is changed, of the noun of the action. */
+  target: string
+  /**
+   * The fields before and after the change: plain JSON values, no numbers below zero. Only those that differ
+   * are kept. `null` and `undefined` mean that there is no value.
+   */
+  before?: object
+  after?: object
+}
+
+/**
+ * Enters an act into the audit log of the company of the transaction, and without the changed fields into
+ * that of the actor's own company, where that is another one. Writes nothing where `before` and `after` are
+ * given and equal. May be called at any point of the transaction before the events are published: the
+ * entries are written right before the commit, because they lock the head of the log.
+ */
+export function audit(tx: Tx, deps: Pick<Deps, 'clock' | 'random'>, act: Act): void {
+  const changes = changedFields(act.before ?? {}, act.after ?? {})
+  if (changes === undefined && act.before && act.after) return
+  enter(tx, deps, act, { company: tx.companyId, changes })
+  const own = act.by.company_id
+  if (own !== tx.companyId) enter(tx, deps, act, { company: own, changes: undefined })
+}
+
+function enter(
+  tx: Tx,
+  deps: Pick<Deps, 'clock' | 'random'>,
+  { by, action, target }: Act,
+  { company, changes }: { company: CompanyId; changes: string | undefined }
+): void {
+  const id = newId(deps)
+  const at = deps.clock()
+  const salt = Buffer.from(deps.random(32))
+  const commitment =
+    changes === undefined ? {} : { changes: commitChanges({ company, id }, salt, changes) }
+  const actor = { id: by.id, company: by.company_id }
+  const acted_in = tx.companyId
+  const entry = { company, id, at: at.getTime(), actor, acted_in, action, target, ...commitment }
+  const statement: Statement = {
+    name: 'audit',
+    text: auditSql,
+    values: [
+      company,
+      Buffer.from(auditPrefix),
+      Buffer.from(auditStart),
+      Buffer.from(auditText(entry)),
+      ...[id, at, by.id, by.company_id, acted_in, action, target],
+      commitment.changes ?? null,
+      action.startsWith('user.') ? target : null,
+      salt,
+      changes ?? null
+    ]
+  }
+  tx.sendLast('audit head', statement, company)
+}
+
+// the hash is that of auditHash(); computed here, it costs no answer that is awaited under the lock
+const auditSql = `
+  with head as (
+    insert into audit_head as head (company_id, seq, hash)
+    values ($1, 1, sha256($2::bytea || $3::bytea || int8send(1::bigint) || $4::bytea))
+    on conflict (company_id) do update
+      set seq = head.seq + 1, hash = sha256($2::bytea || head.hash || int8send(head.seq + 1) || $4::bytea)
+    returning head.seq, head.hash
+  ), entry as (
+    insert into audit_entry (
+      company_id, seq, hash, id, created_at, actor_id, actor_company_id, acted_in, action, target_id, changes
+    )
+    select $1, seq, hash, $5, $6, $7, $8, $9, $10, $11, $12 from head
+    returning seq
+  )
+  insert into audit_value (company_id, seq, person_id, salt, changes)
+  select $1, seq, $13, $14, $15 from entry where $15::text is not null`
+
+/** Erases what the company's audit log tells of a person. Its chain stays as it was. */
+export async function eraseAuditValues(tx: Tx, person_id: string): Promise<void> {
+  await sql`select erase_audit_values(${person_id}::uuid)`.execute(tx)
+}
