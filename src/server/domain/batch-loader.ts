@@ -1,16 +1,20 @@
 interface Bounds {
-  /** Items in one query that several calls share. */
+  /** The most items in one query, unless a single call has more. */
   maxItems: number
-  /** After this time a slow query no longer blocks the next one, which runs beside it. */
+  /**
+   * After this many milliseconds a running query no longer delays the next one, and both run in
+   * parallel.
+   */
   slowMs: number
-  /** Highest number of parallel queries. */
+  /** The most queries that run in parallel. */
   maxAtOnce: number
 }
 
 /**
- * Returns a function that batches parallel calls: items that arrive while a query runs go together
- * into the next one. A single call never waits. `load` returns results in the order of its items;
- * its failure rejects all calls of the batch.
+ * Returns a function that combines parallel calls into few queries. Items of calls that arrive
+ * while a query runs go together into the next query. A call that comes alone does not wait. `load`
+ * must return its results in the order of its items. If `load` fails, all calls of its batch
+ * reject.
  */
 export function createBatchLoader<Item, Answer>(
   load: (items: Item[]) => Promise<Answer[]>,
@@ -18,7 +22,7 @@ export function createBatchLoader<Item, Answer>(
 ): (items: Item[]) => Promise<Answer[]> {
   const waiting: Call<Item, Answer>[] = []
   const underWay = new Set<Call<Item, Answer>[]>()
-  /** The running batch that others wait for. */
+  /** The running batch for which the next one waits. Undefined if the next one may start. */
   let awaited: Call<Item, Answer>[] | undefined
 
   function loadNext(): void {
@@ -51,7 +55,10 @@ export function createBatchLoader<Item, Answer>(
     loadNext()
   }
 
-  /** Takes the next calls in line: at least one, and at most `maxItems` items of several. */
+  /**
+   * Removes the calls of the next batch from the queue: at least one call, and together at most
+   * `maxItems` items.
+   */
   function take(): Call<Item, Answer>[] {
     let count = 0
     const fits = ({ items }: Call<Item, Answer>, at: number) => {

@@ -1,7 +1,7 @@
 import type { PublicKeyJwk } from '../../core/keys/public-key-jwt.ts'
 
 /**
- * The account of the demonstration. Its password is published, so its key signs in only on a
+ * The account of the demonstration. Everybody knows its password, so logins with it work only on a
  * developer's machine.
  */
 export const demoAccount = {
@@ -9,7 +9,7 @@ export const demoAccount = {
   password: 'a seal of green wax'
 }
 
-/** The key that a browser derives from this e-mail and password. */
+/** The public key that a browser derives from this e-mail and password. */
 export const demoKey: PublicKeyJwk = {
   kty: 'EC',
   crv: 'P-256',

@@ -6,13 +6,15 @@ import type { CompanyId, Tx } from '../db/scope.ts'
 
 export type { CompanyId, WaitingClient } from '../db/scope.ts'
 
-/** Everything the domain depends on. Tests pass their own values instead of mocking modules. */
+/**
+ * Everything that the domain depends on. Tests provide their own values instead of mocking modules.
+ */
 export interface Deps {
   db: Db
   keys: Keys
   companyKeys: CompanyKeyring
   tokens: TokenReader
-  /** Counts calls for the rate limits. */
+  /** The counters of the rate limits. */
   counters: Map<string, RateLimiterMemory>
   blobs: Blobs
   mails: MailSender
@@ -22,28 +24,36 @@ export interface Deps {
   log: Log
   signals: Signals
   settings: Settings
-  /** Aborted when the process stops, so that streams end. */
+  /** Aborted when the process stops. Event streams then end. */
   stopping: AbortSignal
 }
 
 export interface Settings {
-  /** Scheme and port under which people reach the hosts: `{ scheme: 'http', port: 4321 }`; port absent when usual. */
+  /**
+   * Scheme and port of the web addresses: `{ scheme: 'http', port: 4321 }`. The port is absent if
+   * it is the scheme's default.
+   */
   scheme: 'http' | 'https'
   port: number | undefined
-  /** The operator declares this a developer's machine. */
+  /** Whether the operator has declared this machine a developer's machine. */
   dev: boolean
-  /** A public address is set, so this is not a developer's machine unless `dev` is set. */
+  /**
+   * Whether a public address is set. If so, this only counts as a developer's machine when `dev` is
+   * set as well.
+   */
   hasPublicUrl: boolean
-  /** A mail server is set. Otherwise mails are files in a folder and their links are logged. */
+  /**
+   * Whether a mail server is set. If not, mails are written to a folder and their links are logged.
+   */
   mailServer: boolean
-  /** Largest size of a file in bytes. */
+  /** Largest size of an uploaded file in bytes. */
   maxUploadBytes: number
   limits: Limits
 }
 
 /**
- * Limits of calls per address, of checks per company and of open streams. Load tests raise them by
- * configuration.
+ * Limits of calls per network address, of verifications per company and of open streams. Load tests
+ * raise them in the configuration.
  */
 export interface Limits {
   signInPerAddressMinute: number
@@ -62,58 +72,73 @@ export interface Limits {
   streamsPerProcess: number
 }
 
-/** A host with its company. The resolver is the only source of a request's company. */
+/** The company that serves a host. A request gets its company only from here. */
 export interface Tenant {
   company_id: CompanyId
   host: string
   config: DomainConfig
-  /** The installation serves a verified domain outside `*.localhost`. */
+  /** Whether the installation serves a verified domain other than `*.localhost`. */
   hasOwnDomain: boolean
-  /** Set while the company is suspended. */
+  /** Why and since when the company is suspended. Undefined for an active company. */
   disabled: { reason: string; since: string } | undefined
 }
 
-/** Operations with the installation's secrets, which never leave `server/adapters/keys.ts`. */
+/**
+ * Operations with the installation's secrets. The secrets themselves stay in
+ * `server/adapters/keys.ts`.
+ */
 export interface Keys {
   kekId: string
-  /** Returns an HMAC-SHA256 with the key that the root secret has for that label. */
+  /**
+   * Returns an HMAC-SHA256 of `data`, with the key that is derived from the root secret for
+   * `label`.
+   */
   mac(
     label: 'challenge' | 'pseudonym' | 'link' | 'device' | 'repetition',
     data: Uint8Array | string
   ): Buffer
-  /** Encrypts with AES-256-GCM: nonce, ciphertext, tag. `aad` binds the bytes to their row. */
+  /**
+   * Encrypts bytes with AES-256-GCM. The result contains nonce, ciphertext and tag. `open` needs
+   * the same `aad`, which names the row, so the bytes cannot be moved to another row.
+   */
   seal(plain: Uint8Array, aad: string): Buffer
   /**
-   * Encrypts like `seal`, but equal bytes with equal `aad` give equal results, which can be looked
-   * up.
+   * Encrypts like `seal`, but deterministically: equal bytes with equal `aad` give equal results,
+   * so that a query can find them.
    */
   sealSame(plain: Uint8Array, aad: string): Buffer
   open(sealed: Uint8Array, aad: string): Buffer
-  /** Returns the current token key, which signs as ES256: r and s, 64 bytes. */
+  /**
+   * Returns the key that signs tokens now. `sign` returns an ES256 signature: r and s, 64 bytes.
+   */
   signingKey(): { kid: string; sign(text: string): Buffer }
   verifyingKey(kid: string): CryptoKey | undefined
   /**
-   * Reads the token keys again: a rotation adds one and removes keys that were replaced a day ago.
+   * Reads the token key files again. A rotation has added a file. Deletes keys that were replaced
+   * more than a day ago.
    */
   reload(): Promise<void>
 }
 
 export interface CompanyKeys {
-  /** Keys the tags of `lookup_tag` and `blob`. */
+  /** The key of the tags in the tables `lookup_tag` and `blob`. */
   lookup: KeyObject
-  /** Encrypts the openings of records. */
+  /** The key that encrypts the openings of records. */
   data: KeyObject
 }
 
-/** Unseals the keys of each company once per process. */
+/** Decrypts the keys of each company once per process and keeps them in memory. */
 export interface CompanyKeyring {
-  /** Returns the keys of the company of a transaction. */
+  /** Returns the keys of the transaction's company. */
   read(tx: Tx): Promise<CompanyKeys>
-  /** Returns the keys of a company outside a transaction. */
+  /** Returns the keys of a company. Opens a transaction of its own if they are not in memory. */
   open(company: CompanyId): Promise<CompanyKeys>
 }
 
-/** Contents of an access token. No name and no right, because it lies in a cookie that scripts read. */
+/**
+ * The contents of an access token. It contains no name and no permission, because scripts can read
+ * its cookie.
+ */
 export interface TokenClaims {
   user_id: string
   session_id: string
@@ -122,58 +147,73 @@ export interface TokenClaims {
   expires: Date
 }
 
-/** Checks the signature of each access token once per process. */
+/** Verifies the signature of each access token once per process. */
 export interface TokenReader {
-  /** Returns the contents of a token of this host. Throws `unauthenticated` for every other token. */
+  /**
+   * Returns the contents of a token that was issued for this host. Throws `unauthenticated` for
+   * every other token.
+   */
   read(tenant: Tenant, token: string, now: Date): Promise<TokenClaims>
 }
 
-/** Identifies the file of an incomplete upload. Each generation has one writer and its own file. */
+/**
+ * Names the file of an incomplete upload. When another process takes over the upload, it writes the
+ * file of the next generation.
+ */
 export interface StagedFile {
   company_id: CompanyId
   id: string
   generation: number
 }
 
-/** Stored bytes: staged while they arrive, then kept under a keyed tag. */
+/**
+ * The stored bytes of documents. A file is staged while its bytes arrive. Then it is kept under a
+ * tag, which is a keyed hash of its bytes.
+ */
 export interface Blobs {
-  /** Holds the files of all companies while they arrive. */
+  /** The folder that contains the staged files of all companies. */
   stagingDirectory: string
   stagingFile(staged: StagedFile): string
-  /** Returns the size of a staged file, or undefined where there is none. */
+  /** Returns the size of a staged file in bytes, or undefined if it does not exist. */
   sizeStaged(staged: StagedFile): Promise<number | undefined>
-  /** Copies the file of an earlier generation into a new one and deletes the old one. */
+  /**
+   * Copies the staged file of an earlier generation to the given one and deletes the earlier one.
+   */
   takeOverStaged(staged: StagedFile): Promise<void>
-  /** Creates the company's staging folder. Like everything below, it survives a power cut. */
+  /**
+   * Creates the company's folder for staged files. The folder survives a power failure, like
+   * everything that these methods write.
+   */
   prepareStaging(company: CompanyId): Promise<void>
-  /** Flushes a staged file to disk. Throws where the disk fails. */
+  /** Flushes a staged file to disk. Throws if the disk fails. */
   syncStaged(staged: StagedFile): Promise<void>
-  /** Returns the SHA-256 of a staged or kept file, or undefined where there is none. */
+  /** Returns the SHA-256 of a staged file, or undefined if it does not exist. */
   digestStaged(staged: StagedFile): Promise<FileDigest | undefined>
   digestKept(company: CompanyId, tag: Uint8Array): Promise<FileDigest | undefined>
-  /** Returns the size of a kept file, or undefined where there is none. */
+  /** Returns the size of a kept file in bytes, or undefined if it does not exist. */
   sizeKept(company: CompanyId, tag: Uint8Array): Promise<number | undefined>
   /**
-   * Moves a staged file to its place, durably. Where a kept file of the same size exists, it stays
-   * and the staged one is deleted, because others may have recorded it. `damaged` is the inode of a
-   * kept file to replace.
+   * Moves a staged file to its final path, durably. If a kept file of the same size exists there,
+   * keeps that one and deletes the staged one, because other deposits may refer to it. `damaged` is
+   * the inode of a kept file that must be replaced.
    */
   keep(staged: StagedFile, tag: Uint8Array, damaged?: number): Promise<void>
   discardStaged(staged: StagedFile): Promise<void>
-  /** Writes a whole staged file of the first generation, for bytes without a connection. */
+  /** Writes a complete staged file of generation 0, for bytes that do not come from an upload. */
   stage(company: CompanyId, upload: string, bytes: Uint8Array): Promise<void>
-  /** Deletes every staged and kept file of a company. The note of its removal stays. */
+  /** Deletes all staged and kept files of a company. Leaves the note that `noteRemoval` wrote. */
   removeCompany(company: CompanyId): Promise<void>
   /**
-   * Records durably that a company is removed, so that its files are deleted whatever ends this
-   * process.
+   * Writes a note that the company is removed. If the process ends before the files are deleted,
+   * the note tells the next one to delete them.
    */
   noteRemoval(company: CompanyId): Promise<void>
   listRemovals(): Promise<{ company: CompanyId; at: Date }[]>
   forgetRemoval(company: CompanyId): Promise<void>
   /**
-   * Returns the bytes of a kept file, all or from `start` to `end` (inclusive). The file is open
-   * when this returns. Throws where it is missing.
+   * Returns the bytes of a kept file: all, or those from `start` to `end` (inclusive). Throws if
+   * the file does not exist. The file is open when the promise resolves, so a later deletion does
+   * not interrupt the reading.
    */
   read(
     company: CompanyId,
@@ -181,17 +221,17 @@ export interface Blobs {
     range?: { start: number; end: number }
   ): Promise<ReadableStream<Uint8Array>>
   discardKept(company: CompanyId, tag: Uint8Array): Promise<void>
-  /** Returns staged files last written before `before`. */
+  /** Returns the staged files of a company that were last written before `before`. */
   listStaged(company: CompanyId, before: Date): Promise<StagedFile[]>
-  /** Yields the tags of a company's kept files, folder by folder. */
+  /** Yields the tags of all kept files of a company. */
   listKept(company: CompanyId): AsyncIterable<Buffer>
-  /** Returns when a kept file was last written or moved, or undefined where there is none. */
+  /** Returns when a kept file was last written or moved, or undefined if it does not exist. */
   changedKept(company: CompanyId, tag: Uint8Array): Promise<Date | undefined>
 }
 
 /**
- * Reason of a mail. The letter for `signup` and `reset` is chosen when it is sent: a person with an
- * account gets another one.
+ * The reason for a mail. For `signup` and `reset`, the letter is chosen when the mail is sent. A
+ * person who already has an account gets a different letter.
  */
 export type MailKind =
   | 'signup'
@@ -202,9 +242,9 @@ export type MailKind =
   | 'password_changed'
   | 'account_deleted'
 
-/** A mail that the adapter words and sends. */
+/** A mail as data. The mail adapter turns it into text and sends it. */
 export interface Letter {
-  /** The same in every attempt, so that a mail server can drop a repetition. */
+  /** The same id in every attempt, so that a mail server can drop a repetition. */
   id: string
   kind: 'verify' | 'known' | Exclude<MailKind, 'signup'>
   to: string
@@ -213,34 +253,40 @@ export interface Letter {
   link: string
 }
 
-/** Sends letters to the mail server. */
+/** Sends letters through the mail server. */
 export interface MailSender {
-  /** Returns `refused` where this address never accepts mail. Throws where a retry makes sense. */
+  /**
+   * Sends a letter. Returns `refused` if the mail server rejects the address or the letter
+   * permanently. Throws if another attempt may succeed.
+   */
   send(letter: Letter): Promise<'sent' | 'refused'>
 }
 
 export interface FileDigest {
   sha256: Buffer
   size: number
-  /** Distinguishes the file from one that replaces it. */
+  /** The inode number, which differs when another file has replaced this one. */
   inode: number
 }
 
-/** Signals that are sent after a commit, here or in another process. Every listener also polls. */
+/**
+ * Signals between parts of the service, sent after a commit. Some also reach other processes.
+ * Signals can be lost, so every listener also looks at intervals.
+ */
 export interface Signals {
-  /** A person has new events. */
+  /** Sent when a person has new events. */
   events: Signal<PersonKey>
-  /** An upload is complete and waits for its deposit. */
+  /** Sent when an upload is complete and its deposit can be created. */
   uploads: Signal
-  /** A mail waits to be sent. */
+  /** Sent when a mail was queued. */
   mails: Signal
-  /** A person's session ended or their rights changed. */
+  /** Sent when a person's session has ended or their permissions have changed. */
   sessions: Signal<PersonKey>
-  /** A process wants to write an upload that another one is writing. */
+  /** Sent when a process wants to write an upload that another process is writing. */
   writers: Signal<{ company: CompanyId; upload: string }>
-  /** A domain's config changed. */
+  /** Sent when the configuration of a domain has changed. */
   domains: Signal<string>
-  /** Signals of other processes may have been lost: check everything. */
+  /** Sent when signals of other processes may have been lost. Listeners then check everything. */
   missed: Signal<void>
 }
 
@@ -251,7 +297,7 @@ export interface PersonKey {
 
 export interface Signal<T = CompanyId> {
   send(value: T): void
-  /** Returns the function that stops listening. */
+  /** Registers a listener. Returns the function that unregisters it. */
   on(listener: (value: T) => void): () => void
 }
 

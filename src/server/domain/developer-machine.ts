@@ -2,11 +2,11 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import type { Delivery } from '../../contract/users.ts'
 import type { Settings, Tenant } from './deps.ts'
 
-/** What a request reveals about its origin. */
+/** The properties of a request that show where it comes from. */
 export interface RequestOrigin {
   /**
-   * Address of the connection's other end, whatever the headers claim; absent for a call within the
-   * process.
+   * Network address of the other end of the connection, independent of all headers. Undefined for a
+   * call from within the process.
    */
   peer: string | undefined
   /** Names of the request's headers. */
@@ -14,9 +14,9 @@ export interface RequestOrigin {
 }
 
 /**
- * Returns whether a request comes from a browser on a developer's machine, where e-mails need no
- * confirmation and the demonstration's account works. A proxy also connects from loopback, so the
- * address alone proves nothing.
+ * Returns whether a browser on a developer's machine sent the request. There e-mails need no
+ * confirmation, and the demonstration's account works. The address alone proves nothing, because a
+ * proxy also connects from the loopback address. So the headers are checked as well.
  */
 export function isDeveloperMachine(
   { dev, hasPublicUrl }: Pick<Settings, 'dev' | 'hasPublicUrl'>,
@@ -28,7 +28,7 @@ export function isDeveloperMachine(
   return isLoopback(peer) && ![...headers].some(isForwarding)
 }
 
-/** Returns how the link of a mail reaches its reader. */
+/** Returns how a mailed link reaches the person who requested it. */
 export function mailDelivery(
   { mailServer }: Pick<Settings, 'mailServer'>,
   isDeveloper: boolean

@@ -1,14 +1,15 @@
 import { type KeyObject, sign, verify } from 'node:crypto'
 
-// Node accepts the 64-byte form only with a key in an options object, and its isKeyObject and
-// isCryptoKey then throw and catch an error each (24.21). Measured: signing takes twice as long
-// that way, verifying 1.4 times. Once that is fixed upstream, `dsaEncoding: 'ieee-p1363'` replaces
-// this file.
+// Why this file exists: Node takes 64-byte signatures only with a key inside an options object. For
+// such an object its functions isKeyObject and isCryptoKey each throw and catch an error (Node
+// 24.21). Measured: signing then takes twice as long, and verifying 1.4 times. When Node has fixed
+// this, `dsaEncoding: 'ieee-p1363'` can replace this file.
 
 /** Returns an ES256 signature of a text: r and s, 64 bytes. */
 export function signEs256(key: KeyObject, text: string): Buffer {
   const der = sign('sha256', Buffer.from(text), key)
-  // SEQUENCE of two INTEGERs (RFC 3279, 2.2.3), each of at most 33 bytes, so every length is one byte
+  // a SEQUENCE of two INTEGERs (RFC 3279, 2.2.3); each has at most 33 bytes, so every length takes
+  // one byte
   const endOfR = 4 + byteAt(der, 3)
   const r = der.subarray(4, endOfR)
   const s = der.subarray(endOfR + 2)
@@ -16,8 +17,9 @@ export function signEs256(key: KeyObject, text: string): Buffer {
 }
 
 /**
- * Returns whether an ES256 signature was made with a P-256 key. The point is uncompressed, 65 bytes
- * (SEC 1, 2.3.3). Throws for a point that is not on the curve and a signature that is not 64 bytes.
+ * Returns whether an ES256 signature was made with a P-256 key. `point` is the uncompressed public
+ * key, 65 bytes (SEC 1, 2.3.3). Throws if the point is not on the curve or the signature is not 64
+ * bytes long.
  */
 export function verifyEs256(point: Uint8Array, signed: Uint8Array, signature: Uint8Array): boolean {
   if (point.length !== 65 || signature.length !== 64) throw new RangeError('not a P-256 length')
@@ -35,7 +37,7 @@ export function verifyEs256(point: Uint8Array, signed: Uint8Array, signature: Ui
   )
 }
 
-/** SubjectPublicKeyInfo of a P-256 key (RFC 5480), up to its point. */
+/** The bytes of a SubjectPublicKeyInfo for a P-256 key (RFC 5480) that come before its point. */
 const keyPrefix = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex')
 
 function toCoordinate(integer: Uint8Array): Buffer {
@@ -43,7 +45,7 @@ function toCoordinate(integer: Uint8Array): Buffer {
   return Buffer.concat([Buffer.alloc(32 - digits.length), digits])
 }
 
-/** Returns a DER INTEGER, which is signed and has no redundant leading zeros. */
+/** Returns a coordinate as a DER INTEGER, which is signed and has no unnecessary leading zeros. */
 function toInteger(coordinate: Uint8Array): Buffer {
   const first = coordinate.findIndex(byte => byte !== 0)
   const digits = first === -1 ? coordinate.subarray(31) : coordinate.subarray(first)

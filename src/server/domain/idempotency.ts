@@ -4,23 +4,24 @@ import { prepare } from '../db/prepared-statements.ts'
 import { inCompanyOnce, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
-/** Days for which an answer can be repeated. */
+/** For how many days a stored response is returned to repeated calls. */
 const keptDays = 7
 const forgottenAtOnce = 1000
 
-/** A call that its `Idempotency-Key` identifies. */
+/** A call with the header `Idempotency-Key`. Actor, route and key identify it. */
 export interface IdempotentCall {
   actor: string
   route: string
   key: string
-  /** The parsed input. The same key with another input is refused. */
+  /** The parsed input. A repeated call with the same key and another input is refused. */
   input: unknown
 }
 
 /**
- * Runs `effect` once per key and returns the stored answer to repetitions. Both happen in the
- * effect's transaction, so a crash undoes both. Throws `idempotency_in_flight` while another call
- * holds the key.
+ * Runs `effect` for the first call with a key and stores its result. Returns the stored result to
+ * repeated calls. Effect and result are in one transaction, so a crash undoes both. Throws
+ * `idempotency_in_flight` while another call with the same key runs, and `idempotency_key_reused`
+ * for another input.
  */
 export async function runOnce<Body extends object>(
   tx: Tx,
@@ -29,12 +30,13 @@ export async function runOnce<Body extends object>(
   effect: () => Promise<Body>
 ): Promise<{ body: Body; replayed: boolean }> {
   const { company_id, act } = scope
-  // keyed, because the input may be a document's fingerprint, which nobody may find by guessing
+  // a keyed hash, because the input may contain the fingerprint of a document, which nobody must be
+  // able to guess from the hash
   const fingerprint = deps.keys.mac('repetition', JSON.stringify(act.input))
   while (!(await claim(tx, scope, fingerprint))) {
     const body = await stored<Body>(tx, company_id, act, fingerprint)
     if (body) return { body, replayed: true }
-    // the answer expired between the two statements, and the key is free
+    // the stored result expired between the two statements, so the key is free
   }
   const body = await effect()
   tx.sendWithCommit(tx.run(keepAnswer, { ...act, company_id, body: JSON.stringify(body) }))
@@ -56,7 +58,9 @@ const keepAnswer = prepare((db, { company_id, actor, route, key, body }: Answer)
     .where('key', '=', key)
 )
 
-/** Frees the key of a call without effect, as long as `body` is its stored answer. */
+/**
+ * Frees the key of a call whose effect was undone. Does nothing if the stored result is not `body`.
+ */
 export async function deleteAnswer(
   tx: Tx,
   { company_id, act, body }: { company_id: CompanyId; act: IdempotentCall; body: object }
@@ -71,7 +75,7 @@ export async function deleteAnswer(
     .execute()
 }
 
-/** Deletes a batch of expired answers. Returns whether there may be more. */
+/** Deletes a batch of expired results. Returns whether there may be more. */
 export async function deleteExpiredAnswers(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
@@ -102,7 +106,7 @@ async function claim(
 ): Promise<boolean> {
   const { actor, route, key } = scope.act
   try {
-    // waits for another holder of the key, at most lock_timeout
+    // waits until another transaction that uses the key ends, at most `lock_timeout`
     const claimed = await tx.run(insertKey, {
       ...{ company_id: scope.company_id, actor, route, key, fingerprint },
       created_at: scope.now
@@ -133,7 +137,10 @@ const insertKey = prepare((db, { company_id, actor, route, key, fingerprint, cre
     .returning('key')
 )
 
-/** Returns the stored answer, or undefined where it has expired. */
+/**
+ * Returns the stored result, or undefined if it has expired. Throws `idempotency_key_reused` for
+ * another input.
+ */
 async function stored<Body>(
   tx: Tx,
   company_id: CompanyId,

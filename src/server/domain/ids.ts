@@ -1,6 +1,9 @@
 import type { Deps } from './deps.ts'
 
-/** Returns a UUIDv7, so that rows created one after the other are neighbors in an index. */
+/**
+ * Returns a new UUIDv7. These ids grow with time, so rows that are created one after the other are
+ * neighbors in an index.
+ */
 export function newId(deps: Pick<Deps, 'clock' | 'random'>): string {
   const bytes = Buffer.from(deps.random(16))
   bytes.writeUIntBE(deps.clock().getTime(), 0, 6)
@@ -9,7 +12,10 @@ export function newId(deps: Pick<Deps, 'clock' | 'random'>): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** Returns a random id of 22 base64url characters, which reveals nothing, not even its time. */
+/**
+ * Returns a random id of 22 base64url characters. Unlike a UUIDv7 it does not reveal when it was
+ * created.
+ */
 export function newRecordId(deps: Pick<Deps, 'random'>): string {
   return Buffer.from(deps.random(16)).toString('base64url')
 }

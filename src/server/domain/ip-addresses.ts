@@ -1,19 +1,22 @@
 import ipaddr from 'ipaddr.js'
 
-/** A range of addresses as IPv6 numbers. An IPv4 address is `::ffff:a.b.c.d`. */
+/** A range of IP addresses as IPv6 numbers. An IPv4 address has the number of `::ffff:a.b.c.d`. */
 export interface AddressRange {
   first: bigint
   last: bigint
 }
 
-/** `'::ffff:192.0.2.7'` → `'192.0.2.7'`, `'2001:DB8:0::1'` → `'2001:db8::1'`; `undefined` for what is no address. */
+/**
+ * Returns the normal form of an IP address: `'::ffff:192.0.2.7'` → `'192.0.2.7'`, `'2001:DB8:0::1'`
+ * → `'2001:db8::1'`. Returns undefined for any other text.
+ */
 export function normalizeAddress(text: string): string | undefined {
   return parse(text)?.toString()
 }
 
 /**
- * Returns the range of a network such as `10.0.0.0/8` or of a single address, or undefined for
- * anything else.
+ * Returns the range of a network such as `10.0.0.0/8` or of a single address. Returns undefined for
+ * any other text.
  */
 export function parseNetwork(text: string): AddressRange | undefined {
   const slash = text.indexOf('/')
@@ -27,7 +30,10 @@ export function parseNetwork(text: string): AddressRange | undefined {
   return { first, last: first + (1n << free) - 1n }
 }
 
-/** Returns whether an address is in one of the ranges; false for any other text. */
+/**
+ * Returns whether an address is in one of the ranges. Returns false for a text that is not an
+ * address.
+ */
 export function isWithin(text: string, ranges: readonly AddressRange[]): boolean {
   const address = ranges.length > 0 ? parse(text) : undefined
   if (!address) return false
@@ -35,12 +41,16 @@ export function isWithin(text: string, ranges: readonly AddressRange[]): boolean
   return ranges.some(({ first, last }) => first <= number && number <= last)
 }
 
-/** Prefixes of IPv6 networks that are counted: a subscriber, a customer, an organization. */
+/**
+ * Prefix lengths of the IPv6 networks that have a counter: those of a subscriber, a customer and an
+ * organization.
+ */
 const countedPrefixes = [64, 56, 48]
 
 /**
- * Returns the networks against which an address counts, smallest first. An IPv4 address counts
- * alone. `'2001:db8::1'` → `['2001:db8::/64', '2001:db8::/56', '2001:db8::/48']`
+ * Returns the networks whose counters an address uses, smallest first. An IPv4 address is a network
+ * of its own.
+ * `'2001:db8::1'` → `['2001:db8::/64', '2001:db8::/56', '2001:db8::/48']`
  */
 export function countedNetworks(text: string): string[] {
   const address = parse(text)
@@ -52,7 +62,10 @@ export function countedNetworks(text: string): string[] {
   )
 }
 
-/** Accepts four decimal numbers or IPv6 only. The library also takes `10.1` and `0x7f.1`. */
+/**
+ * Parses an IPv6 address or four decimal numbers. The library would also accept `10.1` and
+ * `0x7f.1`.
+ */
 function parse(text: string, form?: 'as written'): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
   if (!ipaddr.IPv6.isValid(text)) return undefined

@@ -5,26 +5,29 @@ import type { Tx } from '../db/scope.ts'
 type LeasedTable = 'upload' | 'mail' | 'company'
 
 /**
- * The right of one process to work on a row until a time. The process moves this time ahead while
- * it works.
+ * Describes the right of one process to work on a row until a certain time. The process extends the
+ * time while it works.
  */
 export interface Lease<Table extends LeasedTable> {
   table: Table
-  /** Column of the time. Nobody holds a row where it is absent or past. */
+  /**
+   * The column that contains the end of the lease. A row without an end, or with one in the past,
+   * is free.
+   */
   until: string & keyof Database[Table]
-  /** How long a process holds a row without renewing its lease. */
+  /** How long a lease lasts without being renewed, in milliseconds. */
   ms: number
 }
 
 interface Change {
   id: string
-  /** A further condition on the row. */
+  /** A further condition that the row must satisfy. */
   where?: RawBuilder<SqlBool> | undefined
-  /** Further columns to write in the same statement. */
+  /** Further columns to set in the same statement. */
   set?: Record<string, unknown> | undefined
 }
 
-/** Returns the condition under which nobody holds a row. */
+/** Returns the SQL condition that a row is not leased. */
 export function isFree<Table extends LeasedTable>(
   { until }: Lease<Table>,
   now: Date
@@ -33,8 +36,8 @@ export function isFree<Table extends LeasedTable>(
 }
 
 /**
- * Claims the first free row of the company and skips rows that another transaction is just claiming.
- * Returns the row as it then is, or undefined where none is free.
+ * Leases the first free row of the company. Skips rows that another transaction is leasing at this
+ * moment. Returns the updated row, or undefined if no row is free.
  */
 export function claimNext<Table extends 'upload' | 'mail'>(
   tx: Tx,
@@ -50,8 +53,8 @@ export function claimNext<Table extends 'upload' | 'mail'>(
 }
 
 /**
- * Claims a row that is free, or for which `free` holds. Returns the row as it then is, or undefined
- * where another process holds it.
+ * Leases the row with this id if it is free. A condition in `free` replaces the usual one. Returns
+ * the updated row, or undefined if another process has leased it.
  */
 export function claim<Table extends LeasedTable>(
   tx: Tx,
@@ -63,7 +66,7 @@ export function claim<Table extends LeasedTable>(
   return write(tx, lease, { id, where: isClaimed, set }, endOf(lease, now))
 }
 
-/** Holds a row for longer. Returns whether there was one to hold. */
+/** Extends the lease of a row. Returns false if no row satisfies the conditions in `change`. */
 export async function renew<Table extends LeasedTable>(
   tx: Tx,
   lease: Lease<Table>,
@@ -74,8 +77,8 @@ export async function renew<Table extends LeasedTable>(
 }
 
 /**
- * Releases a row, so that it can be claimed at once or from a given time on. Returns whether there
- * was one to release.
+ * Ends the lease of a row. The row is free at once or, with `from`, from that time on. Returns
+ * false if no row satisfies the conditions in `change`.
  */
 export async function release<Table extends LeasedTable>(
   tx: Tx,

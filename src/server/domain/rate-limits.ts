@@ -4,7 +4,7 @@ import { AppError, type ErrorCode } from '../../contract/errors.ts'
 import type { Deps, Limits, Tenant } from './deps.ts'
 import { countedNetworks } from './ip-addresses.ts'
 
-/** What is left of a limit, reported with the answer. */
+/** What remains of a limit after a call. The response reports it in its headers. */
 export interface LimitReading {
   name: string
   limit: number
@@ -17,7 +17,10 @@ interface Rule {
   points: (limits: Limits) => number
   seconds: number
   code: ErrorCode
-  /** Whether callers see it. Limits that other people use up and limits of logins stay hidden. */
+  /**
+   * Whether responses report the limit. Limits that other people use up and limits of logins are
+   * not reported.
+   */
   isReported: boolean
 }
 
@@ -26,65 +29,83 @@ const hour = 3600
 const day = 86_400
 
 const rules = {
-  /** Challenges and logins of one address. */
+  /** Challenges and logins from one network address. */
   sign_in_address: reported(rule(limits => limits.signInPerAddressMinute, minute)),
-  /** Attempts to create an account, from one address. */
+  /** Attempts to create an account from one network address. */
   sign_up_address: reported(rule(limits => limits.signUpPerAddressHour, hour)),
-  /** Requested mails, from one address and for one e-mail, known or not. */
+  /**
+   * Mails that are requested from one network address, and for one e-mail, whether or not it has an
+   * account.
+   */
   mail_address: reported(rule(limits => limits.mailsPerAddressHour, hour)),
   mail_email: rule(() => 3, hour),
   /**
-   * Resets of one e-mail from one network, so that nobody else keeps the owner from requesting one.
+   * Password resets of one e-mail from one network. Requests from other networks do not count, so
+   * nobody else can prevent the owner from requesting one.
    */
   reset_email: rule(() => 3, hour),
   /**
-   * Mails that strangers request of one company. A part is reserved for networks that are new that
-   * day.
+   * Mails that signed-out people request from one company. `mail_newcomers_day` reserves a part for
+   * networks that request their first mail of the day.
    */
-  mail_company_day: rule(limits => shared(limits.mailsPerCompanyDay), day),
-  mail_newcomers_day: rule(limits => kept(limits.mailsPerCompanyDay), day),
+  mail_company_day: rule(limits => commonPart(limits.mailsPerCompanyDay), day),
+  mail_newcomers_day: rule(limits => reservedPart(limits.mailsPerCompanyDay), day),
   mail_seen_day: rule(() => Number.MAX_SAFE_INTEGER, day),
-  /** Attempts with mailed links, from one address. */
+  /** Attempts with mailed links from one network address. */
   mail_token_address: rule(limits => limits.mailTokensPerAddress, 15 * minute),
-  /** Failed logins of one e-mail, known or not, from one address. */
+  /**
+   * Failed logins of one e-mail from one network address, whether or not the e-mail has an account.
+   */
   login_address: rule(() => 10, 15 * minute),
   login_email: rule(() => 100, hour),
-  /** Failed logins of one e-mail from a browser that has signed in before, so that no stranger blocks the owner. */
+  /**
+   * Failed logins of one e-mail in a browser that has signed in before. This browser has its own
+   * counter, so that nobody else can block the owner.
+   */
   login_device: rule(() => 10, 15 * minute),
-  /** Wrong present passwords of one person, so that a stolen session cannot guess them. */
+  /**
+   * Attempts to enter a person's current password wrongly, so that somebody with a stolen session
+   * cannot guess it.
+   */
   rekey_user: rule(() => 10, 15 * minute),
-  /** Attempts with the setup code, from one address. */
+  /** Attempts with the setup code from one network address. */
   setup_address: rule(() => 10, hour),
-  /** Fingerprints looked up. */
+  /** Fingerprints that are verified. */
   verify_address_minute: reported(
     rule(limits => limits.verifyPerAddressMinute, minute, 'lookup_limited')
   ),
   verify_address_day: reported(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
-  verify_company_day: rule(limits => shared(limits.verifyPerCompanyDay), day, 'lookup_limited'),
-  verify_newcomers_day: rule(limits => kept(limits.verifyPerCompanyDay), day, 'lookup_limited'),
+  verify_company_day: rule(limits => commonPart(limits.verifyPerCompanyDay), day, 'lookup_limited'),
+  verify_newcomers_day: rule(
+    limits => reservedPart(limits.verifyPerCompanyDay),
+    day,
+    'lookup_limited'
+  ),
   verify_user_minute: reported(
     rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')
   ),
   /**
-   * Calls of strangers with a body, for all companies together, counted before the body is read.
+   * Calls with a body of signed-out people to all companies together. They are counted before the
+   * body is read.
    */
   public_address: reported(rule(limits => limits.publicPerAddressMinute, minute)),
-  /** Reports of browsers about our own pages. */
+  /** Reports that browsers send about violations of our own pages' content security policy. */
   csp_report_address: reported(rule(limits => limits.reportsPerAddressMinute, minute))
 } satisfies Record<string, Rule>
 
 export type LimitName = keyof typeof rules
 
-/** Key of a counter: a company and within it an e-mail, a person or the networks of an address. */
+/** The key of a counter: a company, and within it an e-mail, a person or a network address. */
 export type LimitKey = readonly [company: string, ...parts: (string | { address: string })[]]
 
-/** Budgets of an address's networks as multiples of the limit: /64, /56 and /48 of IPv6. */
+/** Limits of an address's IPv6 networks /64, /56 and /48, as multiples of the rule's limit. */
 const tierFactors = [1, 4, 16]
 
 /**
- * Counts `points`. Throws where they exceed the limit, with the seconds until they fit. A refused
- * call counts too. A batch larger than the limit uses up the whole limit. An address counts once
- * for each of its networks. Returns whether the widest network is new in this period.
+ * Counts `points`. Throws the limit's error when they exceed the limit, with the seconds after
+ * which a call may succeed. A refused call counts too. More points than the limit count as the
+ * whole limit. An address counts once for each of its networks. Returns whether these are the first
+ * points of the widest network in this period.
  */
 export async function consume(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -115,7 +136,7 @@ async function consumeTier(
     if (!(refusal instanceof RateLimiterRes)) throw refusal
     recordReading(name, limit, refusal)
     const retryAfter = secondsLeft(refusal)
-    // the counters use the clock of the process
+    // not from `deps.clock`, because the counters use the clock of the process
     const resets_at = new Date(Date.now() + retryAfter * 1000).toISOString()
     throw new AppError(rules[name].code, `The limit ${name} is reached`, {
       retryAfter,
@@ -125,8 +146,9 @@ async function consumeTier(
 }
 
 /**
- * Counts `points` against a company's budget for strangers. A part of it is reserved for networks
- * that are new that day, so that the owner of many networks cannot use up all of it.
+ * Counts `points` against the company's daily limit for signed-out people. A quarter of the limit
+ * is reserved for networks that call for the first time that day. So the owner of many networks
+ * cannot use up all of it.
  */
 export async function consumeShared(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -142,7 +164,7 @@ export async function consumeShared(
   }
 }
 
-/** Counts a requested mail, in the same way for every e-mail, known or not. */
+/** Counts a requested mail. The counting is the same whether or not the e-mail has an account. */
 export async function consumeMails(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string },
@@ -156,7 +178,10 @@ export async function consumeMails(
   await consumeShared(deps, 'mail', { company_id, isFirst })
 }
 
-/** Runs an operation with a mailed token and counts a failure against the address. */
+/**
+ * Runs an operation with a mailed token. If it fails, counts the attempt against the network
+ * address.
+ */
 export async function countTokenFailures<T>(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   { tenant, address }: { tenant: Tenant; address: string },
@@ -171,7 +196,7 @@ export async function countTokenFailures<T>(
 
 const readings = new AsyncLocalStorage<Map<string, LimitReading>>()
 
-/** Runs a call and returns its result and the limits that it was counted against. */
+/** Runs a call. Returns its result and what remains of the limits that it was counted against. */
 export async function collectLimitReadings<T>(
   run: () => Promise<T>
 ): Promise<{ result: T; read: LimitReading[] }> {
@@ -186,7 +211,7 @@ function recordReading(name: LimitName, limit: number, result: RateLimiterRes): 
   const remaining = Math.max(0, result.remainingPoints)
   const resetSeconds = secondsLeft(result)
   const read = readings.getStore()
-  // report the network with the least left
+  // report the network with the fewest points left
   if (remaining > (read?.get(name)?.remaining ?? remaining)) return
   read?.set(name, { name, limit, seconds, remaining, resetSeconds })
 }
@@ -195,7 +220,7 @@ function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
   return Math.max(1, Math.ceil(msBeforeNext / 1000))
 }
 
-/** Returns points that do not count after all, such as that of a successful login. */
+/** Takes counted points back, such as those of a successful login. */
 export async function refund(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   name: LimitName,
@@ -208,7 +233,8 @@ export async function refund(
 }
 
 /**
- * Returns a key for each network of the address in `counted`, or a single one without an address.
+ * Returns the key of each network of the address in `counted`, or one key if it contains no
+ * address.
  */
 function tiersOf(counted: LimitKey): string[][] {
   const address = counted.find(part => typeof part === 'object')?.address
@@ -220,13 +246,13 @@ function limitOf(limits: Limits, name: LimitName, tier: number): number {
   return rules[name].points(limits) * (tierFactors[tier] ?? 1)
 }
 
-/** Returns the quarter of a company's budget that is reserved for new networks. */
-function kept(points: number): number {
+/** Returns the quarter of a company's limit that is reserved for new networks. */
+function reservedPart(points: number): number {
   return Math.floor(points / 4)
 }
 
-function shared(points: number): number {
-  return points - kept(points)
+function commonPart(points: number): number {
+  return points - reservedPart(points)
 }
 
 function limiter(
@@ -242,7 +268,7 @@ function limiter(
   return found
 }
 
-/** Keeps addresses and e-mails out of memory. */
+/** Returns a keyed hash of a counter's key, so that no addresses and e-mails are in memory. */
 function pseudonym(deps: Pick<Deps, 'keys'>, name: LimitName, key: string[]): string {
   const text = JSON.stringify([name, ...key])
   return deps.keys.mac('pseudonym', text).subarray(0, 16).toString('base64url')

@@ -14,8 +14,8 @@ interface Deletion {
 
 /**
  * Deletes the personal data of an account: e-mail, username, keys, sessions, groups and links. The
- * row stays without them because deposits and the history refer to its id. The person's deposits
- * stay on record.
+ * row itself stays without them, because deposits and the history refer to its id. The person's
+ * deposits stay in the register.
  */
 export async function deleteUser(
   deps: Pick<
@@ -34,7 +34,7 @@ export async function deleteUser(
     await tx
       .updateTable('user')
       .set({
-        // not an address, so the e-mail is free for a new sign-up
+        // not a usable address, so the e-mail is free for a new sign-up
         email: `${user_id}@deleted.invalid`,
         username: '–',
         locale: 'und',
@@ -53,7 +53,7 @@ export async function deleteUser(
   deps.log.info({ audit: 'user_deleted', company: company_id, user: user_id }, 'account deleted')
 }
 
-/** Throws `last_operator` where no other operator would be left. */
+/** Throws `last_operator` if the person is the only operator. */
 async function keepAnOperator(tx: Tx, company_id: CompanyId, user_id: string): Promise<void> {
   const operators = await tx
     .selectFrom('user')
@@ -61,7 +61,8 @@ async function keepAnOperator(tx: Tx, company_id: CompanyId, user_id: string): P
     .where(sql<boolean>`permissions @> array['operator']`)
     .where('disabled', 'is', null)
     .select('id')
-    // of two operators who delete their accounts at once, the second one waits and is then the last
+    // if two operators delete their accounts at the same time, the second call waits here and then
+    // finds only itself
     .forNoKeyUpdate()
     .execute()
   if (operators.every(({ id }) => id === user_id)) {

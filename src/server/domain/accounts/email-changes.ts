@@ -8,22 +8,22 @@ import { consumeMails } from '../rate-limits.ts'
 import { endSessions, type Person } from '../sessions/sessions.ts'
 import { lockKey, lockPerson, requirePassword, revokeMailedLinks } from './user-keys.ts'
 
-/** Time to confirm a new e-mail. */
+/** How long a new e-mail can be confirmed, in milliseconds. */
 const waitingMs = 3_600_000
 
 interface NewEmail {
   tenant: Tenant
   person: Person
   address: string
-  /** In canonical form. */
+  /** The new e-mail in canonical form. */
   email: string
   challenge_response: string
   public_key_jwt: string
 }
 
 /**
- * Requests another e-mail. The key is derived from the e-mail, so a new key comes with it. The
- * present e-mail and password stay valid until the new address is confirmed.
+ * Requests a change of e-mail. The key is derived from e-mail and password, so the request contains
+ * a new key as well. The current e-mail and password stay valid until the new e-mail is confirmed.
  */
 export async function changeEmail(
   deps: Pick<
@@ -41,7 +41,7 @@ export async function changeEmail(
       throw new AppError('invalid_input', 'This is the present e-mail', { fields })
     }
     const proof = verifyKeyProof({ tenant, email, purpose: 'email', public_key_jwt })
-    // both keys must sign the same challenge
+    // the current and the new key must sign the same challenge
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
     await consumeMails(deps, { tenant, email, address })
     // a new request replaces an earlier one and its links
@@ -68,8 +68,9 @@ export async function changeEmail(
 }
 
 /**
- * Replaces the e-mail and the key. Only the person who requested the change can confirm it.
- * Otherwise a mistyped address would let its owner confirm an account that somebody else can open.
+ * Confirms the new e-mail: replaces e-mail and key. Only the person who requested the change can
+ * confirm it. Otherwise, after a typing error, the owner of the mistyped address could confirm an
+ * account to which somebody else knows the password.
  */
 export async function confirmEmail(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
@@ -105,7 +106,7 @@ export async function confirmEmail(
       await endSessions(tx, deps, { company_id, user_id, except: session_id })
     })
   } catch (error) {
-    // somebody else has taken the address meanwhile
+    // somebody else has got this e-mail in the meantime
     if (Object(error).code === '23505') throw over(error)
     throw error
   }

@@ -9,7 +9,9 @@ import { readUser } from './users.ts'
 
 const pageLength = 200
 
-/** Returns a person's own data. `cursor` is the id of the request after which the page begins. */
+/**
+ * Returns a page of a person's own data. The page begins after the request whose id is `cursor`.
+ */
 export async function getExport(
   deps: Pick<Deps, 'db' | 'clock'>,
   { tenant, person, cursor }: { tenant: Tenant; person: Person; cursor?: string | undefined }
@@ -23,7 +25,7 @@ export async function getExport(
   const read = async (tx: Tx) => {
     const account = await readUser(tx, deps, tenant, person)
     const sessions = await readSessions(tx, deps, person)
-    // one row more than the page, to know whether there are older ones
+    // one row more than the page has, to know whether there are older ones
     const found = await readRequests(tx, { company_id, user_id, cursor, limit: pageLength + 1 })
     const requests = found.slice(0, pageLength)
     return { account, sessions, requests, complete: found.length <= pageLength }

@@ -10,9 +10,9 @@ const maxPerRecipientHour = 3
 const maxPerCompanyDay = 5000
 
 /**
- * Reserves the next time at which an invitation may be mailed to `email`: now, or when the limit of
- * the address or of the company allows it. `isNew` is false where an invitation of this address is
- * queued already.
+ * Reserves a time for mailing an invitation to `email`: now, or the first time that the limits of
+ * the address and the company allow. Returns this time. `isNew` is false if an invitation to this
+ * address is already queued.
  */
 export async function scheduleInvitation(
   tx: Tx,
@@ -22,7 +22,7 @@ export async function scheduleInvitation(
   const company_id = tx.companyId
   const now = deps.clock()
   const recipient = deps.keys.mac('pseudonym', JSON.stringify(['invitation', company_id, email]))
-  // the row lock makes parallel invitations of a company count one after the other
+  // this row lock lets parallel invitations of a company be counted one after the other
   await sql`select from company where id = ${company_id} for no key update`.execute(tx)
   await tx
     .deleteFrom('invitation')

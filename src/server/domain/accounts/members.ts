@@ -15,9 +15,9 @@ import { lockPerson, revokeMailedLinks } from './user-keys.ts'
 
 interface Invitation {
   tenant: Tenant
-  /** Person who invites. */
+  /** The person who invites. */
   person: Person
-  /** In canonical form. */
+  /** The invited person's e-mail in canonical form. */
   email: string
   username: string | undefined
   locale: 'en' | 'fr' | undefined
@@ -26,13 +26,15 @@ interface Invitation {
 
 interface Invited {
   id: string
-  /** The link that the administrator has to pass on, where no mail server is set. */
+  /**
+   * The invitation link, which the administrator must pass on. Only present without a mail server.
+   */
   link?: string
-  /** When the mail is sent, where a limit delays it. */
+  /** When the mail will be sent. Only present if a limit delays it. */
   queued_until?: string
 }
 
-/** Creates a person without a password and mails them the link to choose one. */
+/** Creates a person without a password and mails them a link to choose one. */
 export async function inviteUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
   { tenant, person, idempotencyKey, ...fields }: Invitation
@@ -55,12 +57,12 @@ export async function inviteUser(
         ? { body: await effect(), replayed: false }
         : await runOnce(tx, deps, { company_id, now: deps.clock(), act }, effect)
     if (replayed) return { body, replayed }
-    // not stored with the answer, because the link lets people in
+    // not stored for repeated calls, because whoever has the link can get in
     return { body: { ...body, ...(await mailInvitation(tx, deps, tenant, body.id)) }, replayed }
   })
 }
 
-/** Mails the link of an invitation again. */
+/** Mails the invitation link again. */
 export async function resendInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, person, id }: { tenant: Tenant; person: Person; id: string }
@@ -81,7 +83,7 @@ interface Activation {
   public_key_jwt: string
 }
 
-/** Registers the first key of an invited person, who can then sign in. */
+/** Registers the first key of an invited person. From then on the person can sign in. */
 export async function activateUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
   { tenant, token, username, locale, public_key_jwt }: Activation
@@ -121,7 +123,7 @@ interface Disabling {
   reason: DisabledReason
 }
 
-/** Disables a person from their next call on and shows them the reason. */
+/** Disables a person. Their next call fails and tells them the reason. */
 export async function disableUser(
   deps: Pick<Deps, 'db' | 'clock' | 'log' | 'signals'>,
   { person, id, reason }: Disabling
@@ -143,7 +145,7 @@ export async function disableUser(
   deps.log.info(facts, 'person disabled')
 }
 
-/** Enables a person again. Their earlier sessions stay ended. */
+/** Enables a disabled person. The sessions that ended with the disabling stay ended. */
 export async function enableUser(
   deps: Pick<Deps, 'db' | 'clock' | 'log' | 'signals'>,
   { person, id }: { person: Person; id: string }
@@ -165,14 +167,15 @@ export async function enableUser(
 }
 
 /**
- * Locks a person of the caller's company. Throws `forbidden` where the person is an operator and
- * the caller is not.
+ * Locks the row of a person of the caller's company. Throws `forbidden` if the person is an
+ * operator and the caller is not.
  */
 async function lockMember(tx: Tx, person: Person, id: string): Promise<{ disabled: unknown }> {
   const member = await lockRights(tx, id)
   if (!member) throw new AppError('not_found', 'No such person')
   if (member.permissions.includes('operator')) {
-    // read again, so that two operators who disable each other at once do not both succeed
+    // read again under the lock, so that two operators cannot both succeed in disabling each other
+    // at the same time
     const caller = await lockRights(tx, person.id)
     if (!caller?.permissions.includes('operator') || caller.disabled) {
       throw new AppError('forbidden', 'Only operators change operators')
@@ -206,7 +209,7 @@ async function hasKey(tx: Tx, company_id: CompanyId, user_id: string): Promise<b
   return key !== undefined
 }
 
-/** Queues the mail of an invitation. Returns the link where no mail server is set. */
+/** Queues the mail of an invitation. Without a mail server it returns the link instead. */
 async function mailInvitation(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,

@@ -6,23 +6,23 @@ import { newId, newRecordId } from '../ids.ts'
 import { sealKey } from '../key-proofs/key-proofs.ts'
 
 interface NewUser {
-  /** In canonical form. */
+  /** The e-mail in canonical form. */
   email: string
   username: string
   locale: 'en' | 'fr' | undefined
   company_id: CompanyId
-  /** Id of the sign-up that becomes a person. */
+  /** Id of the sign-up. The person gets the same id. */
   id?: string
   permissions?: string[]
-  /** Without a key the person cannot sign in. */
+  /** The person's public key. Without it the person cannot sign in yet. */
   key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | ReturnType<typeof sealKey> | undefined
-  /** Invited by an administrator. */
+  /** Whether an administrator has invited the person. */
   isInvited?: boolean
 }
 
 /**
- * Adds a person to the company and its default group. Returns their id, or undefined where the
- * e-mail is taken.
+ * Adds a person to the company and its default group. Returns their id, or undefined if the e-mail
+ * already has an account.
  */
 export async function addUser(
   tx: Tx,
@@ -41,7 +41,7 @@ export async function addUser(
       username,
       locale: locale ?? 'und',
       permissions,
-      // every token is newer than this, whatever the clock does next
+      // earlier than the creation of any token, even if the clock is set back later
       tokens_valid_after: new Date(0),
       created_at: now,
       invited_at: isInvited ? now : null

@@ -6,7 +6,7 @@ import { queueMail } from '../mail/mail-queue.ts'
 import { endSessions } from '../sessions/sessions.ts'
 import { type PasswordProof, requirePassword, revokeMailedLinks } from './user-keys.ts'
 
-/** Replaces the person's key after a change of password and ends their other sessions. */
+/** Replaces the person's key after they changed their password. Ends their other sessions. */
 export async function changeKey(
   deps: Pick<
     Deps,
@@ -19,7 +19,7 @@ export async function changeKey(
   await inCompany(deps.db, company_id, async tx => {
     const { email, locale, challenge } = await requirePassword(tx, deps, input)
     const proof = verifyKeyProof({ tenant, email, purpose: 'rekey', public_key_jwt })
-    // both keys must sign the same challenge
+    // the current and the new key must sign the same challenge
     if (proof.nonce !== challenge) throw new AppError('key_invalid', 'Another challenge was proven')
     const now = deps.clock()
     await replaceKey(

@@ -9,7 +9,10 @@ import { consumeMails } from '../rate-limits.ts'
 import { endSessions } from '../sessions/sessions.ts'
 import { lockKey, lockPerson, revokeMailedLinks } from './user-keys.ts'
 
-/** Queues a reset mail. The account is looked up only when the mail is sent. */
+/**
+ * Queues a reset mail. Whether the e-mail has an account is only looked up when the mail is sent,
+ * so the call does not reveal it.
+ */
 export async function requestReset(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string }
@@ -27,7 +30,8 @@ interface NewKey {
 }
 
 /**
- * Registers a new key with a mailed token and ends all sessions. A disabled person stays disabled.
+ * Registers a new key for the person to whom a reset link was mailed. Ends all their sessions. A
+ * disabled person stays disabled.
  */
 export async function resetKey(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,

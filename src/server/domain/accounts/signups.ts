@@ -16,22 +16,25 @@ import { confirmPendingSessions, endSessions, type Person } from '../sessions/se
 import { addUser } from './new-users.ts'
 
 const dayMs = 24 * 3_600_000
-/** Time to open the link of the mail. */
+/** How long a mailed sign-up link is valid, in milliseconds. */
 const mailedMs = dayMs
-/** Time for an administrator to pass the link on, where no mail server is set. */
+/**
+ * How long a sign-up waits without a mail server, in milliseconds. An administrator has to pass the
+ * link on.
+ */
 const unmailedMs = 30 * dayMs
 
 interface NewSignUp {
   tenant: Tenant
-  /** In canonical form. */
+  /** The e-mail in canonical form. */
   email: string
   username: string
   locale: 'en' | 'fr' | undefined
 }
 
 /**
- * Stores a sign-up until its e-mail is confirmed. Does not look up the e-mail, so that the duration
- * of the call does not reveal whether an account exists.
+ * Stores a sign-up until its e-mail is confirmed. Does not look up whether the e-mail has an
+ * account. So the duration of the call does not reveal it.
  */
 export async function insertSignUp(
   tx: Tx,
@@ -64,13 +67,13 @@ export async function insertSignUp(
   return { id }
 }
 
-/** Sends the link of a waiting sign-up again. */
+/** Mails the link of an unconfirmed sign-up again. */
 export async function sendVerification(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
   { tenant, person, address }: { tenant: Tenant; person: Person; address: string }
 ): Promise<void> {
   const { company_id, id } = person
-  // a confirmed person needs no mail
+  // a person who has confirmed the e-mail needs no mail
   if (!person.pending) return
   await inCompany(deps.db, company_id, async tx => {
     const signup = await tx
@@ -87,20 +90,20 @@ export async function sendVerification(
 
 interface Confirmation {
   tenant: Tenant
-  /** Person signed in at the browser that opened the link. */
+  /** The person who is signed in in the browser that opened the link. */
   person: Person | undefined
   token: string
   /**
-   * Password and name that the person chose in the browser that opened the link. Undefined where
-   * the link was opened in the browser of the sign-up.
+   * The password and name that the person chose after opening the link in another browser.
+   * Undefined if the link was opened in the browser of the sign-up.
    */
   chosen: { public_key_jwt: string; username: string } | undefined
 }
 
 /**
- * Turns a sign-up into a person. The link must be opened in the session of the sign-up, or come
- * with a new password and name, which replace those of the sign-up. Otherwise the owner of the
- * e-mail could confirm an account for which somebody else has the password.
+ * Confirms a sign-up: turns it into a person. The link must be opened in the session of the
+ * sign-up, or come with a new password and name. These then replace those of the sign-up. Otherwise
+ * the owner of an e-mail could confirm an account to which somebody else has the password.
  */
 export async function verifySignUp(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
@@ -116,7 +119,7 @@ export async function verifySignUp(
       .where('company_id', '=', company_id)
       .where('id', '=', subject)
       .select(['username', 'locale', 'key_id', 'kdf', 'pub_enc', 'kek_id'])
-      // waits for a login that is creating a session of this sign-up
+      // waits for a login that is creating a session for this sign-up
       .forUpdate()
       .executeTakeFirst()
     const isHere = person?.pending === true && person.id === subject
@@ -152,11 +155,14 @@ export interface WaitingSignUp {
   company: string
   since: Date
   until: Date
-  /** Confirms the sign-up once, in its own session or together with a password. */
+  /**
+   * A link that confirms the sign-up, once: in the session of the sign-up, or together with a new
+   * password.
+   */
   link: string
 }
 
-/** Returns the sign-ups that wait in all companies of the installation, each with a new link. */
+/** Returns the unconfirmed sign-ups of all companies, each with a new link. */
 export async function listWaiting(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
 ): Promise<WaitingSignUp[]> {
@@ -175,7 +181,7 @@ async function waitingIn(
   const rows = await tx
     .selectFrom('signup')
     .innerJoin('company', 'company.id', 'signup.company_id')
-    // an e-mail with an account cannot be confirmed a second time
+    // leaves out sign-ups whose e-mail has an account in the meantime
     .leftJoin('user', join => inSameCompany(join, 'user.email', 'signup.email'))
     .where('signup.company_id', '=', company_id)
     .where('signup.expires_at', '>', deps.clock())
@@ -223,7 +229,7 @@ export async function deleteExpiredSignUps(
   )
 }
 
-/** Deletes all sign-ups of an e-mail after one of them became a person. */
+/** Deletes all sign-ups of an e-mail. Called when one of them has become a person. */
 async function dropSignUps(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,

@@ -8,17 +8,18 @@ import { revokeMailTokens } from '../mail/mail-tokens.ts'
 import { consume, refund } from '../rate-limits.ts'
 import type { Person } from '../sessions/sessions.ts'
 
-/** The caller and their proof of the present password. */
+/** The caller and the proof that they know their current password. */
 export interface PasswordProof {
   tenant: Tenant
   person: Person
-  /** Response to a challenge of purpose `rekey`, signed by the present key. */
+  /** The response to a challenge of purpose `rekey`, signed with the current key. */
   challenge_response: string
 }
 
 /**
- * Verifies the caller's present password before a change that a stolen session must not make. Locks
- * the person and their key until the transaction ends. Throws `password_wrong`.
+ * Checks that the caller knows their current password, before a change that must be impossible with
+ * a stolen session alone. Locks the rows of person and key until the transaction ends. Throws
+ * `password_wrong`.
  */
 export async function requirePassword(
   tx: Tx,
@@ -33,7 +34,7 @@ export async function requirePassword(
   const purpose = 'rekey'
   const spent = response && readChallenge(deps, { ...response, tenant, email, purpose })
   if (!response || !spent) throw challengeInvalid()
-  // counted before the check, so that parallel guesses count too
+  // counted before the check, so that parallel guesses are counted as well
   await consume(deps, 'rekey_user', counted)
   const { challenge, signature } = response
   if (!key || !verifyWithSealedKey(deps.keys, key, Buffer.from(challenge), signature)) {
@@ -46,8 +47,8 @@ export async function requirePassword(
 }
 
 /**
- * Locks a person, always before their key, so that the second of two changes finds the key of the
- * first.
+ * Locks the row of a person and returns it. Must be called before `lockKey`, so that the second of
+ * two parallel changes finds the key that the first one has set.
  */
 export async function lockPerson(
   tx: Tx,
@@ -66,7 +67,10 @@ export async function lockPerson(
   return found
 }
 
-/** Locks the person's current key against logins and other changes until the transaction ends. */
+/**
+ * Locks the row of the person's current key until the transaction ends, so that logins and other
+ * changes wait. Returns the key, or undefined if the person has none.
+ */
 export async function lockKey(
   tx: Tx,
   company_id: CompanyId,
@@ -80,13 +84,13 @@ export async function lockKey(
     .orderBy('created_at', 'desc')
     .select(['key_id', 'kdf', 'pub_enc'])
     .limit(1)
-    // conflicts with the shared lock of a login
+    // conflicts with the shared lock of a login, so that one waits for the other
     .forUpdate()
     .executeTakeFirst()
   return row && { company_id, user_id, ...row }
 }
 
-/** Revokes mailed links and a pending change of e-mail. */
+/** Revokes the person's mailed links and their unconfirmed change of e-mail. */
 export async function revokeMailedLinks(
   tx: Tx,
   company_id: CompanyId,

@@ -16,7 +16,7 @@ import { insertSignUp } from './signups.ts'
 
 interface NewPerson {
   tenant: Tenant
-  /** In canonical form. */
+  /** The e-mail in canonical form. */
   email: string
   username: string
   public_key_jwt: string
@@ -25,15 +25,15 @@ interface NewPerson {
 
 interface SignUp extends NewPerson {
   address: string
-  /** The call comes from a developer's machine. */
+  /** Whether the call comes from a developer's machine. */
   isDeveloper: boolean
   idempotencyKey: string | undefined
 }
 
 /**
- * Creates an account. On a developer's machine without a mail server it is active at once.
- * Everywhere else it waits until its link is opened, and the answer does not reveal whether the
- * e-mail was known.
+ * Creates an account. On a developer's machine without a mail server the account is active at once.
+ * Everywhere else the account waits until its mailed link is opened. The response is the same
+ * whether or not the e-mail already had an account.
  */
 export async function createUser(
   deps: Pick<
@@ -58,7 +58,7 @@ export async function createUser(
   })
 }
 
-/** Returns the caller's data, with a new token when the present one is about to expire. */
+/** Returns the caller's own data. It contains a new token if the current one expires soon. */
 export async function getUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
   { tenant, person, isDeveloper }: { tenant: Tenant; person: Person; isDeveloper: boolean }
@@ -79,7 +79,7 @@ function withDelivery(
   return user.pending ? { ...user, delivery: mailDelivery(settings, isDeveloper) } : user
 }
 
-/** Changes the given fields. */
+/** Changes the caller's username or language. Fields that are not given stay as they are. */
 export async function updateUser(
   deps: Pick<Deps, 'db' | 'clock' | 'settings'>,
   {
@@ -113,12 +113,16 @@ export async function updateUser(
 }
 
 /**
- * Actor of sign-ups, which have no caller. Their idempotency keys are random, and the input must
- * agree too.
+ * The actor that sign-ups have in the table of idempotency keys, because they have no signed-in
+ * caller. Two people cannot get each other's response: the keys are random, and the inputs must be
+ * equal as well.
  */
 const nobody = '00000000-0000-0000-0000-000000000000'
 
-/** Creates the person of a proven key, once per challenge. */
+/**
+ * Creates a person with a proven key. Uses up the challenge of the proof, so that a repeated call
+ * fails.
+ */
 export async function insertUser(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'log'>,
@@ -150,13 +154,13 @@ export async function readUser(
     .where('id', '=', id)
     .select(['email', 'username', 'locale'])
     .executeTakeFirst()
-  // sent together, because each answer that is awaited is a round trip
+  // sent together, because waiting for each result would take a round trip
   const [row, groups, usage] = await Promise.all([
     asked,
     pending ? [] : readFeatures(tx, company_id, id),
     pending ? undefined : usageOf(tx, { company_id, user_id: id, now: deps.clock() })
   ])
-  // the sign-up was confirmed or deleted since the call was admitted
+  // the sign-up was confirmed or deleted after the caller was authenticated
   if (!row && pending) return readUser(tx, deps, tenant, { ...person, pending: false })
   if (!row) throw new AppError('unauthenticated', 'The sign-up is over')
   const { email, username, locale } = row

@@ -6,8 +6,9 @@ const maxElements = 2000
 const maxDepth = 64
 
 /**
- * Returns the canonical text of a logo or favicon. It repairs nothing: throws `svg_refused` with
- * the name of what is not on the lists below or is not well-formed XML.
+ * Returns the canonical text of a logo or favicon. Throws `svg_refused` for text that is not
+ * well-formed XML and for anything that is not on the lists below. The error names the refused
+ * part. Nothing is repaired.
  */
 export function canonicalSvg(text: string, field: 'logo' | 'favicon'): string {
   const refuse = (what: string, detail: string) =>
@@ -15,7 +16,8 @@ export function canonicalSvg(text: string, field: 'logo' | 'favicon'): string {
       fields: { [field]: { rule: 'svg', limit: what, detail: `an SVG without ${detail}` } }
     })
   if (Buffer.byteLength(text) > maxBytes) throw refuse('> 64 KB', `more than ${maxBytes} bytes`)
-  // the parser would join half a surrogate pair with what follows and read another file
+  // the parser would join half of a surrogate pair with the next character and so read a different
+  // file
   if (!text.isWellFormed()) throw refuse('XML', 'half a character')
   try {
     return write(text)
@@ -25,7 +27,7 @@ export function canonicalSvg(text: string, field: 'logo' | 'favicon'): string {
   }
 }
 
-/** Returns a theme with both pictures checked and in canonical form. */
+/** Checks both pictures of a theme and returns the theme with their canonical texts. */
 export function canonicalTheme<T extends { logo: string; favicon: string }>(theme: T): T {
   return {
     ...theme,
@@ -34,7 +36,7 @@ export function canonicalTheme<T extends { logo: string; favicon: string }>(them
   }
 }
 
-/** Carries the refused part in the words of the file. */
+/** Thrown for a refused part. `what` quotes the part from the file. */
 class Refused extends Error {
   readonly what: string
 
@@ -54,7 +56,7 @@ function write(text: string): string {
   let depth = 0
   let elements = 0
 
-  // ids of the open elements, of those with a <use> inside, and of those that are used
+  // the ids of the elements that are open, that contain a <use>, and that a <use> refers to
   const ancestors: (string | undefined)[] = []
   const withUse = new Set<string | undefined>()
   const used = new Set<string>()
@@ -109,10 +111,10 @@ function write(text: string): string {
     close()
     written += escapeXml(content)
   })
-  // comments are left out
+  // saxes skips comments, so the result contains none
   parser.write(text).close()
   if (elements === 0) throw new Refused('XML')
-  // ten nested levels of ten copies each would draw ten billion shapes
+  // ten nested levels with ten copies each would draw ten billion shapes
   const nested = [...used].find(id => withUse.has(id))
   if (nested !== undefined) throw new Refused(`<use> of #${nested}`)
   return written
@@ -131,7 +133,8 @@ function attributesOf(tag: SaxesTagNS): string {
       const shown = `${name} in <${tag.name}>`
       const isHref = local === 'href' && (prefix === '' || uri === xlinkNamespace)
       if (isHref) {
-        // both spellings are written alike, and an element must not have an attribute twice
+        // `href` and `xlink:href` are both written as `href`, and an element must not have the same
+        // attribute twice
         if (hasHref) throw new Refused(shown)
         hasHref = true
         if (!referring.has(tag.local) || !/^#[\w.-]+$/.test(value)) throw new Refused(shown)
@@ -147,8 +150,8 @@ function attributesOf(tag: SaxesTagNS): string {
 }
 
 /**
- * Returns whether a value holds no reference except `url(#id)`, also none hidden by a CSS escape or
- * comment.
+ * Returns whether an attribute's value contains no reference except `url(#id)`. A reference could
+ * also be hidden in a CSS escape or comment.
  */
 function isHarmless(name: string, value: string): boolean {
   if (/[\\<]|\/\*|@|javascript:|data:|\p{Cf}/iu.test(value)) return false
@@ -166,14 +169,14 @@ function escapeXml(text: string): string {
     .replace(/\r/g, numbered)
 }
 
-/** `'\n'` → `'&#10;'` */
+/** Returns a character as a numeric reference: `'\n'` → `'&#10;'` */
 function numbered(char: string): string {
   return `&#${char.codePointAt(0)};`
 }
 
 /**
- * Shapes, paint and plain filters. No script, link, foreign content, animation, style sheet or
- * raster image.
+ * Elements for shapes, paint and simple filters. Scripts, links, foreign content, animations, style
+ * sheets and raster images are missing on purpose.
  */
 const allowedElements = new Set(
   `svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan textPath

@@ -11,14 +11,17 @@ interface Caller {
   user_id: string
 }
 
-/** Returns the categories that the groups of a person allow, the company's default first. */
+/**
+ * Returns the categories that a person's groups allow. The company's default category comes first.
+ */
 export async function listCategories(deps: Pick<Deps, 'db'>, input: Caller): Promise<Category[]> {
   return inCompany(deps.db, input.company_id, tx => readCategories(tx, input))
 }
 
 /**
- * Returns the category of a deposit that names none: the only one that the caller may use, else the
- * company's default. Throws `category_required`, which lists them, where there is no such category.
+ * Returns the category for a deposit that does not name one: the only category that the caller may
+ * use, else the company's default. Throws `category_required` with the list of categories if there
+ * is neither.
  */
 export async function chooseCategory(tx: Tx, caller: Caller): Promise<string> {
   const categories = await readCategories(tx, caller)

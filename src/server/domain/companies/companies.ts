@@ -11,7 +11,10 @@ import { canonicalTheme } from './canonical-svg.ts'
 export interface NewCompany {
   name: string
   domains: {
-    /** `docs.acme.fr`, or `*.acme.fr` for any one label before it. */
+    /**
+     * A host name such as `docs.acme.fr`, or `*.acme.fr` for every host with one label before
+     * `.acme.fr`.
+     */
     host: string
     name: string
     title: string
@@ -19,9 +22,9 @@ export interface NewCompany {
     theme: Theme
   }[]
   locale: 'en' | 'fr'
-  /** A demonstration, which its pages announce and which can be removed. */
+  /** Whether the company is a demonstration. Its pages say so, and it can be removed. */
   demo?: boolean
-  /** Limits of the default group, which every sign-up joins. `null` is unlimited. */
+  /** Limits of the default group, which everybody joins who signs up. `null` means unlimited. */
   limits: {
     max_requests: number | null
     max_requests_interval: Interval
@@ -30,8 +33,8 @@ export interface NewCompany {
 }
 
 /**
- * Creates a company that is ready for its first sign-up: keys, log, default group and one public
- * category.
+ * Creates a company with everything that the first sign-up needs: keys, log, default group and one
+ * public category. Returns its id.
  */
 export async function createCompany(
   deps: Pick<Deps, 'db' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
@@ -110,7 +113,10 @@ export async function createCompany(
   return company_id
 }
 
-/** Returns the ids of all companies. Their rows are read one company at a time. */
+/**
+ * Returns the ids of all companies. Everything else about a company can only be read in a
+ * transaction of that company.
+ */
 export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]> {
   const result = await inPlatform(deps.db, tx =>
     sql<{ id: string }>`select list_companies() as id`.execute(tx)
@@ -119,8 +125,9 @@ export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]
 }
 
 /**
- * Deletes a demonstration: its rows, then its files. `deleteLeftoverFiles` deletes files that a crash
- * or a parallel write leaves. Returns false for any other company, whose record is kept.
+ * Deletes a demonstration: first its rows, then its files. `deleteLeftoverFiles` later deletes
+ * files that a crash or a parallel write has left. Does nothing for any other company and returns
+ * false.
  */
 export async function removeCompany(
   deps: Pick<Deps, 'db' | 'blobs' | 'signals' | 'log'>,
@@ -134,8 +141,11 @@ export async function removeCompany(
 }
 
 const removalTries = 10
-/** A row was added after its table was emptied, or another transaction held a lock too long. */
-const passing = ['23503', '55P03']
+/**
+ * PostgreSQL's codes of temporary errors: a row was added after its table was emptied (23503), or a
+ * lock was not free in time (55P03).
+ */
+const temporaryErrors = ['23503', '55P03']
 
 async function removeRows(
   deps: Pick<Deps, 'db' | 'blobs' | 'signals'>,
@@ -155,19 +165,22 @@ async function removeRows(
           for (const { host } of hosts) deps.signals.domains.send(host)
         })
         const done = result.rows[0]?.done === true
-        // before the commit; the note does no harm where the rows stay
+        // before the commit; if the commit fails, the note does no harm
         if (done) await deps.blobs.noteRemoval(company_id)
         return done
       })
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-      if (tries === removalTries || !passing.includes(code)) throw error
+      if (tries === removalTries || !temporaryErrors.includes(code)) throw error
     }
     await sleep(50 * tries)
   }
 }
 
-/** Adds the port of a development host, because two hosts on one machine have two logs. */
+/**
+ * Returns a host with the port of a development server, because two servers on one machine are
+ * different logs.
+ */
 function withPort(deps: Pick<Deps, 'settings'>, host: string): string {
   const { port } = deps.settings
   return port === undefined ? host : `${host}:${port}`

@@ -1,9 +1,9 @@
 import { AppError } from '../../../contract/errors.ts'
 
 /**
- * Runs a write of groups, categories or domains. Throws `default_group_private` where the default
- * group would allow a category that is not public although public sign-ups join that group. The
- * database refuses it.
+ * Runs a write to groups, categories or domains. Everybody who signs up joins the default group, so
+ * the database refuses a default group that allows a private category. Throws
+ * `default_group_private` in this case.
  */
 export async function withDefaultGroupCheck<T>(write: () => Promise<T>): Promise<T> {
   try {

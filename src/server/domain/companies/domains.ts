@@ -13,21 +13,21 @@ import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { canonicalTheme } from './canonical-svg.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 
-/** For how long another process may serve a config that this one has changed. */
+/** How long another process may use an outdated configuration, in milliseconds. */
 const freshMs = 1000
 
 export interface Tenants {
   /**
-   * Returns the company of a page host (`docs.acme.fr`), an exact domain before a wildcard, or
-   * undefined for an unknown host.
+   * Returns the company of a host of pages, such as `docs.acme.fr`, or undefined for an unknown
+   * host. An exact domain takes precedence over a wildcard.
    */
   resolve(host: string): Promise<Tenant | undefined>
   [Symbol.dispose](): void
 }
 
 /**
- * Creates the cache of hosts and their companies. It reads an entry at most once a second and after
- * each change in this process. Unknown hosts are never looked up, and all names of a wildcard share
+ * Creates a cache that finds the company of a host. An entry is read again after a second and after
+ * each change in this process. Unknown hosts cause no query. All hosts of a wildcard domain share
  * one entry.
  */
 export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'settings'>): Tenants {
@@ -43,7 +43,7 @@ export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'setti
     async resolve(host) {
       const domain = domainOf(host, await hosts.get('all'))
       const tenant = domain === undefined ? undefined : await domains.get(domain)
-      // `*.localhost` is not served once the installation has a domain of its own
+      // `*.localhost` is no longer served when the installation has a domain of its own
       if (tenant?.hasOwnDomain && isLocalhost(host) && !deps.settings.dev) return undefined
       return tenant && domain !== host ? { ...tenant, host } : tenant
     },
@@ -55,8 +55,8 @@ export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'setti
 }
 
 /**
- * Returns the domain that serves a host: the exact one, else a wildcard for one label that is not
- * `api`.
+ * Returns the domain that serves a host: the domain of the same name, else a wildcard that replaces
+ * the first label. A wildcard does not match a first label `api`.
  */
 function domainOf(host: string, hosts: Set<string>): string | undefined {
   if (hosts.has(host)) return host
@@ -66,8 +66,9 @@ function domainOf(host: string, hosts: Set<string>): string | undefined {
 }
 
 /**
- * Caches results of `find` for a second. Parallel callers share one look-up. After half a second a
- * result is read again in the background, so that frequent callers never wait.
+ * Returns a cache of the results of `find`. A result is valid for one second. Parallel callers
+ * share one call of `find`. After half a second `find` is called again in the background, so that
+ * frequent callers never wait.
  */
 function fresh<Key, Value>(
   { clock }: Pick<Deps, 'clock'>,
@@ -76,7 +77,7 @@ function fresh<Key, Value>(
   interface Entry {
     at: number
     value: Promise<Value>
-    /** The newer result, while it is being read. */
+    /** The entry whose result is being read to replace this one. */
     next?: Entry
   }
   const known = new Map<Key, Entry>()
@@ -91,7 +92,7 @@ function fresh<Key, Value>(
       () => {
         if (known.get(key) === entry) known.set(key, next)
       },
-      // what is known serves until it is too old, and then the failure shows
+      // the current value stays valid for the rest of its second; after that, callers get the error
       () => delete entry.next
     )
   }
@@ -106,7 +107,7 @@ function fresh<Key, Value>(
       }
       const entry = found?.next && isFresh(found.next) ? found.next : read(key)
       known.set(key, entry)
-      // do not cache a failure
+      // errors are not cached
       entry.value.catch(() => known.get(key) === entry && known.delete(key))
       return entry.value
     }
@@ -129,7 +130,7 @@ interface DomainChange {
   version: number | undefined
 }
 
-/** Changes the config of a domain, which shows on the next page in every process. */
+/** Changes the configuration of a domain. Pages in all processes show it within a second. */
 export async function updateDomain(
   deps: Pick<Deps, 'db' | 'signals'>,
   input: DomainChange
@@ -235,7 +236,7 @@ export async function findTenant(
   }
 }
 
-/** `'localhost'` → `'http://localhost:4321'` */
+/** Returns the web address of a host: `'localhost'` → `'http://localhost:4321'` */
 export function originOf({ settings }: Pick<Deps, 'settings'>, host: string): string {
   const { scheme, port } = settings
   return `${scheme}://${host}${port === undefined ? '' : `:${port}`}`
@@ -273,7 +274,7 @@ function configOf(row: DomainRow, company: { name: string; demo: boolean }): Dom
   }
 }
 
-/** Returns whether browsers resolve `name` to this machine. */
+/** Returns whether browsers resolve `name` to their own machine. */
 function isLocalhost(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }

@@ -6,7 +6,7 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
 import { type Meter, readMeters, storagePeriod } from './usage.ts'
 
-/** Requests and bytes that are reserved in a group's period for one person. */
+/** Requests and bytes that are reserved for one person in a group's period. */
 export interface Reservation {
   user_id: string
   group_id: string
@@ -18,30 +18,34 @@ export interface Reservation {
 interface ReserveInput {
   company_id: CompanyId
   user_id: string
-  /** Counts only groups that allow this category; without it all groups of the person. */
+  /**
+   * Considers only groups that allow this category. Without it all groups of the person are
+   * considered.
+   */
   category_id?: string
   requests: number
   bytes: number
   now: Date
-  /** Meters that were read before. */
+  /** The meters of the groups, if the caller has already read them. */
   meters?: Promise<Meter[]>
 }
 
 /**
- * Reserves requests and bytes in the group with most requests left. Throws `request_limit_reached`
- * or `storage_limit_reached` when no group has room, and the transaction must then end. The limit
- * is a condition of the statement, so parallel calls cannot exceed it.
+ * Reserves requests and bytes in the group that has the most requests left. Throws
+ * `request_limit_reached` or `storage_limit_reached` if no group has enough left. After this error
+ * the transaction must end. The statement itself checks the limit, so parallel calls cannot exceed
+ * it.
  */
 export async function reserveQuota(tx: Tx, input: ReserveInput): Promise<Reservation> {
   return take(tx, input, 'reserved')
 }
 
-/** Charges requests at once. Throws as `reserveQuota` does. */
+/** Counts requests as used at once. Throws `request_limit_reached` if no group has enough left. */
 export async function chargeRequests(tx: Tx, input: Omit<ReserveInput, 'bytes'>): Promise<void> {
   await take(tx, { ...input, bytes: 0 }, 'used')
 }
 
-/** Turns a reservation into usage, in the transaction of the deposit. */
+/** Turns a reservation into usage. Must run in the transaction that records the deposit. */
 export async function settleReservation(
   tx: Tx,
   company_id: CompanyId,
@@ -51,7 +55,7 @@ export async function settleReservation(
   await Promise.all([move(tx, company_id, held, 1), addToOwn(tx, { company_id, ...held })])
 }
 
-/** Releases a reservation. */
+/** Releases a reservation, so that its requests and bytes are available again. */
 export async function releaseReservation(
   tx: Tx,
   company_id: CompanyId,
@@ -62,8 +66,8 @@ export async function releaseReservation(
 }
 
 /**
- * Reserves bytes again for an upload that its group admitted before, whoever is a member now.
- * Throws `storage_limit_reached` when there is no room.
+ * Reserves bytes again for an upload whose reservation was released. Uses the same group, even if
+ * the person has left it. Throws `storage_limit_reached` if the group does not have enough left.
  */
 export async function reserveStorage(
   tx: Tx,
@@ -100,24 +104,26 @@ async function take(tx: Tx, input: ReserveInput, into: 'reserved' | 'used'): Pro
   let refusal: AppError | undefined
   for (const meter of meters) {
     const isLast = meter === meters.at(-1)
-    // undo the refused charge and its locks before trying the next group
+    // the savepoint allows to undo the refused reservation and its locks before the next group is
+    // tried
     const [, outcome] = await Promise.all([
       isLast || tx.raw(savepoint),
       takeFrom(tx, meter, input, into)
     ])
     if (!(outcome instanceof AppError)) return outcome
     if (!isLast) await sql`rollback to savepoint take`.execute(tx)
-    // prefer the storage error: this group still had requests left
+    // prefer the storage error, because this group still had requests left
     if (!refusal || outcome.code === 'storage_limit_reached') refusal = outcome
   }
   throw refusal ?? new AppError('forbidden', 'No group of the caller allows this')
 }
 
-/** Runs through `raw`, which keeps the order of statements that are sent together. */
+/** A statement for `raw`, because `raw` keeps the order of statements that are sent together. */
 const savepoint = { name: 'savepoint_take', text: 'savepoint take', values: [] }
 
 /**
- * Charges everything to one group. Returns the error where that fails; the caller then rolls back.
+ * Reserves or charges everything in one group. Returns the error if the group does not have enough
+ * left. The caller must then roll back.
  */
 async function takeFrom(
   tx: Tx,
@@ -128,7 +134,7 @@ async function takeFrom(
   const { group_id, period_start, max_requests, max_storage } = meter
   const place = { company_id, group_id, into }
   const held = { user_id, group_id, period_start, requests, bytes }
-  // lock order everywhere: requests, storage, the person's own
+  // the lock order everywhere: requests, storage, the person's own usage
   const [hasRequests, hasRoom] = await Promise.all([
     add(tx, { ...place, kind: 'requests', period_start, amount: requests, limit: max_requests }),
     bytes === 0 ||
@@ -156,7 +162,7 @@ interface Addition {
   limit: number | null
 }
 
-/** Returns whether the addition stayed below the limit. */
+/** Adds to a usage row if the sum stays within the limit. Returns whether it did. */
 async function add(tx: Tx, addition: Addition): Promise<boolean> {
   return (await tx.run(additions[addition.into], addition)).length > 0
 }
@@ -197,7 +203,7 @@ function storageRefused(meter: Pick<Meter, 'bytesTaken' | 'max_storage'>): AppEr
   })
 }
 
-/** Adds to the person's own usage. Reservations count there only once they are settled. */
+/** Adds to the person's own usage, which contains no reservations. */
 async function addToOwn(tx: Tx, use: Reservation & { company_id: CompanyId }): Promise<void> {
   await tx.run(ownAddition, use)
 }
@@ -216,8 +222,8 @@ const ownAddition = prepare(
 )
 
 /**
- * Locks requests before storage, as `reserveQuota` does. An update alone would lock in the order of its
- * plan.
+ * Locks the usage of requests and then that of storage, in the same order as `reserveQuota`. A
+ * plain update would lock in the order of its query plan.
  */
 async function lockUsage(tx: Tx, company_id: CompanyId, held: Reservation): Promise<void> {
   await sql`

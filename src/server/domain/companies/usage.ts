@@ -7,12 +7,12 @@ import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
 
-/** The only period of storage, which is never reset. */
+/** The start of the only period of storage. Storage is never reset. */
 export const storagePeriod = new Date(0)
 
 /**
- * Returns the sum of usage and limits over a person's groups, and the person's own part. If one
- * group is unlimited, the limit is `null`.
+ * Returns how much the person's groups have used and may use together, and what the person has used
+ * of it. A limit is `null` if one of the groups is unlimited.
  */
 export async function usageOf(
   tx: Tx,
@@ -51,8 +51,8 @@ export interface Meter {
 }
 
 /**
- * Reads the person's groups with their usage: a row for each possible current period with usage, or
- * one row.
+ * Reads the person's groups with their usage. A group has one row for each period that may be the
+ * current one, or one row without usage.
  */
 const groupsOf = prepare((db, query: MeterQuery) => groupsFrom(db, query))
 
@@ -94,9 +94,10 @@ function groupsFrom(db: StatementBuilder, query: MeterQuery) {
 }
 
 /**
- * Returns a time before the start of the group's current period, so that older periods are not
- * read. It is a day early, because years differ in length; `periodOf` then decides. It is computed
- * from `now` alone, because row-level security would otherwise keep the index from being used.
+ * Returns SQL for a time before the start of the group's current period, so that no earlier periods
+ * are read. The time may be up to a day too early, because years differ in length; `periodOf` later
+ * picks the exact period. The SQL uses only `now` and the group's interval, because with row-level
+ * security anything else would keep PostgreSQL from using the index.
  */
 function earliestPeriod(now: Date) {
   return sql<Date>`
@@ -119,7 +120,7 @@ interface MeterQuery {
   now: Date
 }
 
-/** Returns the meters of the person's groups, or of those that allow the category. */
+/** Returns the meters of all groups of the person, or only of those that allow the category. */
 export async function readMeters(
   tx: Tx,
   input: MeterQuery & { category_id?: string }
@@ -158,7 +159,7 @@ function intervalOf(text: string | null): Interval {
   return intervals.find(interval => interval === text) ?? null
 }
 
-/** Returns what the person has used of these groups and what their open uploads reserve. */
+/** Returns what the person has used in these groups, plus what their open uploads reserve. */
 async function readOwn(
   tx: Tx,
   { company_id, user_id }: { company_id: CompanyId; user_id: string },
@@ -174,11 +175,14 @@ interface OwnGroups {
   company_id: CompanyId
   user_id: string
   groups: string[]
-  /** Current period of each group. */
+  /** The start of the current period of each group. */
   periods: Date[]
 }
 
-/** Lists the states of open uploads apart because each has its own index. */
+/**
+ * Sums a person's usage. The states of open uploads are in separate queries, because each state has
+ * an index of its own.
+ */
 const ownUsage = prepare(
   (_db, { company_id, user_id, groups, periods }: OwnGroups) => sql<{
     requests_used: number

@@ -9,35 +9,41 @@ import {
   sampleText
 } from './demo-files.ts'
 
-/** Final state of a document of the demonstration. */
+/** The final state of a document of the demonstration. */
 export type DemoOutcome = 'done' | 'failed' | 'cancelled' | 'lapsed' | 'uploading'
 
 export interface DemoDocument {
   kind: 'deposit'
-  /** Days after the company's first day. */
+  /** Days since the company's first day. */
   day: number
   name: string
   media_type: string
   outcome: DemoOutcome
-  /** Makes the bytes on demand, one document at a time, so that other work is not delayed. */
+  /**
+   * Returns the bytes of the document. It is a function, so that not all documents are created at
+   * once and other work is not delayed.
+   */
   makeBytes: () => Uint8Array
-  /** The file before its reduction. */
+  /** Digest and measures of the original file of a reduced picture. */
   reducedFrom?: { sha256: string; bytes: number; w: number; h: number }
 }
 
 export interface DemoCheck {
   kind: 'verify'
   day: number
-  /** Names of documents. Any other text stands for a file that nobody has deposited. */
+  /**
+   * Names of the verified documents. A name that no document has stands for a file that nobody has
+   * deposited.
+   */
   names: string[]
 }
 
-/** Days between the company's first day and the present. */
+/** The number of days between the company's first day and the installation. */
 export const demoDays = 170
 const reducedSize = { w: 600, h: 450 }
 const checkDays = [24.6, 52.4, 91.7, 128.5, 150.2, 168.6]
 
-/** Returns the history of the demonstration, oldest first. The bytes are the same every time. */
+/** Returns the history of the demonstration, oldest entry first. It is the same at every call. */
 export function demoHistory(): (DemoDocument | DemoCheck)[] {
   const documents = sheets.map(([day, name, outcome = 'done'], index): DemoDocument => {
     return { kind: 'deposit', day, name, outcome, ...describeFile(name, index) }
@@ -64,7 +70,7 @@ export function sha256Hex(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** Half a year of a notary: day, name and outcome. */
+/** The documents of half a year of a notary: day, name and outcome. */
 const sheets: [day: number, name: string, outcome?: DemoOutcome][] = [
   [1.4, 'Bail commercial, 12 rue des Tanneurs.pdf'],
   [3.6, 'Acte de vente Lambert.pdf'],

@@ -13,7 +13,7 @@ export function makeCsv(title: string, rows: number): Uint8Array {
   return encodeText(`numero;objet;montant\n${lines.join('\n')}\n`)
 }
 
-/** Returns a PDF of pages with one line each, in the standard Helvetica. */
+/** Returns a PDF in the standard font Helvetica with one line of text on each page. */
 export function makePdf(title: string, pages: number): Uint8Array {
   const kids = Array.from({ length: pages }, (_, page) => `${4 + page * 2} 0 R`)
   const objects = [
@@ -38,11 +38,11 @@ export function makePdf(title: string, pages: number): Uint8Array {
   const entries = offsets.map(offset => `${String(offset).padStart(10, '0')} 00000 n \n`)
   const size = objects.length + 1
   file += `xref\n0 ${size}\n0000000000 65535 f \n${entries.join('')}trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`
-  // the declared encoding has one byte for each accent
+  // the declared encoding has one byte for each accented letter
   return Buffer.from(file, 'latin1')
 }
 
-/** Returns a PNG of a grid of grey lines, like a plan. */
+/** Returns a PNG of a grid of gray lines, like a plan. */
 export function makePng(width: number, height: number): Uint8Array {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -70,7 +70,7 @@ function pngChunk(type: string, content: Uint8Array = Buffer.alloc(0)): Buffer {
   return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)])
 }
 
-/** Returns a WAV of a one-second tone that is repeated for `seconds`: 16 bits, 8 kHz. */
+/** Returns a WAV of `seconds` seconds that repeats a tone of one second: 16 bits, 8 kHz. */
 export function makeWav(seconds: number): Uint8Array {
   const rate = 8000
   const samples = rate * seconds
@@ -98,8 +98,8 @@ export function makeWav(seconds: number): Uint8Array {
 }
 
 /**
- * Returns a baseline JPEG of flat grey squares, 8 pixels wide. Each block is its brightness alone,
- * so the coding needs twelve codes of 4 bits and one "end of block" of 1 bit.
+ * Returns a baseline JPEG of plain gray squares, 8 pixels wide. Each block has only a brightness.
+ * So the coding needs just twelve codes of 4 bits and an "end of block" of 1 bit.
  */
 export function makeJpeg(width: number, height: number, seed: number): Uint8Array {
   const bits: number[] = []

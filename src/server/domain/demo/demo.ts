@@ -34,8 +34,9 @@ const demoUsername = 'Claire Marchand'
 const gigabyte = 1_000_000_000
 const dayMs = 86_400_000
 /**
- * A time that no clock reaches. Open uploads of the demonstration are dated with it, so that they
- * never lapse; the others are held until it, so that the job does not settle them.
+ * A time that no clock reaches. The demonstration's open uploads get it as the time of their last
+ * progress, so that they never lapse. The other uploads are held until then, so that the job does
+ * not settle them.
  */
 const farAway = new Date('9999-01-01T00:00:00Z')
 
@@ -49,8 +50,8 @@ interface Demo {
 }
 
 /**
- * Creates the company of the demonstration, which is older than the installation. `fillDemo` adds its
- * documents.
+ * Creates the company of the demonstration, dated before the installation. `fillDemo` adds its
+ * documents later.
  */
 export async function createDemo(deps: Deps): Promise<void> {
   const created_at = new Date(deps.clock().getTime() - demoDays * dayMs)
@@ -74,9 +75,12 @@ export async function createDemo(deps: Deps): Promise<void> {
   )
 }
 
-/** Returns the demonstration. There is never a second one, because their hosts would be the same. */
+/**
+ * Returns the demonstration, or undefined if there is none. There is at most one, because a second
+ * one would have the same host.
+ */
 export async function findDemo(deps: Pick<Deps, 'db'>): Promise<Demo | undefined> {
-  // demonstrations come last
+  // the list is sorted so that a demonstration comes last
   const company_id = (await listCompanies(deps)).at(-1)
   if (company_id === undefined) return undefined
   return inCompany(deps.db, company_id, async tx => {
@@ -92,9 +96,9 @@ export async function findDemo(deps: Pick<Deps, 'db'>): Promise<Demo | undefined
 }
 
 /**
- * Adds the missing documents of the demonstration, with the same operations as for everybody's
- * documents. Does nothing where a request exists and has ended, so it can run again after a crash.
- * If several processes call it, one does the work. Returns whether the demonstration is complete.
+ * Adds the missing documents of the demonstration, with the operations that everybody's documents
+ * go through. Skips entries that are complete, so it can continue after a crash. If several
+ * processes call it, one of them does the work. Returns whether the demonstration is complete.
  */
 export async function fillDemo(deps: Deps, stopping: () => boolean): Promise<boolean> {
   const demo = await findDemo(deps)
@@ -105,15 +109,15 @@ export async function fillDemo(deps: Deps, stopping: () => boolean): Promise<boo
     claim(tx, seeding, deps.clock(), { id, where: isSeeding })
   )
   if (!claimed) return false
-  const giveBack = (state: Demo['state']) =>
+  const releaseDemo = (state: Demo['state']) =>
     inCompany(deps.db, id, tx => release(tx, seeding, { id, set: { demo: state } }))
   try {
     const isComplete = await seedHistory(deps, demo, stopping)
-    await giveBack(isComplete ? 'ready' : 'seeding')
+    await releaseDemo(isComplete ? 'ready' : 'seeding')
     return isComplete
   } catch (error) {
-    if (await giveBack('seeding')) throw error
-    // the company has been removed meanwhile, and a file may have come after
+    if (await releaseDemo('seeding')) throw error
+    // the company was removed in the meantime, and this process may have written a file after that
     await deps.blobs.removeCompany(id)
     return true
   }
@@ -134,7 +138,7 @@ async function seedHistory(deps: Deps, demo: Demo, stopping: () => boolean): Pro
   return true
 }
 
-/** The person of the demonstration, and the category of their documents. */
+/** The person of the demonstration and the category of their documents. */
 interface DemoPerson {
   company_id: CompanyId
   user_id: string
@@ -145,7 +149,7 @@ async function seedPerson(deps: Deps, { company_id }: Demo): Promise<DemoPerson>
   return inCompany(deps.db, company_id, async tx => {
     const { email } = demoAccount
     const key = { kdf: 'a1', jwk: demoKey } as const
-    // does nothing where the person exists
+    // does nothing if the person exists
     await addUser(tx, deps, { company_id, email, username: demoUsername, locale: undefined, key })
     const found = await tx
       .selectFrom('user')
@@ -160,7 +164,10 @@ async function seedPerson(deps: Deps, { company_id }: Demo): Promise<DemoPerson>
   })
 }
 
-/** Registers a document where that has not been done, and brings its upload to the outcome. */
+/**
+ * Creates the upload of a document if it does not exist, and brings the upload to the document's
+ * outcome.
+ */
 async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocument): Promise<void> {
   const upload = (await uploadOf(deps, person)) ?? (await register(deps, person, document))
   const { company_id, id } = upload
@@ -178,10 +185,11 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
       await deps.blobs.stage(company_id, id, bytes.subarray(0, Math.ceil(bytes.length / 3)))
       return touchUpload({ ...deps, clock: () => farAway }, upload)
   }
-  // were this process killed in between, the job would record it with the present time
+  // if this process is killed before the settlement, the job must not record the document with the
+  // present time
   await holdUpload(deps, upload, farAway)
   if (upload.state === 'uploading') {
-    // a deposit fails where other bytes come than were announced
+    // a deposit fails if its bytes differ from the announced ones
     const isFailing = document.outcome === 'failed'
     await deps.blobs.stage(company_id, id, isFailing ? bytes.toReversed() : bytes)
     await receiveUpload(deps, upload)
@@ -190,7 +198,7 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
   if (received) await settleUpload(deps, received)
 }
 
-/** Returns the upload of the entry that is dated now. */
+/** Returns the upload of the entry whose time is the clock's present time, if it exists. */
 async function uploadOf(
   deps: Deps,
   { company_id, user_id }: DemoPerson
@@ -237,7 +245,7 @@ async function register(deps: Deps, person: DemoPerson, document: DemoDocument):
   return upload
 }
 
-/** Verifies documents where that has not been done. */
+/** Verifies documents, unless an entry of this time exists. */
 async function seedCheck(deps: Deps, person: DemoPerson, { names }: DemoCheck): Promise<void> {
   const { company_id, user_id: id } = person
   const known = await inCompany(deps.db, company_id, tx =>
@@ -255,7 +263,7 @@ async function seedCheck(deps: Deps, person: DemoPerson, { names }: DemoCheck): 
   const documents = demoHistory().filter(entry => entry.kind === 'deposit')
   const items = names.map(name => {
     const document = documents.find(each => each.name === name)
-    // of a picture the copy is checked: only that exists
+    // for a reduced picture this is the copy, because only the copy has bytes
     return { sha256: sha256Hex(document?.makeBytes() ?? name) }
   })
   const never = { session_id: id, token_expires: farAway, session_expires: farAway }

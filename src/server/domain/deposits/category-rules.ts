@@ -19,7 +19,10 @@ interface Wanted {
   transform?: Transform | undefined
 }
 
-/** Reads the caller's groups that allow the category; each row repeats its rules. */
+/**
+ * Reads the caller's groups that allow the category: one row for each group, each with the
+ * category's rules.
+ */
 const allowedGroups = prepare((db, wanted: Wanted) =>
   allowedCategories(db, wanted)
     .innerJoin('group', join => inSameCompany(join, 'group.id', 'group_category.group_id'))
@@ -34,7 +37,10 @@ const allowedGroups = prepare((db, wanted: Wanted) =>
     ])
 )
 
-/** Returns the rules of a category. Throws where the caller or this file may not use it. */
+/**
+ * Returns the rules of a category. Throws if the caller may not use it or if it does not allow this
+ * file.
+ */
 export async function getCategoryRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
   if (wanted.size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
   if (wanted.size > deps.settings.maxUploadBytes) {
@@ -42,21 +48,21 @@ export async function getCategoryRules(tx: Tx, deps: Deps, wanted: Wanted): Prom
   }
   const allowed = await tx.run(allowedGroups, wanted)
   const [rules] = allowed
-  // the same error for missing, foreign and forbidden categories
+  // the same error for missing, other companies' and forbidden categories
   if (!rules) {
     throw new AppError('category_unknown', 'The caller may not deposit in this category')
   }
   if (!allowed.some(group => group.features.includes('deposit'))) {
     throw new AppError('forbidden', 'No group of the caller has the feature deposit')
   }
-  // the database refuses most such names, and the others would fail when the record is written
+  // the database refuses most of these names; the others would only fail when the record is written
   if (!isFieldValue('category', rules.names.en)) {
     throw new AppError('category_unusable', 'The name of the category cannot enter a record')
   }
   const { media_types } = rules
   const keep_originals = KeepOriginals.parse(rules.originals)
   const store = Store.parse(rules.store)
-  // the type of the chosen file; a reduced copy has another one
+  // the type of the chosen file, because a reduced copy has a different type
   const type = wanted.transform?.from.type ?? wanted.media_type
   if (media_types && !media_types.includes(type)) {
     throw new AppError('type_not_allowed', `The category takes ${media_types.join(', ')} only`)

@@ -18,7 +18,7 @@ import { keyVersion, tagOf } from '../evidence/company-keys.ts'
 import { sealOpenings } from '../evidence/sealed-openings.ts'
 import { publishRequest, type RequestDraft } from '../history/requests.ts'
 
-/** Content of a record and its request. */
+/** The contents of a record and of its request. */
 export interface NewRecord {
   company_id: CompanyId
   record_id: string
@@ -30,7 +30,10 @@ export interface NewRecord {
   name: string
   names: RecordNames
   original: Buffer
-  /** The kept bytes; undefined where only the fingerprint is kept. */
+  /**
+   * The digest of the stored bytes and the tag of their file. Undefined if only the fingerprint is
+   * stored.
+   */
   kept: { stored: Buffer; blobTag: Buffer } | undefined
   transform: Record<string, unknown> | null
   request_created: Date
@@ -38,7 +41,7 @@ export interface NewRecord {
   now: Date
 }
 
-/** The names that a record contains: of the log, the depositor and the category. */
+/** The names that a record contains: those of the log, of the depositor and of the category. */
 export interface RecordNames {
   origin: string
   account: string
@@ -77,7 +80,7 @@ const namesOf = prepare((db, { company_id, user_id, category_id }: NamesQuery) =
     ])
 )
 
-/** Writes a deposit with its tags and sealed openings, then its event and leaf. */
+/** Writes a deposit with its tags and encrypted openings, then its event and log leaf. */
 export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
   const { company_id, record_id } = record
   const keys = await deps.companyKeys.read(tx)
@@ -98,7 +101,7 @@ export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
   const { user_id, request_id, category_id } = record
   const { visibility } = record.names
   const blob_tag = record.kept?.blobTag ?? null
-  // sent together and executed in this order
+  // these statements are sent together and run in this order
   const [, , , request] = await Promise.all([
     tx.run(insertDeposit, {
       ...{ company_id, id: record_id, request_id, user_id, category_id },
@@ -161,15 +164,15 @@ function leafOf(deps: Deps, record: NewRecord, time: Date) {
     sig: '',
     stored: record.kept ? formatDigest(record.kept.stored) : '',
     time: formatTime(time),
-    // as: read from jsonb, so it is JSON
+    // as: the value comes from jsonb, so it is JSON
     transform: record.transform ? canonicalise(record.transform as Json) : '',
     visibility
   }
-  // one call, because each costs more than its bytes
+  // one call for all salts, because a call costs more than the bytes
   const random = deps.random(32 * (depositFields.length + 1))
   const lk = random.slice(0, 32)
   const own = depositFields.map((field, at) => [field, random.slice(32 * (at + 1), 32 * (at + 2))])
-  // as: one entry for every field of the list
+  // as: the object has an entry for every field of the list
   const salts = { ...Object.fromEntries(own), ...linkSalts(lk) } as Record<DepositField, Uint8Array>
   const { leaf, hash, openings } = buildDepositLeaf({ origin, id: record.record_id, values, salts })
   return {

@@ -15,8 +15,8 @@ import { readOpenings } from '../evidence/sealed-openings.ts'
 import { openDigest } from './upload-digests.ts'
 
 /**
- * Returns what the client needs to continue an open upload. Throws `not_found` where the caller has
- * no open upload of this request.
+ * Returns what a client needs to continue an open upload. Throws `not_found` if this request has no
+ * open upload of the caller.
  */
 export async function getOpenUpload(
   deps: Pick<Deps, 'db' | 'keys'>,
@@ -32,7 +32,7 @@ export async function getOpenUpload(
       .selectAll()
       .executeTakeFirst()
   )
-  // the upload of `PUT /deposit` has no fingerprint yet and cannot be continued
+  // an upload of `PUT /deposit` has no fingerprint yet and cannot be continued
   if (!found?.original || !found.stored) throw new AppError('not_found', 'No such open upload')
   const from = found.transform ? Transform.parse(found.transform).from : undefined
   return {
@@ -53,7 +53,7 @@ interface FindInput {
   id: string
 }
 
-/** Returns a deposit of the caller, with the values of its sealed openings. */
+/** Returns a deposit of the caller, with the decrypted values of its openings. */
 export async function getDeposit(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
   input: FindInput
@@ -80,7 +80,10 @@ export async function getDeposit(
   })
 }
 
-/** Returns where the bytes of a deposit are and their name, type and digest. */
+/**
+ * Returns the tag under which the bytes of a deposit are stored, with their size, name, type and
+ * digest.
+ */
 export async function getContent(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
   input: FindInput

@@ -11,35 +11,36 @@ import { createDeposit, openUpload } from './new-deposits.ts'
 import { sealDigest } from './upload-digests.ts'
 import { endUpload, findUpload, receiveUpload, type Upload } from './uploads.ts'
 
-/** The caller of an upload is gone after this time without bytes. */
+/** After this many milliseconds without a byte, the caller of an upload counts as disconnected. */
 const deadMs = 60_000
 const lookMs = 1000
 
 /**
- * A file that is sent in one call. Its size is known in advance, its fingerprint only at the end.
+ * A file that arrives in one call. Its size is known at the start, its fingerprint only at the end.
  */
 export interface DirectFile {
   company_id: CompanyId
   user_id: string
-  /** `Idempotency-Key`, where the caller gave one. */
+  /** The value of the header `Idempotency-Key`. Undefined without the header. */
   key: string | undefined
   name: string
-  /** Category that the caller named. */
+  /** The category that the caller chose. Undefined if they chose none. */
   category: string | undefined
   media_type: string
   size: number
 }
 
-/** What is done with the bytes of a call. */
+/** What the server does with the bytes of a call. */
 export type DirectUpload =
   | { kind: 'new'; upload: Upload }
-  /** The category keeps no bytes: they are only hashed. */
+  /** The category does not store bytes, so they are only hashed. */
   | { kind: 'fingerprint' }
-  /** A call with the same key sent the bytes before: they are only compared. */
+  /** An earlier call with the same key has sent the bytes, so they are only hashed and compared. */
   | { kind: 'repeated'; request_id: string }
 
 /**
- * Checks a file and reserves quota before its bytes are read. Throws where it cannot be deposited.
+ * Checks a file and reserves quota before its bytes are read. Throws if the file cannot be
+ * deposited.
  */
 export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<DirectUpload> {
   const { store } = await inCompany(deps.db, file.company_id, async tx => {
@@ -66,7 +67,7 @@ export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<D
 }
 
 /**
- * Completes an upload whose bytes have all arrived. From then on the service has promised the
+ * Completes an upload whose bytes have all arrived. When this returns, the service has promised the
  * deposit.
  */
 export async function finishDirectUpload(
@@ -88,8 +89,9 @@ export async function finishDirectUpload(
 }
 
 /**
- * Ends an upload whose caller has gone or that failed: nothing is kept or charged, and the key is
- * free again. Does nothing where the upload was completed or ended meanwhile.
+ * Ends an upload whose caller has disconnected or which failed. Nothing is stored or charged, and
+ * the idempotency key can be used again. Does nothing if the upload has been completed or ended in
+ * the meantime.
  */
 export async function abandonDirectUpload(
   deps: Deps,
@@ -100,7 +102,7 @@ export async function abandonDirectUpload(
   await endUpload(deps, upload, state, tx => forget(tx, file, upload))
 }
 
-/** Creates the deposit of a fingerprint whose bytes are not kept. */
+/** Creates a deposit that consists of a fingerprint without bytes. */
 export async function depositFingerprint(
   deps: Deps,
   file: DirectFile,
@@ -118,7 +120,7 @@ export async function depositFingerprint(
   return { request: body.request, replayed }
 }
 
-/** Throws `idempotency_key_reused` where a repeated call sent other bytes than the first one. */
+/** Throws `idempotency_key_reused` if the repeated call sent different bytes than the first one. */
 export async function compareRepeated(
   deps: Deps,
   file: DirectFile,
@@ -133,7 +135,7 @@ export async function compareRepeated(
   }
 }
 
-/** Returns a request once it has ended, or its state after `patienceMs`. */
+/** Waits until a request has ended, at most `patienceMs` milliseconds, and returns it. */
 export async function awaitRequest(
   deps: Deps,
   who: { company_id: CompanyId; user_id: string; id: string },
@@ -141,7 +143,7 @@ export async function awaitRequest(
 ): Promise<ProcessedRequest> {
   const end = performance.now() + patienceMs
   for (;;) {
-    // listen before reading, so that no change is missed
+    // start listening before reading, so that no change is missed
     const change = nextChange(deps, who)
     const request = await getRequest(deps, who)
     const isOpen = ['uploading', 'queued', 'processing'].includes(request.state)
@@ -154,7 +156,8 @@ export async function awaitRequest(
 }
 
 /**
- * Waits for a signal, but only briefly, because another process may do the work without one here.
+ * Returns a promise that resolves at the person's next event, or after a short time, because the
+ * events of another process may send no signal here.
  */
 function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string }) {
   let stop = () => {}
@@ -194,7 +197,7 @@ async function reserve(
     const { body, replayed } = act
       ? await runOnce(tx, deps, { company_id, now, act }, open)
       : { body: await open(), replayed: false }
-    // in this transaction, so that a reservation always has an owner who releases it
+    // in the same transaction, so that every reservation belongs to an upload that can release it
     const upload = await findUpload(tx, company_id, body.upload_id)
     if (!upload) throw new AppError('not_found', 'No such upload')
     return { upload, replayed }
@@ -205,7 +208,7 @@ async function withCategory(tx: Tx, file: DirectFile): Promise<DirectFile & { ca
   return { ...file, category: file.category ?? (await chooseCategory(tx, file)) }
 }
 
-/** Frees the key of an upload that was ended, unless a later call holds it. */
+/** Frees the idempotency key of an upload that was ended, unless a later call uses the key. */
 async function forget(tx: Tx, file: DirectFile, upload: Upload): Promise<void> {
   const act = actOf(file, undefined)
   if (act) await deleteAnswer(tx, { ...file, act, body: { upload_id: upload.id } })

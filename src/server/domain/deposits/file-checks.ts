@@ -5,26 +5,29 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { tagOf } from '../evidence/company-keys.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
 
-/** Younger files may belong to a transaction that has not committed yet. */
+/** Files younger than this may belong to a transaction that has not committed yet. */
 const orphanHours = 24
 const pageRows = 1000
-/** Few, because deposits of the same bytes wait meanwhile. */
+/** A small number, because deposits of the same bytes wait during the deletion. */
 const discardedAtOnce = 100
 
-/** Result of comparing a company's files with its rows. */
+/** The result of comparing a company's files with its rows. */
 export interface FileCheckReport {
   checked: number
-  /** Tags (hex) of documents whose file is missing or has another size: their bytes are lost. */
+  /**
+   * Tags (hex) of stored documents whose file is missing or has the wrong size. Their bytes are
+   * lost.
+   */
   missing: string[]
-  /** Tags of documents whose bytes no longer match: lost as well. */
+  /** Tags (hex) of stored documents whose bytes have changed. Their bytes are lost as well. */
   damaged: string[]
-  /** Number of deleted files that belonged to nothing. */
+  /** The number of deleted files that belonged to no upload and no deposit. */
   removed: number
 }
 
 /**
- * Compares a company's files with its rows, hashes the share `rehash` (0 to 1) of them again, and
- * deletes files older than a day that belong to nothing.
+ * Compares a company's files with its rows. Hashes the share `rehash` (0 to 1) of them again.
+ * Deletes files that are older than a day and belong to no upload and no deposit.
  */
 export async function checkFiles(
   deps: Deps,
@@ -39,8 +42,8 @@ export async function checkFiles(
 }
 
 /**
- * Deletes files of companies whose removal was noted. Missing rows alone are not enough, because a
- * restored backup may be older than the company.
+ * Deletes the files of removed companies. Only companies with a removal note count as removed. A
+ * company without rows may also be newer than a restored backup of the database.
  */
 export async function deleteLeftoverFiles(
   deps: Pick<Deps, 'db' | 'blobs' | 'clock' | 'log'>
@@ -52,7 +55,8 @@ export async function deleteLeftoverFiles(
   for (const { company, at } of removals) {
     try {
       if (!living.has(company)) await deps.blobs.removeCompany(company)
-      // after this time no process writes its files, or its rows were not removed after all
+      // after a day no process can still be writing the company's files; or the company exists,
+      // because its removal failed
       if (at < before) await deps.blobs.forgetRemoval(company)
     } catch (error) {
       // tried again within the hour
@@ -124,7 +128,7 @@ async function removeStaged(deps: Deps, company_id: CompanyId, before: Date): Pr
   return removed
 }
 
-/** Deletes kept files without rows, in batches of one query each. */
+/** Deletes kept files that have no row, with one query for each batch. */
 async function removeKept(deps: Deps, company_id: CompanyId, before: Date): Promise<number> {
   let removed = 0
   let batch: Buffer[] = []

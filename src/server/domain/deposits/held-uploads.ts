@@ -3,7 +3,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequest } from '../history/requests.ts'
 import { findUpload, requestDraft } from './uploads.ts'
 
-/** A deposit that failed in all its attempts. */
+/** A complete upload whose deposit could not be created in any attempt. */
 export interface HeldUpload {
   company_id: CompanyId
   /** Id of the request in the person's history. */
@@ -11,7 +11,7 @@ export interface HeldUpload {
   size: number
   held_at: Date
   attempts: number
-  /** Message of the last failure. */
+  /** The message of the last error. */
   failure: string | null
 }
 
@@ -49,7 +49,10 @@ export async function countHeld(deps: Pick<Deps, 'db'>, company_id: CompanyId): 
   return held
 }
 
-/** Starts a held upload again from its first attempt. Returns whether it was held. */
+/**
+ * Releases a held upload, so that its attempts begin again. Returns false if there is no such held
+ * upload.
+ */
 export async function retryHeld(
   deps: Deps,
   { company_id, request_id }: { company_id: CompanyId; request_id: string }

@@ -4,15 +4,20 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { closeUpload, findUpload, reservationOf, setReleased } from './uploads.ts'
 
 const lapseHours = 24
-/** After this time without a byte, the missing bytes are no longer reserved. */
+/**
+ * After this many minutes without a byte, the missing bytes of an upload are no longer reserved.
+ */
 const idleMinutes = 10
 const pageRows = 500
-/** An upload of one call cannot be continued, so it ends soon after its server's death. */
+/**
+ * After this many minutes without a byte, an upload of `PUT /deposit` ends. It cannot be continued
+ * after its server has crashed.
+ */
 const lapseDirectMinutes = 10
 
 /**
- * Releases the reservation of missing bytes of uploads without progress. Received bytes stay
- * reserved until the upload lapses.
+ * Releases the reserved storage for the missing bytes of uploads without progress. The received
+ * bytes stay reserved until the upload ends.
  */
 export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Promise<void> {
   const now = deps.clock()
@@ -24,7 +29,7 @@ export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Pro
       .where('company_id', '=', company_id)
       .where('state', '=', 'uploading')
       .where('released', '=', 0)
-      // an upload of `PUT /deposit` cannot be continued and lapses as a whole
+      // an upload of `PUT /deposit` cannot be continued, so it ends as a whole instead
       .where('stored', 'is not', null)
       .where('active_at', '<', before)
       .where(either => either.or([either('writer', 'is', null), either('writer_until', '<', now)]))

@@ -21,7 +21,7 @@ import { sealDigest } from './upload-digests.ts'
 interface CreateInput {
   company_id: CompanyId
   user_id: string
-  /** Absent where the caller sent no key. */
+  /** Identifies repeated calls. Undefined if the caller sent no idempotency key. */
   act: IdempotentCall | undefined
   deposit: z.output<(typeof createDepositCall)['input']>
   caller?: WaitingClient | undefined
@@ -31,12 +31,16 @@ type Created =
   | { duplicate: ProcessedRequest }
   | {
       request: ProcessedRequest
-      /** Address of the upload, `/uploads/<id>`; absent where no bytes are kept. */
+      /** The path of the upload, `/uploads/<id>`. Absent if the category does not store bytes. */
       upload?: string
       continued?: true
     }
 
-/** Reserves quota and creates the request and its upload, all or nothing. */
+/**
+ * Reserves quota and creates the request and its upload, in one transaction. Unless `again` is set,
+ * returns the existing request if the caller has deposited the same file before or has an open
+ * upload of it.
+ */
 export async function createDeposit(
   deps: Deps,
   input: CreateInput
@@ -59,7 +63,8 @@ export async function createDeposit(
       for (const pending of [rules, meters]) pending.catch(() => undefined) // reported where it is used
       return { category, rules, meters }
     }
-    // sent together with the claim of the key, which is new in most calls
+    // these statements are sent together with the one that claims the idempotency key, because in
+    // most calls the key is new
     const early = deposit.category === undefined ? undefined : prepareIn(deposit.category)
     const create = async (): Promise<Created> => {
       const prepared = early ?? prepareIn(await chooseCategory(tx, { company_id, user_id }))
@@ -96,15 +101,18 @@ interface Opening {
   media_type: string
   category: string
   transform?: Transform | undefined
-  /** Undefined where they are computed from the bytes. */
+  /**
+   * The digests of the original and of the stored file. Undefined if the server computes them from
+   * the bytes.
+   */
   digests: { original: Buffer; stored: Buffer } | undefined
   rules: CategoryRules
-  /** Meters that were read before. */
+  /** The meters of the groups, if the caller has already read them. */
   meters?: Promise<Meter[]>
   now: Date
 }
 
-/** Highest number of a person's open uploads. */
+/** The most open uploads of one person. */
 const maxOpenUploads = 2000
 
 const countOpenUploads = prepare(
@@ -127,7 +135,8 @@ export async function openUpload(
   opening: Opening
 ): Promise<{ request: ProcessedRequest; upload_id: string }> {
   const { company_id, user_id, size, now, digests } = opening
-  // the reservation locks the group, so that the count below is exact among a person's calls
+  // the reservation locks the group's usage, so that parallel calls of a person are counted one
+  // after the other
   const held = await reserveQuota(tx, { ...chargeOf(opening), bytes: size })
   const counted = tx.run(countOpenUploads, { company_id, user_id, limit: maxOpenUploads })
   counted.catch(() => undefined) // reported where it is awaited
@@ -178,7 +187,7 @@ export async function openUpload(
   return { request, upload_id }
 }
 
-/** Creates a deposit without bytes at once; it needs no upload. */
+/** Creates a deposit of a fingerprint at once. It needs no upload. */
 async function recordFingerprint(
   tx: Tx,
   deps: Deps,
@@ -224,7 +233,7 @@ interface SameFile {
   stored: Buffer
 }
 
-/** Finds the caller's most recent open upload of the same bytes. */
+/** Reads the caller's most recent open upload of the same bytes. */
 const openUploads = prepare((db, file: SameFile) =>
   db
     .selectFrom('upload')
@@ -252,7 +261,10 @@ async function findOpenUpload(
   return found
 }
 
-/** Returns the caller's newest deposit of the same file. The index holds only the caller's own. */
+/**
+ * Returns the caller's newest deposit of the same file. The index contains only the caller's own
+ * deposits.
+ */
 async function findOwn(
   tx: Tx,
   deps: Deps,
@@ -267,7 +279,7 @@ async function findOwn(
     .where('lookup_tag.user_id', '=', user_id)
     .where('lookup_tag.tag', '=', tagOf(lookup, 'sha256', original))
     .where('lookup_tag.which', '=', 'original')
-    // recorded to the second; ids of requests grow with time
+    // two deposits may have the same second; the ids of requests grow with time
     .orderBy('deposit.recorded_at', 'desc')
     .orderBy('deposit.request_id', 'desc')
     .select('deposit.request_id')

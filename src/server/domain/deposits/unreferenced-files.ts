@@ -5,9 +5,9 @@ import { tagOf } from '../evidence/company-keys.ts'
 import { openDigest } from './upload-digests.ts'
 
 /**
- * Deletes kept files that no deposit or upload refers to and returns their number. Nothing else
- * deletes acknowledged bytes. During the deletion a row marks each file. A deposit of the same
- * bytes waits for this row and then stores its own file.
+ * Deletes kept files to which no deposit and no upload refers. Returns their number. No other
+ * function deletes the bytes of an acknowledged deposit. While a file is being deleted, a row marks
+ * it. A deposit of the same bytes waits for this row and then stores a file of its own.
  */
 export async function discardUnreferenced(
   deps: Pick<Deps, 'db' | 'blobs' | 'keys' | 'clock' | 'companyKeys'>,
@@ -15,7 +15,7 @@ export async function discardUnreferenced(
   tags: Buffer[]
 ): Promise<number> {
   return inCompany(deps.db, company_id, async tx => {
-    // the insert skips rows with references
+    // the insert skips tags that have a row already
     const { rows: claimed } = await sql<{ tag: Buffer }>`
       insert into blob (company_id, tag, size, refs, created_at)
       select ${company_id}::uuid, tag, 0, 0, ${deps.clock()}::timestamptz from unnest(${tags}::bytea[]) as tag
@@ -34,7 +34,10 @@ export async function discardUnreferenced(
   })
 }
 
-/** Returns the tags of files that uploads may have moved in a transaction that did not commit. */
+/**
+ * Returns the tags of complete uploads without a deposit. A transaction that did not commit may
+ * have moved their files.
+ */
 async function tagsOfUploads(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'companyKeys'>,

@@ -6,14 +6,14 @@ interface Owner {
 }
 
 /**
- * Seals a declared digest for the row of an upload. Equal digests of a person give equal bytes, so
- * that an open upload can be found by its file.
+ * Encrypts a digest for the row of an upload. Equal digests of the same person give equal bytes, so
+ * that a query can find the open upload of a file.
  */
 export function sealDigest(keys: Pick<Keys, 'sealSame'>, owner: Owner, digest: Buffer): Buffer {
   return keys.sealSame(digest, aadOf(owner))
 }
 
-/** Opens a sealed digest. Rows of earlier versions hold the plain 32 bytes. */
+/** Decrypts the digest of an upload. Rows of earlier releases contain the plain 32 bytes. */
 export function openDigest(keys: Pick<Keys, 'open'>, owner: Owner, sealed: Buffer): Buffer {
   return sealed.length === 32 ? sealed : keys.open(sealed, aadOf(owner))
 }

@@ -5,26 +5,30 @@ import { claim, isFree, type Lease, release, renew } from '../leases.ts'
 import { getUpload, requireOpen, requireUploading, type Upload } from './uploads.ts'
 
 const writing: Lease<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
-/** How often a lease is renewed while bytes come. */
+/** How often a lease is renewed while bytes arrive, in milliseconds. */
 export const renewMs = writing.ms / 3
 
 /**
- * The right of one process to write an upload's bytes. Only this process writes the file of this
- * generation.
+ * The right of one process to write the bytes of an upload. Only this process writes the file of
+ * the upload's current generation.
  */
 export interface WriteLease {
-  /** Id of the process. */
+  /** The id of the process. */
   writer: string
   upload: Upload
-  /** The process before stopped renewing, so the bytes are in the file of an earlier generation. */
+  /**
+   * Whether the lease of another process has expired. Then the bytes are in the file of an earlier
+   * generation.
+   */
   isTakenOver: boolean
 }
 
 /**
- * Gives a process the right to write an upload's bytes, or returns until when another process has
- * it. After a released lease the process continues the same file. After an expired lease it gets
- * the next generation and a new file, because the other process may still have the old one open. A
- * lease of another process that ends at `ignored` counts as free.
+ * Gives the process `writer` the right to write an upload's bytes, or returns until when another
+ * process has this right. If the last lease was released, the process continues the same file. If
+ * it expired, the process gets the next generation and thus a new file, because the other process
+ * may still have the old file open. A lease of another process that ends exactly at `ignored`
+ * counts as expired.
  */
 export async function leaseWriting(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -60,7 +64,10 @@ export async function leaseWriting(
   }
 }
 
-/** Renews a lease, with or without progress. Returns whether it was still held. */
+/**
+ * Renews a lease. With `hasProgress` it also notes the time of the last progress. Returns false if
+ * the process no longer had the lease.
+ */
 export async function renewWriting(
   deps: Pick<Deps, 'db' | 'clock'>,
   { upload, writer }: WriteLease,
@@ -77,8 +84,9 @@ export async function renewWriting(
 }
 
 /**
- * Releases a lease after its file is closed. Progress keeps the upload from lapsing, also where the
- * connection broke. Deletes the file of an upload that has ended meanwhile.
+ * Releases a lease. Call this after the upload's file is closed. With `hasProgress` it also notes
+ * the time of the last progress, so that the upload does not lapse. If the upload ended in the
+ * meantime, deletes its file.
  */
 export async function endWriting(
   deps: Pick<Deps, 'db' | 'clock' | 'blobs'>,
@@ -97,7 +105,10 @@ export async function endWriting(
   if (state === 'settled') await deps.blobs.discardStaged(upload)
 }
 
-/** Returns the condition that fences off writers of earlier generations. */
+/**
+ * Returns the SQL condition that the upload is incomplete and still has this generation, so that an
+ * earlier writer changes nothing.
+ */
 function isCurrent({ generation }: Upload): RawBuilder<SqlBool> {
   return sql`state = 'uploading' and generation = ${generation}`
 }

@@ -18,25 +18,26 @@ import {
   type Upload
 } from './uploads.ts'
 
-/** A short lease, renewed during the work, so that a crash delays the upload only briefly. */
+/** A short lease that is renewed during the work. So a crash delays the upload only briefly. */
 const settling: Lease<'upload'> = { table: 'upload', until: 'leased_until', ms: 10_000 }
 
 /**
- * Pauses after failed attempts. After one more attempt the upload is held until an operator retries
- * it.
+ * Seconds to wait after each failed attempt. After the last pause there is one more attempt. If
+ * that fails too, the upload is held until an operator retries it.
  */
 const retrySeconds = [5, 20, 60, 300, 900, 1800, 3600]
 const maxFailureLength = 300
 
 /**
- * Creates the deposit of the company's oldest received upload that is due. Returns whether there
- * was one. A failed upload waits for its next attempt and does not stop the others.
+ * Creates the deposit of the company's oldest received upload whose next attempt is due. Returns
+ * whether there was one. After an error the upload waits for its next attempt, while other uploads
+ * continue.
  */
 export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const upload = await claimReceived(deps, company_id)
   if (!upload) return false
   try {
-    // each attempt may have ended the process, and the next one would too
+    // the upload may have crashed the process in every attempt, and would crash it again
     if (upload.attempts > retrySeconds.length + 1) throw new Error('no attempt came to an end')
     using _lease = keepLease(deps, upload)
     await settleUpload(deps, upload)
@@ -47,9 +48,9 @@ export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promi
 }
 
 /**
- * Creates the deposit of a received upload that the caller holds, or ends the upload where its
- * bytes differ. Throws where the bytes are not found: they were acknowledged, so they may only be
- * unreachable for now.
+ * Creates the deposit of a received upload. The caller must hold the upload's lease. If the bytes
+ * do not match the declared digest, ends the upload as failed. Throws if the bytes are not found:
+ * they were acknowledged, so they may only be unreachable at the moment.
  */
 export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
   const declared = upload.stored && openDigest(deps.keys, upload, upload.stored)
@@ -59,7 +60,7 @@ export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
     deps.blobs.digestStaged(upload),
     tag && digestKept(deps, upload.company_id, tag)
   ])
-  // no staged file: a crash happened after it was moved to its place
+  // without a staged file: a crash happened after the file was moved to its final path
   const found = staged ?? kept
   if (!found) throw new Error('the bytes of a received upload are not there')
   if (!tag || !found.sha256.equals(declared) || found.size !== upload.size) {
@@ -69,7 +70,10 @@ export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
   await record(deps, upload, declared, isDamaged ? kept.inode : undefined)
 }
 
-/** Hashes a kept file of the same bytes. Most often there is none, which costs no read. */
+/**
+ * Returns the digest of an already kept file of the same bytes. Usually there is none, and then
+ * nothing is read.
+ */
 async function digestKept(
   deps: Deps,
   company_id: CompanyId,
@@ -80,7 +84,7 @@ async function digestKept(
 }
 
 /**
- * Keeps others from settling an upload until a time, also while its bytes are still on their way.
+ * Prevents the settlement of an upload until a certain time. The upload may still be incomplete.
  */
 export async function holdUpload(
   deps: Pick<Deps, 'db'>,
@@ -107,7 +111,9 @@ async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload 
   })
 }
 
-/** Records a failed attempt. The next one comes later; after the last one the upload is held. */
+/**
+ * Records a failed attempt and the time of the next one. After the last attempt the upload is held.
+ */
 async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<void> {
   const { company_id, request_id, attempts } = upload
   const now = deps.clock()
@@ -130,14 +136,14 @@ async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<voi
   else deps.log.warn({ ...facts, seconds }, 'deposit not made, tried again later')
 }
 
-/** Renews the lease of an upload until it is disposed of. */
+/** Renews the lease of an upload at intervals until the returned object is disposed. */
 function keepLease(deps: Deps, { company_id, id }: Upload): Disposable {
   const renewNow = () =>
     inCompany(deps.db, company_id, tx =>
       renew(tx, settling, deps.clock(), { id, where: sql`state = 'received'` })
     )
   const timer = setInterval(() => {
-    // without a lease another run repeats the work, which is harmless
+    // if the lease expires, another process repeats the work, which is harmless
     renewNow().catch((error: unknown) => deps.log.warn({ err: error }, 'lease not renewed'))
   }, settling.ms / 3)
   return { [Symbol.dispose]: () => clearInterval(timer) }
@@ -150,13 +156,13 @@ async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<
     await closeUpload(tx, deps, current, 'failed', code)
     return true
   })
-  // another process that holds the upload may need its bytes
+  // only if this process ended the upload; otherwise another process may need the bytes
   if (ended) await deps.blobs.discardStaged(upload)
 }
 
 /**
- * Writes a deposit in one transaction: blob, charge, record with its tags and openings, then event
- * and leaf.
+ * Writes a deposit in one transaction: the row of its file, the charge, the record with its tags
+ * and openings, then its event and log leaf.
  */
 async function record(
   deps: Deps,
@@ -178,7 +184,7 @@ async function record(
         conflict.columns(['company_id', 'tag']).doUpdateSet({ refs: sql`blob.refs + 1` })
       )
       .execute()
-    // under the lock of the blob's row, so that a deletion of the same bytes waits
+    // while the file's row is locked, so that a deletion of the same bytes waits
     await deps.blobs.keep(current, blobTag, damaged)
     const [names] = await Promise.all([
       readRecordNames(tx, current),

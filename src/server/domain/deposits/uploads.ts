@@ -6,7 +6,7 @@ import { releaseReservation, reserveStorage } from '../companies/quotas.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequest, type RequestDraft } from '../history/requests.ts'
 
-/** An upload with its request. */
+/** An upload together with its request. */
 export interface Upload {
   company_id: CompanyId
   id: string
@@ -17,21 +17,27 @@ export interface Upload {
   size: number
   media_type: string
   name: string
-  /** Declared digests, sealed; null until the last byte of `PUT /deposit`. */
+  /**
+   * The declared digests, encrypted. They are null for `PUT /deposit` until its last byte has
+   * arrived.
+   */
   original: Buffer | null
   stored: Buffer | null
   transform: Record<string, unknown> | null
   state: 'uploading' | 'received' | 'held' | 'settled'
-  /** Reserved bytes that were released because none arrived for a while. */
+  /** The number of bytes that are no longer reserved because no bytes arrived for some time. */
   released: number
-  /** Number of attempts to create the deposit. */
+  /** The number of attempts to create the deposit. */
   attempts: number
   group_id: string
   period_start: Date
   active_at: Date
-  /** Number of processes that took over the writing; it names the file of the bytes. */
+  /**
+   * How often another process has taken over the writing. It is part of the name of the upload's
+   * file.
+   */
   generation: number
-  /** Process that writes the bytes, and the end of its lease. */
+  /** The process that writes the bytes, and the end of its lease. */
   writer: string | null
   writer_until: Date | null
   request_state: RequestState
@@ -39,7 +45,10 @@ export interface Upload {
   request_facts: RequestDraft['facts']
 }
 
-/** Returns the caller's upload. Throws `not_found` also for another person's. */
+/**
+ * Returns an upload of the caller. Throws `not_found` if it does not exist or belongs to another
+ * person.
+ */
 export async function getUpload(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
@@ -51,7 +60,7 @@ export async function getUpload(
   return upload
 }
 
-/** Records progress, so that the upload does not lapse. */
+/** Notes that the upload has made progress, so that it does not lapse. */
 export async function touchUpload(deps: Pick<Deps, 'db' | 'clock'>, upload: Upload): Promise<void> {
   await inCompany(deps.db, upload.company_id, tx =>
     tx
@@ -64,7 +73,7 @@ export async function touchUpload(deps: Pick<Deps, 'db' | 'clock'>, upload: Uplo
   )
 }
 
-/** Throws `cancelled` or `lapsed` for an upload in that state. */
+/** Throws `cancelled` or `lapsed` if the upload is in that state. */
 export function requireOpen({ request_state: state }: Upload): void {
   if (state === 'lapsed' || state === 'cancelled') {
     throw new AppError(state, `The upload has been ${state}`)
@@ -72,36 +81,37 @@ export function requireOpen({ request_state: state }: Upload): void {
 }
 
 /**
- * Returns the error for a call that another call keeps from writing. A retry succeeds from the
- * offset that the server then has.
+ * Returns the error of a call that cannot write because another call is writing. The client can try
+ * again and must first request the current offset.
  */
 export function uploadBusy(): AppError {
   return new AppError('upload_busy', 'Another call writes this upload', { retryAfter: 1 })
 }
 
-/** Throws `upload_state` for an upload whose bytes have all arrived. */
+/** Throws `upload_state` if all bytes of the upload have arrived. */
 export function requireUploading({ state }: Upload): void {
   if (state !== 'uploading') throw new AppError('upload_state', 'The upload is complete')
 }
 
 /**
- * Completes an upload: makes its bytes durable and queues the request. When this returns, the
- * service has promised the deposit. Does nothing for a completed upload. If the flush fails, the
- * request fails for good: the system may have dropped the bytes, and a second flush would not
- * report it.
+ * Completes an upload: makes its bytes durable and queues its request. When this returns, the
+ * service has promised the deposit. Does nothing for an upload that is already complete. If
+ * flushing the bytes to disk fails, the request fails for good: the system may have dropped the
+ * bytes, and a second flush would not report that.
  */
 export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
   const failure = await deps.blobs.syncStaged(upload).then(
     () => undefined,
     (error: unknown) => ({ error, isFlush: Object(error).syscall === 'fsync' })
   )
-  // first, so that no later flush of the same bytes succeeds, whatever becomes of the transaction
+  // before the transaction, so that no later flush of the same bytes succeeds, even if the
+  // transaction fails
   if (failure?.isFlush) await deps.blobs.discardStaged(upload)
   await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (!current) throw new AppError('not_found', 'No such upload')
     requireOpen(current)
-    // another process has taken over, so these are no longer the bytes of the upload
+    // another process has taken over the upload, so this file no longer belongs to it
     if (current.generation !== upload.generation) {
       throw uploadBusy()
     }
@@ -117,15 +127,15 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
   if (failure?.isFlush) throw failure.error
 }
 
-/** Cancels an upload for its person and releases its reservation. */
+/** Cancels an upload on behalf of its person and releases its reservation. */
 export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
   if (await endUpload(deps, upload, 'cancelled', async () => {})) return
   throw new AppError('upload_state', 'The upload is complete and can no longer be cancelled')
 }
 
 /**
- * Ends an incomplete upload, for its person (`cancelled`) or after a fault of the service
- * (`failed`), and runs `also` in the same transaction. Returns whether there was one to end.
+ * Ends an incomplete upload, as `cancelled` by its person or as `failed` after an error of the
+ * service. Calls `also` in the same transaction. Returns whether there was an upload to end.
  */
 export async function endUpload(
   deps: Deps,
@@ -146,8 +156,8 @@ export async function endUpload(
 }
 
 /**
- * Reserves released bytes of an upload again. Throws `storage_limit_reached` when there is no room;
- * received bytes stay, and the upload can continue later.
+ * Reserves the released bytes of an upload again. Throws `storage_limit_reached` if the group does
+ * not have enough left. The received bytes stay, so that the upload can continue later.
  */
 export async function restoreReservation(deps: Pick<Deps, 'db'>, upload: Upload): Promise<void> {
   await inCompany(deps.db, upload.company_id, async tx => {
@@ -175,7 +185,10 @@ export async function setReleased(
     .execute()
 }
 
-/** Ends an upload without a deposit: gives its reservation back, forgets its digests and publishes the state. */
+/**
+ * Ends an upload without a deposit: releases its reservation, deletes its digests and publishes the
+ * request's new state.
+ */
 export async function closeUpload(
   tx: Tx,
   deps: Deps,
@@ -234,7 +247,7 @@ export async function lockUpload(tx: Tx, upload: Upload): Promise<Upload | undef
   return findUpload(tx, upload.company_id, upload.id)
 }
 
-/** Returns an upload with its request, as it is in this transaction. */
+/** Returns an upload and its request as this transaction sees them. */
 export async function findUpload(
   tx: Tx,
   company_id: CompanyId,
@@ -252,6 +265,6 @@ export async function findUpload(
     .where('upload.company_id', '=', company_id)
     .where('upload.id', '=', id)
     .executeTakeFirst()
-  // as: the state columns are checked by their tables, facts are written by publishRequest()
+  // as: the tables check the state columns, and publishRequest() writes the facts
   return row ? ({ ...row, company_id } as Upload) : undefined
 }

@@ -23,17 +23,20 @@ interface VerifyInput {
 
 export type Verify = (input: VerifyInput) => Promise<{ items: Answer[]; request_id?: string }>
 
-/** Returns the function that verifies fingerprints; the calls of strangers share its statements. */
+/**
+ * Returns the function that verifies fingerprints. Calls of signed-out people share its SQL
+ * statements.
+ */
 export function createVerify(deps: Deps): Verify {
   const lookUpPublic = createPublicLookUp(deps)
   return input => verify(deps, lookUpPublic, input)
 }
 
 /**
- * Looks up fingerprints among the company's deposits: `public` ones for everyone; `private` ones
- * also for administrators and members of a group that allows their category. `receipt_only` ones
- * need the receipt. A signed-in caller is charged per item and gets a request in the history; a
- * stranger leaves no trace.
+ * Looks up fingerprints among the company's deposits. Everybody finds `public` deposits.
+ * Administrators and members of a group that allows the category also find `private` ones. Finding
+ * a `receipt_only` deposit takes its receipt. A signed-in caller is charged for each item and gets
+ * a request in their history. Nothing is recorded about a signed-out caller.
  */
 async function verify(
   deps: Deps,
@@ -73,7 +76,8 @@ async function verify(
 }
 
 /**
- * Counts items against the person's limit, or for a stranger against the company's public budget.
+ * Counts the items against the person's limit. For a signed-out caller, counts them against the
+ * limits of the network address and the company.
  */
 async function countItems(
   deps: Deps,
@@ -91,14 +95,18 @@ async function countItems(
 }
 
 /**
- * Look-ups of strangers share statements. A statement takes a millisecond or two. A slow one delays
- * others by no more than `slowMs`, and all together use at most a quarter of the connections.
+ * Bounds of the statements that calls of signed-out people share. A statement takes one or two
+ * milliseconds. A slow one delays the next by at most `slowMs`. All together use at most a quarter
+ * of the connections.
  */
 const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 
 type PublicLookUp = (company_id: CompanyId, tags: Buffer[]) => Promise<Finding[][]>
 
-/** Creates the look-up of strangers, who come in crowds and only read, so they share statements. */
+/**
+ * Creates the look-up for signed-out people. They may be many and only read, so their calls share
+ * statements.
+ */
 function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
   const loaders = new Map<CompanyId, (tags: Buffer[]) => Promise<Finding[][]>>()
   const createLoader = (company_id: CompanyId) =>
@@ -114,9 +122,9 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
 }
 
 /**
- * Returns the first record of each match, so that the answer stays small however often a file was
- * deposited. Visibility is a condition of the query, so a private hit and a miss take the same
- * path.
+ * Returns the first record of each match, so that the response stays small even if a file was
+ * deposited often. The query checks the visibility, so that a private match takes as long as no
+ * match.
  */
 async function lookUp(tx: Tx, tags: Buffer[], person: Person | undefined): Promise<Finding[][]> {
   const caller = { company_id: tx.companyId, user_id: person?.id ?? null }

@@ -3,10 +3,10 @@ import { tagInput } from '../../../core/evidence/lookup-tag.ts'
 import { inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeyring, CompanyKeys, Deps, Keys } from '../deps.ts'
 
-/** Current version of both keys. A rotation adds the next one. */
+/** The current version of both keys. A rotation would add the next version. */
 export const keyVersion = 1
 
-/** Writes the two keys of a new company. */
+/** Creates the two keys of a new company and stores them encrypted. */
 export async function createCompanyKeys(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'random' | 'clock'>,
@@ -23,7 +23,7 @@ export async function createCompanyKeys(
   await tx.insertInto('company_key').values(rows).execute()
 }
 
-/** Creates the keyring of this process. */
+/** Creates the keyring of this process, which keeps decrypted company keys in memory. */
 export function createCompanyKeyring({ db, keys }: Pick<Deps, 'db' | 'keys'>): CompanyKeyring {
   const unsealed = new Map<CompanyId, CompanyKeys>()
   async function read(tx: Tx): Promise<CompanyKeys> {
@@ -53,7 +53,10 @@ async function readCompanyKeys(tx: Tx, keys: Keys): Promise<CompanyKeys> {
   return { lookup: unseal('lookup'), data: unseal('data') }
 }
 
-/** Returns the keyed tag of a fingerprint, 32 bytes: as `lookupTag` of `core`, in a tenth of its time. */
+/**
+ * Returns the keyed tag of a fingerprint, 32 bytes. The result is that of `lookupTag` in `core`, in
+ * a tenth of its time.
+ */
 export function tagOf(lookup: KeyObject, kind: 'sha256' | 'blob', digest: Uint8Array): Buffer {
   return createHmac('sha256', lookup).update(tagInput(kind, digest)).digest()
 }

@@ -4,15 +4,15 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeys, Deps } from '../deps.ts'
 import { keyVersion } from './company-keys.ts'
 
-/** Salt and value of a committed field. */
+/** The salt and the value of a committed field. */
 export interface Opening {
   salt: string
   value: string
 }
 
 /**
- * The secrets that open a record: salt and value of every field, and the link key of its QR code
- * (base64url).
+ * The secrets that open a record: the salt and value of every field, and the link key of its QR
+ * code (base64url).
  */
 export interface Openings {
   fields: Record<string, Opening>
@@ -64,7 +64,7 @@ export async function readOpenings(
   return openings
 }
 
-/** Returns the openings of records by id, without records that have none. */
+/** Returns the openings of records, by record id. Leaves out records that have none. */
 export async function readAllOpenings(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,

@@ -7,25 +7,33 @@ import { getSessionStatuses, type SessionStatus } from '../sessions/authenticati
 import type { Person } from '../sessions/sessions.ts'
 import { readEventBounds } from './events.ts'
 
-/** Events of other processes are found after this time, even when no notification arrives. */
+/** How often events are read, in milliseconds, even without a notification of another process. */
 const beatMs = 2000
 const recheckMs = 30_000
 const pageEvents = 500
-/** Sessions read by one statement. */
+/** The most sessions that one statement reads. */
 const maxChecked = 1000
 
-/** An event in the form in which all streams of its person send it. */
+/** An event as text. All streams of its person send the same text. */
 export interface EventText {
   seq: number
   text: string
 }
 
-/** A stream that receives events from the reader of its company. None of its methods may throw. */
+/**
+ * An event stream that gets its events from the reader of its company. None of its methods may
+ * throw.
+ */
 export interface EventSubscriber {
   readonly person: Person
-  /** Receives the person's events since the last call, up to the sequence `until`. */
+  /**
+   * Receives the person's events since the last call. `until` is the sequence number up to which
+   * the reader has read.
+   */
   deliver(events: EventText[], until: number): void
-  /** Makes the stream read events by itself up to `until`. */
+  /**
+   * Tells the stream to read all events up to the sequence number `until` from the database itself.
+   */
   fallBehind(until: number): void
   /** Receives the current status of the session. */
   updateSession(status: SessionStatus): void
@@ -33,15 +41,24 @@ export interface EventSubscriber {
   onInterval(): void
 }
 
-/** Follows a company's events in this process. One query serves all its streams. */
+/**
+ * Reads a company's new events from the database and delivers them to the company's streams in this
+ * process. One query serves all streams.
+ */
 export interface EventReader {
   subscribe(subscriber: EventSubscriber): void
   unsubscribe(subscriber: EventSubscriber): void
-  /** Returns the oldest and newest sequence. Parallel callers share one query. */
+  /**
+   * Returns the oldest and the newest sequence number of the company's events. Parallel callers
+   * share one query.
+   */
   bounds(): Promise<{ newest: number; oldest: number }>
 }
 
-/** Returns a function that finds the reader of a company. A reader works while it has subscribers. */
+/**
+ * Returns a function that returns the reader of a company. A reader reads events only while it has
+ * subscribers.
+ */
 export function createEventReaders(deps: Deps): (company_id: CompanyId) => EventReader {
   const readers = new Map<CompanyId, EventReader>()
   return company_id => {
@@ -51,9 +68,9 @@ export function createEventReaders(deps: Deps): (company_id: CompanyId) => Event
   }
 }
 
-/** State of a subscriber. */
+/** What the reader knows about a subscriber. */
 interface SubscriberState {
-  /** Number of the subscription. */
+  /** The number of the subscription. Later subscriptions have higher numbers. */
   joined: number
   checkedAt: number
 }
@@ -62,7 +79,9 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
   const states = new Map<EventSubscriber, SubscriberState>()
   const byUser = new Map<string, Set<EventSubscriber>>()
   let joined = 0
-  /** Sequence up to which events were delivered; unknown before the first page. */
+  /**
+   * The sequence number up to which events have been delivered. Undefined before the first page.
+   */
   let seen: number | undefined
   let isReading = false
   let isAskedAgain = false
@@ -87,14 +106,14 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
         while (await readPage());
       } while (isAskedAgain && states.size > 0)
     } catch (error) {
-      // the next interval reads from the same place, so nothing is lost
+      // the next interval continues from the same sequence number, so nothing is lost
       deps.log.warn({ company: company_id, err: error }, 'events could not be read')
     } finally {
       isReading = false
     }
   }
 
-  /** Delivers one page. Returns whether there is another. */
+  /** Reads one page of events and delivers it. Returns whether there may be another page. */
   async function readPage(): Promise<boolean> {
     const isFirst = seen === undefined
     const users = isFirst ? [] : [...byUser.keys()]
@@ -107,7 +126,7 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
     })
     seen = page.seen
     for (const [subscriber, state] of states) {
-      // a stream that joined while the page was read may have missed its events
+      // a stream that subscribed while the page was being read may have missed its events
       if (isFirst || state.joined > joinedBefore) subscriber.fallBehind(page.seen)
       else subscriber.deliver(page.events.get(subscriber.person.id) ?? none, page.seen)
     }
@@ -120,7 +139,7 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
       try {
         await checkTogether(some)
       } catch (error) {
-        // try them again at the next interval
+        // checked again at the next interval
         for (const subscriber of some) Object.assign(states.get(subscriber) ?? {}, { checkedAt: 0 })
         deps.log.warn({ company: company_id, err: error }, 'sessions could not be looked up')
       }
@@ -169,7 +188,7 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
       for (const off of offs) off()
       clearInterval(beat)
       deps.stopping.removeEventListener('abort', beatAll)
-      // events are not read while nobody subscribes
+      // no events are read while nobody subscribes, so the next subscriber starts anew
       seen = undefined
     }
   }
@@ -200,7 +219,7 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
 
 const none: EventText[] = []
 
-/** Returns an event in the form that is sent to all streams. */
+/** Returns an event as the text that is sent to all streams. */
 export function formatEvent(request: ProcessedRequest): EventText {
   return {
     seq: request.seq,
@@ -208,12 +227,15 @@ export function formatEvent(request: ProcessedRequest): EventText {
   }
 }
 
-/** Returns a page of events of several people after `seq`; `seen` as in `readEvents`. */
+/**
+ * Returns a page of the events of several people after the sequence number `after`. `seen` is the
+ * number up to which the company's events were searched.
+ */
 async function readCompanyEvents(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_ids: string[]; after: number; limit: number }
 ): Promise<{ events: Map<string, EventText[]>; seen: number; isFull: boolean }> {
-  // one statement sees a consistent head and its events
+  // one statement, so that the head of the log matches the events
   const rows = await inCompanyOnce(deps.db, input.company_id, tx =>
     tx
       .selectFrom('log_head')

@@ -12,43 +12,52 @@ import {
 import { readEvents } from './events.ts'
 
 const tickMs = 15_000
-/** A tick is sent at the last interval before it is due. */
+/**
+ * A tick is sent at the last interval before 15 seconds have passed, because intervals are two
+ * seconds apart.
+ */
 const tickAfterMs = tickMs - 2000
 const pageEvents = 500
 const maxHeldEvents = 64
 const maxHeldChars = 256 * 1024
 
-/** Destination of a stream, usually a connection. */
+/** The destination of a stream, usually a connection. */
 export interface EventSink {
-  /** Writes text. Returns false where the stream has to wait for `resume()`. */
+  /**
+   * Writes text. Returns false if the stream must not write more until its `resume()` is called.
+   */
   write(text: string): boolean
   end(): void
 }
 
 export interface EventStream {
-  /** Starts to write, once, with a tick or a reset. */
+  /** Starts to write to `sink`, with a tick or a reset first. Call it once. */
   start(sink: EventSink): void
   resume(): void
-  /** Ends the stream when its client has gone. */
+  /** Ends the stream, for example when its client has disconnected. */
   close(): void
 }
 
 interface Opening {
   person: Person
-  /** Value of `Last-Event-ID`. Events after it are sent; without it the stream starts now. */
+  /**
+   * The value of the header `Last-Event-ID`: the sequence number of the last event that the client
+   * has. Without it the stream begins with the next event.
+   */
   after: number | undefined
 }
 
 export interface EventStreams {
   /**
-   * Opens a person's requests as they change, in order, each once, as text/event-stream. Without `after`
-   * the first event is a tick at the current sequence, so that a list loaded afterwards misses nothing.
-   * Throws `stream_limit_reached` when too many streams are open.
+   * Opens a stream of a person's requests as text/event-stream. Each change of a request is sent
+   * once, in order. Without `after`, the first event is a tick with the current sequence number. A
+   * client that then loads its list misses no change. Throws `stream_limit_reached` when too many
+   * streams are open.
    */
   open(opening: Opening): Promise<EventStream>
 }
 
-/** Creates the streams of this process, which share a reader for each company. */
+/** Creates the event streams of this process. The streams of a company share one reader. */
 export function createEventStreams(deps: Deps): EventStreams {
   const findReader = createEventReaders(deps)
   const takeSeat = createSeats(deps.settings.limits)
@@ -57,7 +66,7 @@ export function createEventStreams(deps: Deps): EventStreams {
       const seat = takeSeat(opening.person)
       const stream = new OpenStream(deps, opening, findReader(opening.person.company_id), seat)
       try {
-        await stream.findPlace()
+        await stream.findStart()
         return stream
       } catch (error) {
         stream.close()
@@ -77,16 +86,19 @@ class OpenStream implements EventStream, EventSubscriber {
   #sink: EventSink | undefined
   #isOver = false
   #status: SessionStatus = 'valid'
-  /** Sequence up to which events were sent. */
+  /** The sequence number up to which events have been sent. */
   #seq = 0
   #tickedAt: number
   #isReset = false
-  /** Events that wait for the sink or for a page that the stream reads for itself. */
+  /**
+   * Events that wait until the sink takes more, or until the stream has read the earlier events
+   * from the database.
+   */
   #held: EventText[] = []
   #heldChars = 0
-  /** Sequence up to which the reader delivered. */
+  /** The sequence number up to which the reader has delivered. */
   #handed = 0
-  /** Sequence up to which the stream reads for itself. */
+  /** The sequence number up to which the stream must read from the database itself. */
   #behind = 0
   #isReading = false
   #isStalled = false
@@ -96,7 +108,7 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#deps = deps
     this.#after = after
     this.#tickedAt = deps.clock().getTime()
-    // 25 to 35 minutes, so that many streams do not reconnect together
+    // between 25 and 35 minutes, so that many streams do not reconnect at the same time
     const maxAge = 60_000 * (25 + ((deps.random(1)[0] ?? 0) / 255) * 10)
     this.#endsAt = Math.min(this.#tickedAt + maxAge, person.token_expires.getTime())
     this.#reader = reader
@@ -104,7 +116,7 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#reader.subscribe(this)
   }
 
-  async findPlace(): Promise<void> {
+  async findStart(): Promise<void> {
     const { newest, oldest } = await this.#reader.bounds()
     const isKept = this.#after !== undefined && this.#after <= newest && this.#after >= oldest - 1
     this.#seq = isKept ? (this.#after ?? newest) : newest
@@ -167,7 +179,7 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#write(markText('tick', this.#seq))
   }
 
-  /** Writes what the sink takes. */
+  /** Writes the waiting events until the sink takes no more. */
   #pump(): void {
     if (this.#endIfOver() || !this.#sink || this.#isStalled || this.#isReading) return
     if (this.#behind > this.#seq) {
@@ -192,7 +204,7 @@ class OpenStream implements EventStream, EventSubscriber {
         this.#seq = Math.max(this.#seq, page.seen)
       }
     } catch (error) {
-      // the next interval tries again from the same place
+      // the next interval continues from the same sequence number
       this.#deps.log.warn({ company: company_id, err: error }, 'events could not be read')
       return
     } finally {
@@ -229,12 +241,18 @@ const none: EventText[] = []
 const byeText = 'event: bye\nretry: 2000\ndata: {}\n\n'
 const disabledText = 'event: disabled\ndata: {}\n\n'
 
-/** Returns a mark with the current sequence. A `reset` tells the client to reload its list. */
+/**
+ * Returns a `tick` or `reset` event with a sequence number. A `reset` tells the client to load its
+ * list again.
+ */
 function markText(name: 'tick' | 'reset', seq: number): string {
   return `event: ${name}\nid: ${seq}\ndata: ${JSON.stringify({ seq })}\n\n`
 }
 
-/** Returns a function that counts an open stream against the limits until its seat is disposed of. */
+/**
+ * Returns a function that counts an open stream against the limits. The stream counts until the
+ * returned object is disposed.
+ */
 function createSeats(limits: Limits): (person: Person) => Disposable {
   const taken = new Map<string, number>()
   return person => {

@@ -4,11 +4,15 @@ import { prepare } from '../../db/prepared-statements.ts'
 import { inCompany, inCompanyOnce } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
-/** Older events are deleted. A client that resumes before them reloads its list. */
+/**
+ * Days after which events are deleted. A client whose last event is older must load its list again.
+ */
 const eventDays = 90
 const eventBatch = 1000
 
-/** Returns the newest sequence and the oldest one that is kept. */
+/**
+ * Returns the newest sequence number of the company and the oldest one whose event still exists.
+ */
 export async function readEventBounds(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
@@ -32,15 +36,15 @@ export async function readEventBounds(
 }
 
 /**
- * Returns a page of a person's events after `seq`, and up to where the company's events were
- * searched.
+ * Returns a page of a person's events after the sequence number `after`. `seen` is the number up to
+ * which the company's events were searched.
  */
 export async function readEvents(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; after: number; limit: number }
 ): Promise<{ events: ProcessedRequest[]; seen: number }> {
   return inCompany(deps.db, input.company_id, async tx => {
-    // read the head first: later commits belong to the next page
+    // read the head of the log first, so that later commits belong to the next page
     const head = await tx
       .selectFrom('log_head')
       .select('event_seq')
@@ -63,8 +67,8 @@ export async function readEvents(
 }
 
 /**
- * Deletes a batch of expired events. Returns whether there may be more. Deletes the oldest first
- * and leaves no gap, because a stream can resume wherever its next event exists.
+ * Deletes a batch of expired events. Returns whether there may be more. Deletes the oldest events
+ * first, so that no gap is left: a stream relies on having all events after the oldest one.
  */
 export async function deleteExpiredEvents(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -77,7 +81,10 @@ export async function deleteExpiredEvents(
   })
 }
 
-/** Sequences grow with time, so the primary key finds the oldest events without another index. */
+/**
+ * Deletes the oldest events. Sequence numbers grow with time, so the primary key finds them and no
+ * other index is needed.
+ */
 export const deleteEventsBatch = prepare(
   (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
     sql<{ seq: number }>`

@@ -11,14 +11,21 @@ interface ExportInput extends Filter, Pick<ConnectionOptions, 'caller'> {
   locale: 'en' | 'fr'
 }
 
-/** Rows that an export reads at a time: few beside other companies, so that their calls hardly wait. */
+/**
+ * Rows that an export reads at a time. They are fewer while other companies are active, so that
+ * their calls hardly wait.
+ */
 const exportPage = { alone: 200, whenContended: 50 }
-/** How long a started export waits for a connection before it breaks off. */
+/**
+ * How long an export that has begun waits for a connection, in milliseconds, before the download
+ * breaks off.
+ */
 const nextPageMs = 120_000
 
 /**
- * Yields requests as CSV, a page at a time as the client reads, so that it holds neither memory nor
- * a transaction for long. Requests created meanwhile are left out.
+ * Yields requests as CSV text, a page at a time. Reads the next page only when the client wants
+ * more, so a slow client uses neither memory nor a long transaction. Leaves out requests that are
+ * created after the export has begun.
  */
 export async function* exportRequests(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
@@ -52,7 +59,7 @@ export async function* exportRequests(
 
 type ExportedRequest = ProcessedRequest & Partial<Digests>
 
-/** Columns of the export, by the names of a request's fields. */
+/** The columns of the export with their values, named like the fields of a request. */
 const columns: Record<
   string,
   (request: ExportedRequest, categories: Map<string, string>) => string | number | undefined
@@ -81,7 +88,7 @@ const columns: Record<
   not_found: request => request.items?.not_found
 }
 
-/** Fingerprints of a deposit in hex: of the chosen file, and of a reduced copy. */
+/** The fingerprints of a deposit in hex: of the chosen file, and of its reduced copy. */
 interface Digests {
   sha256: string
   stored_sha256: string | undefined

@@ -8,7 +8,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 
 type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
 
-/** A new state of a request, before it has its sequence. */
+/** A new state of a request, without a sequence number yet. */
 export interface RequestDraft {
   id: string
   user_id: string
@@ -19,7 +19,7 @@ export interface RequestDraft {
   facts: Facts
 }
 
-/** A log leaf that is added with the change. */
+/** A log leaf that is written together with the new state. */
 export interface NewLeaf {
   record_id: string
   leaf: string
@@ -27,8 +27,8 @@ export interface NewLeaf {
 }
 
 /**
- * Writes a request's new state, its event and its leaf under the company's next sequence. Locks the
- * head of the company's log, so it must be the last statement of a transaction.
+ * Writes a request's new state, its event and its log leaf under the company's next sequence
+ * number. Locks the head of the company's log, so it must be the last statement of a transaction.
  */
 export async function publishRequest(
   tx: Tx,
@@ -108,31 +108,31 @@ function wireOf(row: Omit<Row, 'facts'> & { facts: object }): Omit<ProcessedRequ
 
 export interface Filter {
   company_id: CompanyId
-  /** Owner of the requests. */
+  /** The person whose requests are listed, or all people of the company. */
   user_id: string | 'everybody'
   kind?: string | undefined
   state?: string | undefined
   category?: string | undefined
-  /** Words that the name contains. */
+  /** Words that must occur in the name. */
   q?: string | undefined
   from?: string | undefined
   to?: string | undefined
 }
 
-/** Returns whether a query may read many rows that it does not return. */
+/** Returns whether the query may have to read many rows that it does not return. */
 function isSearch({ kind, state, q, from, to }: Filter): boolean {
   return [kind, state, q, from, to].some(each => each !== undefined)
 }
 
 interface PageInput extends Filter {
   limit: number
-  /** Id of the last item of the page before. */
+  /** Id of the last request of the previous page. */
   cursor?: string | undefined
 }
 
 const usualPage = 50
 
-/** Returns a page of requests, newest first, and the cursor of the next page. */
+/** Returns a page of requests, newest first, and the cursor of the next page, if there is one. */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,
   input: Omit<PageInput, 'limit'> & { limit?: number | undefined } & Pick<
@@ -141,22 +141,23 @@ export async function listRequests(
     >
 ): Promise<{ requests: ProcessedRequest[]; next: string | undefined }> {
   const { limit = usualPage, caller } = input
-  const wish = { isHeavy: isSearch(input), caller }
+  const options = { isHeavy: isSearch(input), caller }
   const read = async (tx: Tx) => {
-    // one row more than the page, to know whether there are others
+    // one row more than the page has, to know whether there are others
     const found = await readRequests(tx, { ...input, limit: limit + 1 })
     if (found.length === 0) await requireCategory(tx, input)
     const requests = found.slice(0, limit)
     return { requests, next: found.length > limit ? requests.at(-1)?.id : undefined }
   }
-  return inCompany(deps.db, input.company_id, read, wish)
+  return inCompany(deps.db, input.company_id, read, options)
 }
 
 export async function readRequests(tx: Tx, input: PageInput): Promise<ProcessedRequest[]> {
   const { company_id, user_id, cursor, limit } = input
   const isWhole = user_id === 'everybody'
   let query = filtered(tx, input).selectAll().limit(limit)
-  // ids grow with time, and the company's rows have an index in their order
+  // for all people, the order of ids is enough: ids grow with time, and an index has the company's
+  // rows in this order
   if (!isWhole) query = query.orderBy('created_at', 'desc')
   query = query.orderBy('id', 'desc')
   if (cursor !== undefined) {
@@ -194,8 +195,8 @@ function filtered(tx: Tx, { company_id, user_id, kind, state, category, q, from,
 }
 
 /**
- * Throws `not_found` for a filter by a category that does not exist or that the caller may not use,
- * unless they have deposited in it before.
+ * Throws `not_found` if the filter's category does not exist or if the caller may not use it and
+ * has never deposited in it.
  */
 export async function requireCategory(
   tx: Tx,

@@ -5,7 +5,10 @@ import { createCompany, listCompanies } from '../companies/companies.ts'
 import type { Deps } from '../deps.ts'
 import { localhostTheme } from './localhost-theme.ts'
 
-/** Returns the id of the root secret of this database, or undefined before the first start. */
+/**
+ * Returns the id of the root secret that this database records, or undefined before the first
+ * start.
+ */
 export async function recordedKekId(db: Db): Promise<string | undefined> {
   const row = await inPlatform(db, tx =>
     tx.selectFrom('installation').select('kek_id').executeTakeFirst()
@@ -14,8 +17,8 @@ export async function recordedKekId(db: Db): Promise<string | undefined> {
 }
 
 /**
- * Records the root secret. Throws where another process recorded another one first, because nobody
- * could open what this one seals.
+ * Records the id of the root secret in the database. Throws if another process has recorded a
+ * different one first, because data encrypted with this one could then never be decrypted.
  */
 export async function recordKekId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<void> {
   await inPlatform(deps.db, tx =>
@@ -33,15 +36,17 @@ export async function recordKekId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Pr
   }
 }
 
-/** Throws unless the database answers in the role of requests. */
+/** Runs a query in the role that serves requests. Throws if the database does not answer. */
 export async function pingDatabase(deps: Pick<Deps, 'db'>): Promise<void> {
   await inPlatform(deps.db, tx => sql`select 1`.execute(tx))
 }
 
-/** Names of the installation's own company at its first start. */
+/** The names of the installation's own company at the first start. */
 export const localhostNames = { name: 'Vidimus', title: 'Vidimus', company: 'Vidimus' }
 
-/** Limits of the default group of a new installation, which strangers join by signing up. */
+/**
+ * The limits of the default group of a new installation. Everybody who signs up joins this group.
+ */
 const defaultLimits = {
   max_requests: 100_000,
   max_requests_interval: 'P30D',
@@ -49,8 +54,8 @@ const defaultLimits = {
 } as const
 
 /**
- * Creates the installation's own company in an empty database. Returns whether this process created
- * it: of several that start together one does.
+ * Creates the installation's own company in an empty database. If several processes start together,
+ * one of them creates it. Returns whether this process did.
  */
 export async function seedInstallation(
   deps: Deps,
@@ -72,7 +77,7 @@ export async function seedInstallation(
     })
     return true
   } catch (error) {
-    // another process has created it meanwhile
+    // another process has created it in the meantime
     if ((await listCompanies(deps)).length > 0) return false
     throw error
   }

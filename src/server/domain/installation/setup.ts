@@ -14,15 +14,15 @@ import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consume, refund } from '../rate-limits.ts'
 
 /**
- * Setup codes that are valid at the same time: one of each process that starts, and of the command
- * line.
+ * The most setup codes that are valid at the same time. Each process creates one when it starts,
+ * and the command line creates one at each call.
  */
 const maxCodes = 5
 const codeMs = 24 * 3_600_000
 
 /**
- * Returns a new setup code for the first operator and its link, or undefined where there is an
- * operator or no company yet.
+ * Returns a new setup code for the first operator, and its link. Returns undefined if there is an
+ * operator already or no company yet.
  */
 export async function createSetupCode(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
@@ -44,8 +44,8 @@ export async function createSetupCode(
 }
 
 /**
- * Returns the data of the setup page. Throws `not_found` once there is an operator, and on hosts of
- * other companies.
+ * Returns the data of the setup page. Throws `not_found` if there is an operator already, and on
+ * hosts of other companies.
  */
 export async function getSetup(
   deps: Pick<Deps, 'db' | 'settings'>,
@@ -66,7 +66,7 @@ interface NewOperator {
   tenant: Tenant
   address: string
   code: string
-  /** In canonical form. */
+  /** The e-mail in canonical form. */
   email: string
   username: string
   public_key_jwt: string
@@ -75,7 +75,9 @@ interface NewOperator {
   demo: 'keep' | 'remove'
 }
 
-/** Creates the first operator, names the company, and removes the demonstration on request. */
+/**
+ * Creates the first operator and names the company. Removes the demonstration if `input` says so.
+ */
 export async function createOperator(
   deps: Deps,
   input: NewOperator
@@ -85,8 +87,8 @@ export async function createOperator(
   const attempt = [company_id, { address }] as const
   await consume(deps, 'setup_address', attempt)
   const { id } = await inCompany(deps.db, company_id, async tx => {
-    // Also a lock: of two calls the second one waits here and then finds an operator and no code. A
-    // failure below restores the codes.
+    // Deleting the codes is also a lock: a parallel call waits here, and then finds an operator and
+    // no code. If this transaction fails, the codes are restored.
     const codes = await tx.deleteFrom('setup_code').returning(['hash', 'created_at']).execute()
     if (await hasOperator(tx, company_id)) throw alreadyDone()
     const hash = hashOf(code)
@@ -108,8 +110,8 @@ export async function createOperator(
 }
 
 /**
- * Keeps or removes the demonstration. A failure is only logged, because the operator exists
- * already.
+ * Keeps or removes the demonstration, as the operator chose. An error is only logged, because the
+ * operator has already been created.
  */
 async function settleDemo(
   deps: Deps,
@@ -126,7 +128,7 @@ async function settleDemo(
   }
 }
 
-/** Renames the company, and its domains that have the old name. */
+/** Renames the company and those of its domains that have the company's old name. */
 async function rename(tx: Tx, company_id: CompanyId, name: string): Promise<void> {
   const company = await tx
     .selectFrom('company')

@@ -13,21 +13,25 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { consume } from '../rate-limits.ts'
 
-/** The only key derivation, so that a challenge does not depend on the person. */
+/**
+ * The only key derivation. Everybody has the same, so a challenge does not reveal whether an
+ * account exists.
+ */
 const kdf: KdfId = 'a1'
 
-/** Allowed difference between the clocks of two processes. */
+/** The largest accepted difference between the clocks of two processes. */
 const skewSeconds = 5
 
 interface ChallengeUse {
   tenant: Tenant
-  /** In canonical form. */
+  /** The e-mail in canonical form. */
   email: string
   purpose: ChallengePurpose
 }
 
 /**
- * Returns a new challenge. It stores nothing and looks nobody up: the MAC authenticates it later.
+ * Returns a new challenge. It is not stored, and no account is looked up. When it comes back, its
+ * MAC proves that this installation created it.
  */
 export async function createChallenge(
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'counters'>,
@@ -49,8 +53,8 @@ export async function createChallenge(
 }
 
 /**
- * Returns the payload of a valid challenge, or undefined where it is not for this host, e-mail,
- * purpose or time.
+ * Returns the contents of a challenge. Returns undefined if the challenge has expired, or if it is
+ * for another host, e-mail or purpose.
  */
 export function readChallenge(
   deps: Pick<Deps, 'keys' | 'clock'>,
@@ -66,8 +70,8 @@ export function readChallenge(
 }
 
 /**
- * Marks a challenge as used. Returns whether this was its first use; of parallel calls exactly one
- * gets true.
+ * Marks a challenge as used. Returns whether this was its first use. If calls run in parallel,
+ * exactly one of them gets true.
  */
 export async function spendChallenge(
   tx: Tx,
@@ -86,7 +90,7 @@ const insertSpent = prepare((db, row: ReturnType<typeof spentChallengeRow>) =>
     .returning('n')
 )
 
-/** Returns the row that marks a challenge as used for as long as it is valid. */
+/** Returns the row that marks a challenge as used until it expires. */
 export function spentChallengeRow(
   company_id: CompanyId,
   { n, exp }: Pick<ChallengePayload, 'n' | 'exp'>
@@ -94,12 +98,13 @@ export function spentChallengeRow(
   return { company_id, n, expires_at: new Date((exp + skewSeconds) * 1000) }
 }
 
-/** Deletes marks of challenges that have expired. */
+/** Deletes the marks of expired challenges. */
 export async function deleteExpiredChallenges(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
 ): Promise<void> {
-  // an hour later, so that a clock set back does not make old challenges valid again
+  // an hour after they expired, so that a clock that is set back does not make used challenges
+  // valid again
   const before = new Date(deps.clock().getTime() - 3_600_000)
   await inCompany(deps.db, company_id, tx =>
     tx

@@ -10,20 +10,20 @@ import { sealPublicKey, verifyWithJwk } from './public-keys.ts'
 
 interface Proof {
   tenant: Tenant
-  /** In canonical form. */
+  /** The e-mail in canonical form. */
   email: string
   purpose: PublicKeyPurpose
   public_key_jwt: string
   /**
-   * base64url SHA-256 of the mail token that the proof has to name. Undefined where it must name
-   * none.
+   * The SHA-256 (base64url) of the mail token that the proof must contain. Undefined if it must
+   * contain none.
    */
   th?: string | undefined
 }
 
 /**
- * Returns a key that has signed its own proof for this host, e-mail, purpose and mail token. Throws
- * `key_invalid` otherwise.
+ * Returns the contents of a proof whose own key has signed this host, e-mail, purpose and mail
+ * token. Throws `key_invalid` otherwise.
  */
 export function verifyKeyProof({
   tenant,
@@ -46,7 +46,9 @@ export function verifyKeyProof({
   return jwt.payload
 }
 
-/** Uses up the challenge of a proof, so that each proof counts once. Throws `challenge_invalid`. */
+/**
+ * Uses up the challenge of a proof, so that the proof works only once. Throws `challenge_invalid`.
+ */
 export async function spendKeyProof(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock'>,
@@ -61,7 +63,10 @@ export async function spendKeyProof(
   }
 }
 
-/** Returns the row of a proven key, sealed for this person alone. */
+/**
+ * Returns the database row of a proven key. The key is encrypted so that it is valid only for this
+ * person.
+ */
 export function sealKey(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   { company_id, user_id }: { company_id: string; user_id: string },
@@ -72,7 +77,7 @@ export function sealKey(
   return { key_id, kdf, pub_enc, kek_id: deps.keys.kekId }
 }
 
-/** Makes a sealed key the person's only active one and retires all others. */
+/** Stores an encrypted key as the person's only active one. Retires all their other keys. */
 export async function replaceKey(
   tx: Tx,
   { company_id, user_id, now }: { company_id: string; user_id: string; now: Date },

@@ -2,26 +2,32 @@ import type { PublicKeyJwk } from '../../../core/keys/public-key-jwt.ts'
 import type { Keys } from '../deps.ts'
 import { verifyEs256 } from '../es256.ts'
 
-/** The row of a public key. The key is sealed for this row and cannot be opened for another one. */
-export interface KeyPlace {
+/**
+ * The row that contains a public key. The key is encrypted for this row and cannot be decrypted for
+ * another one.
+ */
+export interface KeyRow {
   company_id: string
   user_id: string
   key_id: string
   kdf: string
 }
 
-export interface SealedKey extends KeyPlace {
+export interface SealedKey extends KeyRow {
   pub_enc: Buffer
 }
 
 const version = 0x01
 
-/** Seals a public key. Whoever has it can guess the password offline, so it is stored encrypted. */
-export function sealPublicKey(keys: Keys, place: KeyPlace, jwk: PublicKeyJwk): Buffer {
-  return Buffer.concat([Buffer.of(version), keys.seal(pointOf(jwk), aadOf(place))])
+/**
+ * Encrypts a public key. It is not stored in plain form, because whoever has it could try passwords
+ * offline.
+ */
+export function sealPublicKey(keys: Keys, row: KeyRow, jwk: PublicKeyJwk): Buffer {
+  return Buffer.concat([Buffer.of(version), keys.seal(pointOf(jwk), aadOf(row))])
 }
 
-/** Returns whether an ES256 signature was made with a stored key. */
+/** Returns whether an ES256 signature was made with an encrypted key. */
 export function verifyWithSealedKey(
   keys: Keys,
   sealed: SealedKey,
@@ -33,8 +39,8 @@ export function verifyWithSealedKey(
 }
 
 /**
- * Returns whether an ES256 signature was made with a given key; false also for a point that is not
- * on the curve.
+ * Returns whether an ES256 signature was made with a plain key. Also returns false if the key's
+ * point is not on the curve.
  */
 export function verifyWithJwk(
   jwk: PublicKeyJwk,
@@ -46,18 +52,18 @@ export function verifyWithJwk(
 
 function verifiesPoint(point: Uint8Array, signed: Uint8Array, signature: Uint8Array): boolean {
   try {
-    // not noble, which rejects the high s of half of all browser signatures
+    // not with noble, which refuses signatures with a high s: half of all browser signatures
     return verifyEs256(point, signed, signature)
   } catch {
     return false
   }
 }
 
-/** Returns the uncompressed point of SEC 1. */
+/** Returns the key's point in the uncompressed form of SEC 1. */
 function pointOf({ x, y }: PublicKeyJwk): Buffer {
   return Buffer.concat([Buffer.of(0x04), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
 }
 
-function aadOf({ company_id, user_id, key_id, kdf }: KeyPlace): string {
+function aadOf({ company_id, user_id, key_id, kdf }: KeyRow): string {
   return `vidimus/pub/v1|${company_id}|${user_id}|${key_id}|${kdf}`
 }

@@ -6,7 +6,7 @@ import { findTenant, originOf } from '../companies/domains.ts'
 import type { CompanyId, Deps, Letter, MailKind } from '../deps.ts'
 import { createMailToken, hasFreshToken, mailLink } from './mail-tokens.ts'
 
-/** A reset that is requested again so soon sends no second link. */
+/** A reset that is requested again within this many milliseconds sends no second link. */
 const justMailedMs = 5 * 60_000
 
 export interface QueuedMail {
@@ -21,7 +21,10 @@ export interface QueuedMail {
   attempts: number
 }
 
-/** Returns the letter of a mail with a new link, or undefined where nobody is to get one. */
+/**
+ * Returns the letter of a queued mail, with a new link. Returns undefined if the mail must not be
+ * sent, for example because its account no longer exists.
+ */
 export async function prepareLetter(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
   mail: QueuedMail
@@ -56,7 +59,7 @@ interface Address {
   kind: Letter['kind']
   to: string
   locale: string
-  /** Page of its link. */
+  /** The page to which the letter's link leads. */
   page: string
   token?: string
 }
@@ -103,8 +106,8 @@ async function addressOfSignUp(
 }
 
 /**
- * Returns a letter that tells the owner of an account about the request, or repeats an unused
- * invitation.
+ * Returns the letter for an e-mail that has an account: an unused invitation is sent again;
+ * otherwise the letter tells the owner that somebody tried to sign up with their e-mail.
  */
 async function letterToKnown(
   tx: Tx,
@@ -125,7 +128,7 @@ async function addressOfPerson(
   if (!person) return undefined
   if (person.isInvited) return activation(tx, deps, mail, person)
   if (mail.kind === 'activate' || !person.hasKey) return undefined
-  // a failed attempt also made a token, so only the first attempt checks
+  // only in the first attempt, because a failed attempt has created a token itself
   const { company_id, attempts } = mail
   const mailed = {
     company_id,
@@ -165,7 +168,10 @@ async function activation(
   return { kind: 'activate', to, locale, page: 'activate-account', token }
 }
 
-/** Confirms a new e-mail, or tells the owner of an account that has it already. */
+/**
+ * Returns the letter that asks to confirm a new e-mail. If the e-mail already has an account,
+ * returns the letter to its owner instead.
+ */
 async function addressOfChange(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
@@ -191,7 +197,9 @@ interface KnownPerson {
   email: string
   locale: string
   hasKey: boolean
-  /** Invited by an administrator and not active yet. */
+  /**
+   * Whether an administrator has invited the person and the person has not yet chosen a password.
+   */
   isInvited: boolean
 }
 

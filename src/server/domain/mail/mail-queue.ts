@@ -8,16 +8,16 @@ import { prepareLetter, type QueuedMail } from './letters.ts'
 interface Queued {
   tenant: Tenant
   kind: MailKind
-  /** Recipient, or for `signup` and `reset` the e-mail that was entered. */
+  /** The recipient. For `signup` and `reset` it is the e-mail that somebody entered. */
   email: string
   locale?: string | undefined
-  /** Id of the sign-up or person. */
+  /** The id of the sign-up or the person. */
   subject?: string | undefined
-  /** When it is sent; now by default. */
+  /** When to send the mail. The default is now. */
   due?: Date
 }
 
-/** Queues a mail in the transaction of its event. */
+/** Queues a mail. If the transaction rolls back, the mail is not sent. */
 export async function queueMail(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
@@ -44,17 +44,18 @@ export async function queueMail(
 const sending: Lease<'mail'> = { table: 'mail', until: 'next_at', ms: 120_000 }
 
 const delaySeconds = [10, 30, 60, 120, 300, 600, 900]
-/** A mail is given up after this time. */
+/** After this many milliseconds without success a mail is deleted. */
 const keptMs = 3 * 86_400_000
 
 /**
- * Sends the mail that waits longest, at least once: after a crash it is sent again, with another
- * token. Returns false where none is due or this one failed and waits for its next attempt.
+ * Sends the company's mail that is due for the longest time. A mail is sent at least once: after a
+ * crash it is sent again, with another token. Returns false if no mail was due, or if sending
+ * failed and the mail waits for its next attempt.
  */
 export async function sendNextMail(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'mails' | 'settings' | 'log'>,
   company_id: CompanyId,
-  /** Called once a mail is found, before it is sent. */
+  /** Called when a mail was found, before it is sent. */
   onFound: () => void = () => undefined
 ): Promise<boolean> {
   const mail = await inCompany(deps.db, company_id, tx => claimMail(tx, deps))
@@ -82,7 +83,7 @@ async function claimMail(tx: Tx, deps: Pick<Deps, 'clock'>): Promise<QueuedMail 
     orderBy: sql`next_at, id`,
     set: { attempts: sql`attempts + 1` }
   })
-  // as: both columns are checked by the table
+  // as: the table checks both columns
   return row && { ...row, company_id: tx.companyId, kind: row.kind as MailKind }
 }
 

@@ -9,7 +9,7 @@ import type { CompanyId, Deps } from '../deps.ts'
 const minute = 60_000
 const hour = 60 * minute
 
-/** Life of a mailed link. */
+/** How long a mailed link is valid, in milliseconds, by its purpose. */
 const lives: Record<LinkPurpose, number> = {
   verify: 24 * hour,
   activate: 72 * hour,
@@ -20,12 +20,12 @@ const lives: Record<LinkPurpose, number> = {
 interface Bound {
   company_id: CompanyId
   purpose: LinkPurpose
-  /** Id of a sign-up for `verify`, else of a person. */
+  /** The id of a sign-up if the purpose is `verify`, otherwise of a person. */
   subject: string
   email: string
 }
 
-/** Returns a token for one mail. Only its hash is stored. */
+/** Creates the token of one mail and returns it. Only its hash is stored. */
 export async function createMailToken(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
@@ -43,7 +43,10 @@ export async function createMailToken(
   return token
 }
 
-/** Returns whether a valid token was created within the last `withinMs`. */
+/**
+ * Returns whether a token of this purpose that is still valid was created within the last
+ * `withinMs` milliseconds.
+ */
 export async function hasFreshToken(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -61,7 +64,10 @@ export async function hasFreshToken(
   return found !== undefined
 }
 
-/** Returns an address with a token in its fragment, which no server or log sees. */
+/**
+ * Returns a link with a token in its fragment. Browsers do not send the fragment, so no server and
+ * no log contains the token.
+ */
 export function mailLink(
   origin: string,
   path: string,
@@ -72,13 +78,16 @@ export function mailLink(
   return url.href
 }
 
-/** Returns the subject of a token without using it up. Throws where it is no longer valid. */
+/**
+ * Returns the person or sign-up and the e-mail of a token, and does not use the token up. Throws if
+ * the token is used, expired or unknown.
+ */
 export async function readMailToken(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
   { company_id, purpose, token }: Omit<Bound, 'subject' | 'email'> & { token: string }
 ): Promise<Pick<Bound, 'subject' | 'email'>> {
-  // one statement: between two, a parallel call could use the token and register a key
+  // a single statement, because between two a parallel call could use the token and register a key
   const row = await tx
     .selectFrom('mail_token')
     .leftJoin('user_key', join =>
@@ -106,14 +115,17 @@ export async function readMailToken(
   return { subject: row.subject, email: row.email }
 }
 
-/** Returns the name of an invitation. Throws where the link is no longer valid. */
+/**
+ * Returns the name of the invited person if the link is an invitation. Throws if the link is no
+ * longer valid.
+ */
 export async function readLink(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, purpose, token }: { company_id: CompanyId; purpose: LinkPurpose; token: string }
 ): Promise<{ username?: string }> {
   return inCompany(deps.db, company_id, async tx => {
     const { subject } = await readMailToken(tx, deps, { company_id, purpose, token })
-    // a stranger may have chosen the name of a sign-up, so only an invitation's is returned
+    // only for invitations, because a stranger may have chosen the name of a sign-up
     if (purpose !== 'activate') return {}
     const user = await tx
       .selectFrom('user')
@@ -126,8 +138,9 @@ export async function readLink(
 }
 
 /**
- * Uses a token up. Throws where it has expired or the person's key has changed since. Of parallel
- * calls one succeeds. The caller holds the lock of the subject, so that no key changes meanwhile.
+ * Uses up a token. Throws if the token was used or has expired, or if the person's key has changed
+ * since the mail. If calls run in parallel, one of them succeeds. The caller must have locked the
+ * row of the person or sign-up, so that no key changes in the meantime.
  */
 export async function spendMailToken(
   tx: Tx,
@@ -148,12 +161,12 @@ export async function spendMailToken(
     .returning('hash')
     .executeTakeFirst()
   if (spent) return
-  // throws the error that applies
+  // throws the error that says why the token is not valid
   await readMailToken(tx, deps, { company_id, purpose, token })
   throw invalid()
 }
 
-/** Revokes all mailed links of a person. Used ones stay marked as used. */
+/** Revokes all mailed links of a person. Links that were used stay marked as used. */
 export async function revokeMailTokens(
   tx: Tx,
   company_id: CompanyId,
@@ -167,7 +180,7 @@ export async function revokeMailTokens(
     .execute()
 }
 
-/** Deletes tokens a week after their end. */
+/** Deletes tokens a week after they have expired. */
 export async function deleteExpiredMailTokens(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId

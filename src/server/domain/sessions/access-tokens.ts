@@ -5,10 +5,10 @@ import { AppError } from '../../../contract/errors.ts'
 import type { Deps, Keys, Tenant, TokenClaims, TokenReader } from '../deps.ts'
 import { newId } from '../ids.ts'
 
-/** Life of a token, and so of a session whose browser is closed. */
+/** How many minutes a token is valid. A session whose browser is closed ends with its token. */
 export const tokenMinutes = 60
 
-/** Returns a new token, which ends with its session at the latest. */
+/** Returns a new token. It expires no later than its session. */
 export async function issueToken(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   tenant: Tenant,
@@ -35,18 +35,25 @@ export async function issueToken(
   return `${signed}.${withLowS(sign(signed)).toString('base64url')}`
 }
 
-/** Returns the end of a token that is issued now. */
+/**
+ * Returns when a token expires that is issued now: after an hour, or at the end of its session if
+ * that is earlier.
+ */
 export function tokenEnd(now: Date, sessionEnd: Date): Date {
   return new Date(Math.min(now.getTime() + tokenMinutes * 60_000, sessionEnd.getTime()))
 }
 
-/** Creates the token reader of this process. */
+/**
+ * Creates the token reader of this process, which remembers the tokens whose signature it has
+ * verified.
+ */
 export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): TokenReader {
   const proofs = new Map<string, Proof>()
 
   /**
-   * Returns the payload of a token. A browser sends the same token for an hour, so its signature is
-   * checked once on each host. A proof holds as long as its key does. Memory holds no token, only hashes.
+   * Returns the contents of a token. A browser sends the same token for an hour, so the signature
+   * is verified only once for each host. The result is kept until the token's key is removed. Only
+   * a hash of the token is kept in memory.
    */
   async function provenPayload(tenant: Tenant, token: string, now: Date): Promise<Payload> {
     if (token.length > maxTokenLength) throw badToken()
@@ -81,7 +88,7 @@ export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): TokenReader
 
 const maxTokenLength = 2048
 
-/** How far the clock may be set back before holders of newer tokens are signed out. */
+/** How many seconds the clock may be set back before tokens that were issued later are refused. */
 const maxSkewSeconds = 300
 
 const Header = z.strictObject({
@@ -120,7 +127,7 @@ async function prove(
   token: string,
   now: Date
 ): Promise<Proof> {
-  if (!hasOneSpelling(token)) throw badToken()
+  if (!hasCanonicalForm(token)) throw badToken()
   let key: CryptoKey | undefined
   const find = (header: unknown) => {
     key = verifyingKey(keys, header)
@@ -132,7 +139,7 @@ async function prove(
       typ: 'JWT',
       issuer: issuerOf(tenant),
       audience: tenant.host,
-      // jose accepts a token without `exp` otherwise
+      // otherwise jose accepts a token without `exp`
       requiredClaims: ['exp', 'iat', 'sub', 'jti', 'sid'],
       currentDate: now
     })
@@ -146,8 +153,8 @@ async function prove(
 }
 
 /**
- * Returns the key of a token's header. Accepts exactly our form: no key, key address or extension
- * in the header.
+ * Returns the key that a token's header names. Throws for headers in any other form than the one
+ * that this service issues, such as headers with a key, a key address or an extension.
  */
 function verifyingKey(keys: Pick<Keys, 'verifyingKey'>, header: unknown): CryptoKey {
   const ours = Header.safeParse(header)
@@ -156,7 +163,7 @@ function verifyingKey(keys: Pick<Keys, 'verifyingKey'>, header: unknown): Crypto
   return key
 }
 
-/** Returns the issuer, an identifier that does not depend on scheme or port. */
+/** Returns the issuer for tokens. It is an identifier that contains neither scheme nor port. */
 function issuerOf(tenant: Tenant): string {
   return `https://api.${tenant.host}`
 }
@@ -164,10 +171,11 @@ function issuerOf(tenant: Tenant): string {
 const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
 
 /**
- * Returns whether a token has the exact form in which it was issued. Otherwise valid variants could
- * be made from it: r, n−s verifies as r, s does, and base64url writes most bytes in several ways.
+ * Returns whether a token has exactly the form in which it was issued. Other forms would be valid
+ * too: if the signature (r, s) verifies, (r, n−s) does as well, and base64url has several spellings
+ * for most bytes.
  */
-function hasOneSpelling(token: string): boolean {
+function hasCanonicalForm(token: string): boolean {
   const parts = token.split('.')
   const [, , signature = ''] = parts
   return (

@@ -9,17 +9,20 @@ import { inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
 import type { Person } from './sessions.ts'
 
-/** The call that a person makes. */
+/** The call that the person makes. */
 interface InFlight {
   caller: WaitingClient | undefined
-  /** Throws where the person has too many calls at the same time. */
+  /**
+   * Counts the call for the person. Throws `rate_limited` when the person has too many calls at the
+   * same time.
+   */
   countPerson(id: string): void
 }
 
 /**
- * Returns the person of a token. Throws `unauthenticated` for a token that is invalid, of another
- * host, revoked or older than a sign-out everywhere, and `account_disabled` for a disabled person
- * or company.
+ * Returns the person to whom a token belongs. Throws `unauthenticated` if the token is invalid,
+ * revoked, for another host or issued before the person signed out everywhere. Throws
+ * `account_disabled` if the person or the company is disabled.
  */
 export async function authenticate(
   deps: Pick<Deps, 'db' | 'tokens' | 'clock'>,
@@ -38,7 +41,8 @@ export async function authenticate(
     id: claims.user_id,
     session_id: claims.session_id,
     company_id,
-    // the state of the session counts, not that of the token: a confirmed e-mail opens it
+    // from the session and not from the token, because a confirmation of the e-mail changes only
+    // the session
     pending: found.pending,
     // a sign-up has no permissions yet
     permissions: found.permissions ?? [],
@@ -60,8 +64,8 @@ export async function getSessionStatus(
 }
 
 /**
- * Returns whether a person may finish what they started. Their token may have expired meanwhile: a
- * long download outlives it.
+ * Returns whether a person may finish what they have begun. Their token may have expired, because a
+ * long download outlasts it.
  */
 export async function isSignedIn(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -72,7 +76,7 @@ export async function isSignedIn(
 
 const farFuture = new Date(8.64e15)
 
-/** Returns the status of many sessions of a company with one query. */
+/** Returns the status of the sessions of several people of a company, with one query. */
 export async function getSessionStatuses<Holder extends Person>(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId,
@@ -119,8 +123,8 @@ const manySessions = prepare((db, { company_id, ids }: { company_id: CompanyId; 
 )
 
 /**
- * Builds the query of the company's sessions and their holders. A pending session has no person
- * yet.
+ * Builds the query of the company's sessions and the people they belong to. The session of an
+ * unconfirmed sign-up has no person yet.
  */
 function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
   return db
@@ -142,7 +146,11 @@ function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
     ])
 }
 
-/** Compares the age of the session, because the `iat` of a token has no milliseconds. */
+/**
+ * Returns whether a session is valid: not revoked, not expired, and not older than the last
+ * sign-out everywhere. Compares the start of the session, because the `iat` of a token has no
+ * milliseconds.
+ */
 function isLive(
   session: {
     created_at: Date

@@ -5,8 +5,8 @@ import { getSessionStatus } from './authentication.ts'
 import type { Person } from './sessions.ts'
 
 /**
- * How long a link is valid: a click and its redirects take less, and the download itself may take
- * longer.
+ * For how many seconds a download link is valid. A click and its redirects take less time. The
+ * download itself may take longer.
  */
 const linkSeconds = 60
 
@@ -20,8 +20,7 @@ interface Linked {
 }
 
 /**
- * Returns a link that replaces the person's token for one download, so that no address contains a
- * token.
+ * Returns a link for one download. It replaces the person's token, which must not be part of a URL.
  */
 export function createDownloadLink(
   deps: Pick<Deps, 'keys' | 'clock'>,
@@ -34,7 +33,10 @@ export function createDownloadLink(
   return { link: bytes.toString('base64url'), expires }
 }
 
-/** Returns the person of a link, who must still be signed in. Throws `link_invalid` otherwise. */
+/**
+ * Returns the person to whom a download link belongs. Throws `link_invalid` if the link is invalid
+ * or expired, or if the person is no longer signed in.
+ */
 export async function resolveDownloadLink(
   deps: Pick<Deps, 'db' | 'keys' | 'clock'>,
   { tenant, id, link }: { tenant: Tenant; id: string; link: string }

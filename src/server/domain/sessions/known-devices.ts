@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /**
- * Returns a value that shows at the next login that the person has signed in on this browser
- * before.
+ * Returns a value that the browser keeps. At the next login it shows that the person has signed in
+ * with this browser before.
  */
 export function createDevice(
   deps: Pick<Deps, 'keys' | 'random'>,
@@ -14,14 +14,14 @@ export function createDevice(
   return `${random}.${deviceMac(deps, company_id, user_id, random).toString('base64url')}`
 }
 
-/** Returns whether a login of this person has issued the value. */
+/** Returns whether `device` was issued at an earlier login of this person. */
 export function isDeviceOf(
   deps: Pick<Deps, 'keys'>,
   device: string,
   company_id: CompanyId,
   user_id: string
 ): boolean {
-  // accept one spelling, because another would have its own counter
+  // accept only one spelling, because each spelling would have a counter of its own
   const [, random = '', mac = ''] =
     /^([\w-]{21}[AQgw])\.([\w-]{42}[AEIMQUYcgkosw048])$/.exec(device) ?? []
   return (

@@ -22,21 +22,21 @@ import { createSession } from './sessions.ts'
 
 interface LogIn {
   tenant: Tenant
-  /** In canonical form. */
+  /** The e-mail in canonical form. */
   email: string
   challenge_response: string
-  /** Value of an earlier login in the same browser. */
+  /** The value that an earlier login in the same browser returned. Undefined at the first login. */
   device: string | undefined
   address: string
-  /** The browser's `User-Agent`. */
+  /** The `User-Agent` header of the browser. */
   agent: string
-  /** The call comes from a developer's machine. */
+  /** Whether the call comes from a developer's machine. */
   isDeveloper: boolean
 }
 
 /**
- * Creates a session for an answered challenge. Every failure looks the same, whether or not the
- * account exists.
+ * Creates a session for a signed challenge. All failures look the same, so that they do not reveal
+ * whether the account exists.
  */
 export async function logIn(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'counters'>,
@@ -48,17 +48,17 @@ export async function logIn(
   const response = splitResponse(input.challenge_response)
   const challenge =
     response && readChallenge(deps, { ...response, tenant, email, purpose: 'login' })
-  if (!response || !challenge || isPublished(input, response)) throw loginFailed(deps, input)
-  // made for each login, needed or not, so that the time reveals nothing
+  if (!response || !challenge || isDemoKey(input, response)) throw loginFailed(deps, input)
+  // created for each login, even if it is not needed, so that the duration reveals nothing
   const decoy = sealDecoy(deps.keys)
   const findHolder = (places: (Account | undefined)[]) =>
     holderAmong(deps.keys, places, decoy, response)
-  // a refusal rolls back, which waits for no disk; a commit waits where a key was locked, so its
-  // time would reveal the account
+  // a failed login rolls back, because a commit may wait for the disk, and the duration would
+  // reveal that the account exists
   const tried = await inCompany(deps.db, company_id, async tx => {
     const person = await findPerson(tx, email)
     const counted = failureLimits(deps, input, person?.user_id)
-    // counted before the check, so that parallel guesses count too
+    // counted before the check, so that parallel guesses are counted as well
     for (const [name, key] of counted) await consume(deps, name, key)
     const account = findHolder([person]) ?? findHolder(await findWaiting(tx, deps, email))
     if (!account) throw loginFailed(deps, input)
@@ -87,10 +87,10 @@ export async function logIn(
 }
 
 /**
- * Returns whether the key of the demonstration's account signed. Its password is public, so only
- * developers may use it.
+ * Returns whether the challenge was signed with the key of the demonstration's account, outside of
+ * a developer's machine. Everybody knows this password, so such a login is refused.
  */
-function isPublished(
+function isDemoKey(
   { tenant, isDeveloper }: LogIn,
   { challenge, signature }: { challenge: string; signature: Uint8Array }
 ): boolean {
@@ -103,7 +103,7 @@ interface Account {
   user_id: string
   disabled: DisabledMark | null
   tokens_valid_after: Date
-  /** End of a sign-up. */
+  /** When the sign-up expires. Undefined for a person. */
   waits_until?: Date
   key: SealedKey
 }
@@ -125,8 +125,8 @@ const personOf = prepare((db, { company_id, email }: { company_id: CompanyId; em
       'user_key.pub_enc'
     ])
     .limit(1)
-    // a change of password waits for this login and ends its session, or this login reads the new
-    // key
+    // locked against a parallel change of password: either the change waits for this login and then
+    // ends its session, or this login reads the new key
     .forKeyShare('user_key')
 )
 
@@ -139,7 +139,7 @@ async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
   return { user_id, disabled, tokens_valid_after, key }
 }
 
-/** Sign-ups of an e-mail that can sign in, the newest. */
+/** The most sign-ups of one e-mail that can sign in. The newest ones count. */
 const maxWaiting = 3
 
 interface Waiting {
@@ -158,14 +158,15 @@ const waitingOf = prepare((db, { company_id, email, now }: Waiting) =>
     .orderBy('id', 'desc')
     .select(['id', 'key_id', 'kdf', 'pub_enc', 'expires_at'])
     .limit(maxWaiting)
-    // a confirmation waits for this login and keeps its session, or this login reads the person
+    // locked against a parallel confirmation: either the confirmation waits for this login and
+    // keeps its session, or this login reads the new person
     .forKeyShare()
 )
 
 /**
- * Returns the other accounts that may sign in with an e-mail: its waiting sign-ups, then its person
- * again, who may have been a sign-up a moment ago. The list always has the same length; empty
- * places are undefined.
+ * Returns the other accounts that may sign in with an e-mail: its unconfirmed sign-ups, then its
+ * person, who may have been a sign-up a moment ago. The list always has the same length; missing
+ * accounts are undefined.
  */
 async function findWaiting(
   tx: Tx,
@@ -189,8 +190,8 @@ async function findWaiting(
 }
 
 /**
- * Returns the account whose key signed. Verifies a decoy for each empty place, so that the duration
- * does not reveal which accounts exist.
+ * Returns the account whose key has signed the challenge. Verifies with a decoy key for each
+ * missing account, so that the duration does not reveal which accounts exist.
  */
 function holderAmong(
   keys: Keys,
@@ -205,7 +206,7 @@ function holderAmong(
   return holders.find(holder => holder !== undefined)
 }
 
-/** A valid point whose private key was deleted. */
+/** A valid public key whose private key was deleted. */
 const decoyKey: PublicKeyJwk = {
   kty: 'EC',
   crv: 'P-256',
@@ -213,15 +214,15 @@ const decoyKey: PublicKeyJwk = {
   y: 'Nu1_pZ4pIyuicDt5zoRGadEl6kxU0WX88dypXW7wq7I'
 }
 
-/** Returns a key that nobody holds, sealed like every other. */
+/** Returns the decoy key, encrypted like every other key. */
 function sealDecoy(keys: Keys): SealedKey {
   const place = { company_id: 'decoy', user_id: 'decoy', key_id: 'decoy', kdf: 'a1' }
   return { ...place, pub_enc: sealPublicKey(keys, place, decoyKey) }
 }
 
 /**
- * Returns the counters of failed logins. A known browser has its own, so that no stranger can block
- * its owner.
+ * Returns the counters for a failed login. A browser that has signed in before has its own counter,
+ * so that nobody else can block the account's owner.
  */
 function failureLimits(
   deps: Pick<Deps, 'keys'>,

@@ -8,15 +8,18 @@ import { newId } from '../ids.ts'
 import { spentChallengeRow } from '../key-proofs/challenges.ts'
 import { issueToken, tokenEnd, tokenMinutes } from './access-tokens.ts'
 
-/** The caller, read again for each call. */
+/** The caller. Their rights are read from the database for each call. */
 export interface Person {
   id: string
   session_id: string
   company_id: CompanyId
-  /** The e-mail is not confirmed yet. */
+  /** Whether the e-mail is not confirmed yet. */
   pending: boolean
   permissions: string[]
-  /** The token was issued for another state of the session. */
+  /**
+   * Whether the token no longer matches the session, because the e-mail was confirmed after it was
+   * issued.
+   */
   outdated: boolean
   token_expires: Date
   session_expires: Date
@@ -24,13 +27,13 @@ export interface Person {
 
 const sessionHours = 12
 /**
- * A poll renews a token that has no more than these minutes left, so that a session is written
- * three times an hour.
+ * The browser regularly asks for its data. This call renews a token that expires within this many
+ * minutes, so that a session is written about three times an hour.
  */
 const renewMinutes = 40
 
 /**
- * Returns a token for another hour when the caller's is about to expire, but never beyond the
+ * Returns a new token for another hour if the caller's token expires soon. It never outlasts the
  * session.
  */
 export async function renewToken(
@@ -63,11 +66,11 @@ export async function renewToken(
   })
 }
 
-/** Holder of a new session. */
+/** The person or sign-up to whom a new session belongs. */
 interface Holder {
   user_id: string
   tokens_valid_after: Date
-  /** Until when a sign-up waits for its confirmation. */
+  /** When the sign-up expires. Undefined for a person. */
   waits_until?: Date
 }
 
@@ -80,7 +83,7 @@ export interface NewSession {
 }
 
 /**
- * Uses up the challenge and creates the session in one statement. Returns undefined where the
+ * Uses up the challenge and creates the session, in one statement. Returns undefined if the
  * challenge was used before.
  */
 export async function createSession(
@@ -91,7 +94,8 @@ export async function createSession(
   challenge: Parameters<typeof spentChallengeRow>[1]
 ): Promise<NewSession | undefined> {
   const session_id = newId(deps)
-  // after a clock was set back, a new session must not be older than the last sign-out everywhere
+  // if the clock was set back, the new session must still be newer than the last sign-out
+  // everywhere
   const created_at = new Date(Math.max(deps.clock().getTime(), tokens_valid_after.getTime()))
   const end = created_at.getTime() + sessionHours * 3_600_000
   const expires_at = new Date(Math.min(end, waits_until?.getTime() ?? end))
@@ -126,7 +130,10 @@ const createSessionSql = `
   select $1, $4, $5, $6, $7, $7, $8, $9 from spent
   returning id`
 
-/** Turns the sessions of a sign-up into those of its person, with the usual life. */
+/**
+ * Turns the sessions of a sign-up into full sessions of its person. They then last as long as
+ * others.
+ */
 export async function confirmPendingSessions(
   tx: Tx,
   deps: Pick<Deps, 'signals'>,
@@ -144,7 +151,10 @@ export async function confirmPendingSessions(
   tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: user_id }))
 }
 
-/** Ends the session of the call, or all sessions of the person. Their streams close. */
+/**
+ * Ends the session of this call, or all sessions of the person. Event streams of these sessions
+ * close.
+ */
 export async function logOut(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   { person, all }: { person: Person; all: boolean }
@@ -159,7 +169,7 @@ export async function logOut(
       .where('user_id', '=', id)
       .where('revoked_at', 'is', null)
     if (all) {
-      // also ends a session that another call is creating
+      // also ends a session that a parallel call is creating
       await tx
         .updateTable('user')
         .set({ tokens_valid_after: now })
@@ -174,7 +184,7 @@ export async function logOut(
 
 const maxListed = 100
 
-/** Returns the person's sessions, that of the call first. */
+/** Returns the sessions of the person. The session of this call comes first. */
 export async function listSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
   person: Person
@@ -188,7 +198,8 @@ export async function readSessions(
   { company_id, id, session_id }: Person
 ): Promise<Session[]> {
   const now = deps.clock()
-  // tokens are renewed within the hour, so an older session has no valid token
+  // a token is renewed within the hour, so a session that was not renewed since then has no valid
+  // token
   const lastSeen = new Date(now.getTime() - tokenMinutes * 60_000)
   const rows = await tx
     .selectFrom('session')
@@ -214,7 +225,7 @@ export async function readSessions(
   }))
 }
 
-/** Ends one session of the person. Its streams close. */
+/** Ends one session of the person. Its event streams close. */
 export async function endSession(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   { person, session_id }: { person: Person; session_id: string }
@@ -235,7 +246,7 @@ export async function endSession(
   })
 }
 
-/** Ends all sessions of a person except one, if given. Their streams close. */
+/** Ends all sessions of a person, except the one in `except`. Their event streams close. */
 export async function endSessions(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,
@@ -252,7 +263,7 @@ export async function endSessions(
   tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: user_id }))
 }
 
-/** Deletes sessions a month after their end. */
+/** Deletes sessions a month after they have ended. */
 export async function deleteExpiredSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
@@ -267,9 +278,13 @@ export async function deleteExpiredSessions(
   )
 }
 
-/** `'Mozilla/5.0 … Firefox/142.0'` → `'Firefox'`, enough to recognize one's own devices. */
+/**
+ * Returns the name of the browser, which is enough to recognize one's own devices: `'Mozilla/5.0 …
+ * Firefox/142.0'` → `'Firefox'`
+ */
 function browserFamily(agent: string): string {
-  // agents of the earlier ones also contain the names of the later ones
+  // in this order, because user agents of earlier ones in the list also contain the names of later
+  // ones
   const families = ['Firefox', 'Edg', 'OPR', 'Chrome', 'Safari']
   const found = families.find(family => agent.includes(`${family}/`))
   return found === 'Edg' ? 'Edge' : found === 'OPR' ? 'Opera' : (found ?? 'Other')

@@ -141,9 +141,9 @@ function openDesk(how = options) {
     shares,
     served,
     holders: () => [...held].filter(([, all]) => all.length > 0).map(([who]) => who),
-    ask(who: string, times: number, wish?: ConnectionOptions) {
+    ask(who: string, times: number, options?: ConnectionOptions) {
       for (let n = 0; n < times; n++) {
-        const slot = shares.take(who, wish)
+        const slot = shares.take(who, options)
         if (slot instanceof Promise) slot.then(given => take(who, given)).catch(() => undefined)
         else take(who, slot)
       }
