@@ -9,8 +9,9 @@ import { defaultLocale, isLocale } from './i18n/index.ts'
 import boot from './shell/boot.js?raw'
 
 /**
- * Host → tenant, route → row of the page table, path → locale, and the page's policy. The finished page goes to the cache of
- * `server/site/site.ts`, so it may depend on nothing but host and path.
+ * Sets the company from the host, the row of the page table from the route and the locale from the
+ * path, renders the page, and adds its content security policy. `server/site/site.ts` caches the
+ * page, so it may depend only on host, row and locale.
  */
 export const onRequest: MiddlewareHandler = async (context, next) => {
   try {
@@ -36,7 +37,7 @@ async function render({ request, url, locals, routePattern }: APIContext, next: 
   locals.boot = boot
 
   const response = await next()
-  const body = scriptsBehindStyles(await response.text())
+  const body = lowerScriptPriority(await response.text())
   const headers = new Headers(response.headers)
   const astroPolicy = headers.get('content-security-policy')
   if (astroPolicy) {
@@ -50,8 +51,11 @@ async function render({ request, url, locals, routePattern }: APIContext, next: 
   return new Response(body, { status: response.status, headers })
 }
 
-/** Module scripts wait for the page anyway; Astro writes their elements itself. */
-function scriptsBehindStyles(page: string): string {
+/**
+ * Gives module scripts a low priority, so that styles load first. Module scripts run only after the
+ * page is parsed. Changes the HTML, because Astro writes the elements of the scripts.
+ */
+function lowerScriptPriority(page: string): string {
   const script = '<script type="module"'
   return page.replaceAll(`${script} src=`, `${script} fetchpriority="low" src=`)
 }

@@ -7,12 +7,15 @@ export const defaultLocale: Locale = 'en'
 
 export const localeNames: Record<Locale, string> = { en: 'English', fr: 'Français' }
 
-/** Nested sentences by name, as the JSON files hold them. */
+/** Sentences by name, nested as in the JSON files. */
 export interface Words {
   [key: string]: string | Words
 }
 
-/** `t('account.email')`, `t('setup.left', { count: 2 })`; returns the key itself where it is unknown. */
+/**
+ * Returns the sentence for a key: `t('account.email')`, `t('setup.left', { count: 2 })`. Returns
+ * the key itself where it is unknown.
+ */
 export type T<Key extends string = WordKey> = (
   key: Key,
   values?: Record<string, string | number>
@@ -20,7 +23,7 @@ export type T<Key extends string = WordKey> = (
 
 const tags: Record<Locale, string> = { en: 'en-US', fr: 'fr-FR' }
 
-/** `fr` → `fr-FR` */
+/** Returns the language tag of a locale: `fr` → `fr-FR` */
 export function languageTag(locale: Locale): string {
   return tags[locale]
 }
@@ -29,7 +32,7 @@ export function isLocale(text: unknown): text is Locale {
   return locales.some(locale => locale === text)
 }
 
-/** Adds the locale to a path, or replaces the one it has: `fr`, `/verify` → `/fr/verify` */
+/** Returns a path with the locale, which replaces the path's own: `fr`, `/verify` → `/fr/verify` */
 export function localizedPath(locale: Locale, path: string): string {
   const [, first = '', ...rest] = path.split('/')
   const kept = isLocale(first) ? rest : [first, ...rest]
@@ -38,7 +41,7 @@ export function localizedPath(locale: Locale, path: string): string {
 
 /**
  * Returns the function that translates the words of an island or shell module. The syntax is that
- * of i18next: `{{name}}` is replaced, and `count` chooses between `key_one` and `key_other`.
+ * of i18next: `{{name}}` stands for a value, and `count` chooses between `key_one` and `key_other`.
  * Numbers are formatted for the locale.
  */
 export function translator(locale: Locale, words: Words): T<string> {

@@ -5,19 +5,22 @@ import type { KeyIn, Namespace } from './keys.ts'
 
 /**
  * Returns the function that translates the words of one namespace for the page that is being
- * rendered. i18next only holds the catalogues: its own `t` and language exist once per process, and
- * concurrent requests would change them for each other.
+ * rendered. i18next only stores the catalogues. Its own `t` is not used, because its language is
+ * the same for the whole process and concurrent requests would change it for each other.
  */
 export function wordsFor<Name extends Namespace>(locale: Locale, namespace: Name): T<KeyIn<Name>> {
   return translator(locale, bundle(locale, namespace))
 }
 
-/** Returns the words of the namespaces that an island needs, for its property `words`. */
+/**
+ * Returns the words of the namespaces that an island needs. Pass them to the island as the property
+ * `words`.
+ */
 export function wordsOf(locale: Locale, ...namespaces: Namespace[]): Record<string, Words> {
   return Object.fromEntries(namespaces.map(name => [name, bundle(locale, name)]))
 }
 
-/** `fr`, `/verify` → `/fr/verify` */
+/** Returns a path with the locale, for links in pages: `fr`, `/verify` → `/fr/verify` */
 export function pathIn(locale: Locale, path: string): string {
   return localizePath(path, locale)
 }

@@ -2,10 +2,10 @@ import AxeBuilder from '@axe-core/playwright'
 import { expect, type Page } from '@playwright/test'
 
 type Rules = 'all' | 'colours'
-/** The rules whose answer another colour scheme can change. */
+/** The rules of axe whose result depends on the colour scheme. */
 const colourRules = ['color-contrast', 'link-in-text-block']
 
-/** Breaks no rule of axe. */
+/** Expects that the page breaks no rule of axe. */
 async function expectAccessible(page: Page, rules: Rules) {
   // without the second page that axe otherwise opens, because none of ours holds a frame
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })
@@ -15,7 +15,10 @@ async function expectAccessible(page: Page, rules: Rules) {
   expect.soft(found, page.url()).toEqual([])
 }
 
-/** What holds for every page whatever it shows: its rules, its words, its policy, its window. */
+/**
+ * Checks what must be true of every page: accessibility, complete translations, no style
+ * attributes, nothing cut off.
+ */
 export async function inspect(page: Page, rules: Rules = 'all'): Promise<void> {
   await expect(page.locator('h1')).toHaveCount(1)
   await page.evaluate(settle)
@@ -29,7 +32,10 @@ export async function inspect(page: Page, rules: Rules = 'all'): Promise<void> {
   await expectAccessible(page, rules)
 }
 
-/** In the light with every rule, then the same page in the dark. */
+/**
+ * Checks a page in the light scheme with all rules, then in the dark scheme with the rules on
+ * colours.
+ */
 export async function inspectInBothSchemes(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' })
   await inspect(page)
@@ -38,7 +44,10 @@ export async function inspectInBothSchemes(page: Page): Promise<void> {
   await expectAccessible(page, 'colours')
 }
 
-/** Colours and places on their way to others are nobody's; what turns for as long as it is seen stays. */
+/**
+ * Waits until fonts are loaded and transitions and animations have ended, because colours and
+ * positions are undefined until then. Does not wait for endless animations.
+ */
 async function settle(): Promise<void> {
   // the first page of a browser changes its typeface once
   for (let waits = 0; waits < 20 && !document.documentElement.dataset['fonts']; waits++) {
@@ -54,7 +63,10 @@ async function settle(): Promise<void> {
   await Promise.race([ended, new Promise(resolve => setTimeout(resolve, 1000))])
 }
 
-/** A page that scrolls sideways, and controls and texts that stick out of it or of their own box. */
+/**
+ * Returns how far the page scrolls sideways, and the elements that stick out of the page or of
+ * their own box.
+ */
 function findClipped(): string[] {
   const { scrollWidth, clientWidth } = document.documentElement
   const sideways = scrollWidth > clientWidth ? [`${scrollWidth - clientWidth} px sideways`] : []

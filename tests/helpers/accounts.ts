@@ -9,7 +9,7 @@ import type { Settings, Tenant } from '../../src/server/domain/deps.ts'
 import { makeApp } from './app.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
 
-/** Somebody who may sign up: an e-mail and the key that a browser would derive for it. */
+/** A person who may sign up: an e-mail and the key that a browser would derive for it. */
 export interface Account {
   host: string
   email: string
@@ -23,9 +23,9 @@ interface CallOptions {
 }
 
 /**
- * `makeApp` with a clock that stands still, and the hosts that tell accounts apart: `localhost`,
- * `second.localhost` and the non-public `closed.localhost` of one company, `demo.localhost` and
- * `docs.demo.test` of another.
+ * Starts `makeApp` with a stopped clock and several hosts. One company has `localhost`,
+ * `second.localhost` and `closed.localhost`, which allows no sign-up. Another has `demo.localhost`
+ * and `docs.demo.test`.
  */
 export async function makeService(settings: Partial<Settings> = {}) {
   const made = await makeApp({ settings })
@@ -50,7 +50,7 @@ export async function makeService(settings: Partial<Settings> = {}) {
     deps.signals.domains.send(host)
   }
 
-  /** One request as the server sees it: to the host's API, from an address. */
+  /** Sends one request to the API of a host, as if it came from `address`. */
   function fetchFrom(
     request: Request,
     { address, headers = {} }: CallOptions = {}
@@ -79,7 +79,7 @@ export async function makeService(settings: Partial<Settings> = {}) {
     return (await callAt(host, getChallenge, { email, purpose })).challenge
   }
 
-  /** What a browser sends to sign up. */
+  /** Returns the input with which a browser signs up. */
   async function signUpInput(account: Account) {
     const nonce = await challengeFor(account, 'signup')
     const { host: aud, email } = account

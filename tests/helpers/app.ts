@@ -40,14 +40,14 @@ export interface CallOptions {
   address?: string
 }
 
-/** A person with a session, calling as their browser would. */
+/** A person with a session, who calls the API as a browser would. */
 export interface TestPerson {
   id: string
   host: string
   email: string
   keys: TestKeys
   token: string
-  /** The category that the default group allows. */
+  /** Id of the category that the default group allows. */
   category: string
   call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
     endpoint: Endpoint<Input, Output>,
@@ -57,7 +57,7 @@ export interface TestPerson {
 }
 export type TestApp = Awaited<ReturnType<typeof makeApp>>
 
-/** Limits that no test meets by accident. */
+/** Limits that no test reaches unintentionally. */
 export const generousLimits: Settings['limits'] = {
   signInPerAddressMinute: 100_000,
   signUpPerAddressHour: 100_000,
@@ -78,25 +78,26 @@ export const generousLimits: Settings['limits'] = {
 const unlimited: Limits = { max_requests: null, max_requests_interval: null, max_storage: null }
 
 /**
- * The whole API over a real database and a real folder: companies `acme.localhost` and
- * `beta.localhost`, a clock that the test moves, and on demand a port of its own.
+ * Starts the whole API with a real database and a real folder. It has the companies
+ * `acme.localhost` and `beta.localhost` and a clock that the test can move. It opens a port when a
+ * test needs one.
  */
 export async function makeApp(
   options: {
     limits?: Partial<Limits>
     settings?: Partial<Settings>
     trustedProxies?: string[]
-    /** Takes the mails; without it they are kept as `letters`. */
+    /** Sends the mails. Without it, mails are collected in `letters`. */
     mails?: MailSender
-    /** `false`: mails wait until the test sends them. */
+    /** `false` leaves mails unsent until the test sends them. */
     sendsMails?: false
-    /** Stands in for the pages; without it every page host is refused. */
+    /** Serves the pages. Without it, requests to page hosts are refused. */
     site?: ListenerOptions['site']
-    /** How late the event loop claims to be. */
+    /** Returns how many milliseconds late the event loop reports to be. */
     lagMs?: () => number
     slowest?: ListenerOptions['slowest']
     headMs?: ListenerOptions['headMs']
-    /** How many calls may be under way; without it the usual bounds. */
+    /** The most calls that may run at the same time. The product's defaults when absent. */
     inFlightLimits?: InFlightLimits
   } = {}
 ) {
@@ -171,7 +172,7 @@ export async function makeApp(
     return createCompany(deps, { name, domains: [domain], locale: 'en', limits })
   }
 
-  /** Hands a request to the app without a socket. */
+  /** Passes a request to the app directly, without a socket. */
   async function fetchApp(request: Request, address = '192.0.2.1'): Promise<Response> {
     return app.fetch(request, { remoteAddress: address })
   }
@@ -212,7 +213,7 @@ export async function makeApp(
     return { id, host, email, keys, token, category: category.id, call: asPerson }
   }
 
-  /** One more session of somebody who has signed up; answers its token. */
+  /** Starts another session of a person. Returns its token. */
   async function signIn(who: { host: string; email: string; keys: TestKeys }): Promise<string> {
     const { host, email, keys } = who
     const { challenge } = await callAt(host, getChallenge, { email })
@@ -221,8 +222,8 @@ export async function makeApp(
   }
 
   /**
-   * A request over the real port; `*.localhost` need not resolve for that. Of an event stream the
-   * first piece is the answer, and the stream is left.
+   * Sends a request to the real port, also for hosts `*.localhost` that do not resolve. For an
+   * event stream, returns the first piece of the body and closes the connection.
    */
   async function request(
     host: string,
@@ -280,7 +281,7 @@ export async function makeApp(
     return opened(await person.call(createDeposit, input, options))
   }
 
-  /** One tus PATCH over the real port. */
+  /** Sends one tus PATCH to the real port. */
   function patch(person: TestPerson, upload: string, bytes: Uint8Array, offset = 0) {
     return request(`api.${person.host}`, {
       method: 'PATCH',
@@ -296,7 +297,7 @@ export async function makeApp(
     })
   }
 
-  /** A whole deposit, until its request is `done`. */
+  /** Deposits a file and waits until its request is `done` or `failed`. */
   async function deposit(person: TestPerson, bytes: Uint8Array, name?: string) {
     const { request: reserved, upload } = await reserve(person, bytes, name)
     const answer = await patch(person, upload, bytes)
@@ -304,7 +305,7 @@ export async function makeApp(
     return until(person, reserved.id, ['done', 'failed'])
   }
 
-  /** Waits for a request to reach one of these states. */
+  /** Waits until a request has one of these states. Returns the request. */
   async function until(person: TestPerson, id: string, states: string[]) {
     const { getRequest } = await import('../../src/contract/requests.ts')
     for (let tries = 0; tries < 3000; tries++) {
@@ -315,7 +316,9 @@ export async function makeApp(
     throw new Error(`request ${id} did not become ${states.join(' or ')}`)
   }
 
-  /** The newest mail of a kind to somebody, once it is sent, with the token of its link. */
+  /**
+   * Waits for the newest mail of a kind to an address. Returns the mail with the token of its link.
+   */
   async function letterTo(
     email: string,
     kind: Letter['kind']

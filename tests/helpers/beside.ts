@@ -11,8 +11,8 @@ import type { TestApp } from './app.ts'
 type BesideNotifications = NonNullable<Parameters<typeof createSignals>[0]>
 
 /**
- * Starts what another process on the same database and documents would be: a listener with locks,
- * signals and a clock of its own.
+ * Starts a second server on the database and documents of `app`, like another process of the
+ * product. It has its own locks, signals and clock.
  */
 export async function startBeside(
   app: TestApp,

@@ -14,7 +14,7 @@ import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
 
 export type RouteName = keyof typeof endpoints | keyof typeof streams
 
-/** What an id of a call names, seen from the caller. */
+/** Whose thing an id names, from the caller's point of view. */
 export const idKinds = ['own', 'person', 'company', 'missing', 'malformed', 'empty'] as const
 export type IdKind = (typeof idKinds)[number]
 export type Thing =
@@ -28,55 +28,67 @@ export type Thing =
   | 'domain'
   | 'member'
 
-/** Ids of each thing: the caller's own, another person's, another company's, and three of nothing. */
+/**
+ * Ids of each kind of thing: the caller's own, another person's, another company's, and three that
+ * name nothing.
+ */
 export type Things = Record<Thing, Record<IdKind, string>>
 
 export interface Row {
-  /** Everything a good call says apart from its ids, optional fields included. */
+  /** Returns the input of a valid call except for its ids, including optional fields. */
   input?: (app: TestApp, person: TestPerson) => Promise<object> | object
-  /** Fields that name a thing. */
+  /** Input fields that contain an id, with the kind of thing. */
   ids?: Record<string, Thing>
   headers?: (app: TestApp, person: TestPerson) => Record<string, string>
   body?: Uint8Array
-  /** An answer of success; the endpoint's own status when absent. */
+  /** Status of a successful answer. The endpoint's own status when absent. */
   status?: number
-  /** How an id of others is refused; `not_found` when absent. */
+  /** Error code for the id of another person's thing. `not_found` when absent. */
   refusal?: ErrorCode
-  /** The input proves who calls, so everybody else is refused with this. */
+  /** Set where the input itself proves who calls: the error code for other callers. */
   proves?: ErrorCode
-  /** How an id out of form is refused; `invalid_input` when absent. */
+  /** Error code for a malformed id. `invalid_input` when absent. */
   malformed?: ErrorCode
-  /** The call ends the session or changes the thing, so each good one gets its own. */
+  /** What a successful call ends or changes, so that each such call needs a new one. */
   spends?: 'session' | 'another session' | 'upload' | 'person'
-  /** Everybody of the company may use the thing that is the owner's own. */
+  /** Set where all people of the company may use a person's thing. */
   shared?: true
 }
 
-/** A good call of each route of a noun. Isolation, bad input, tokens, fuzzing and documentation make it. */
+/**
+ * A valid call for each route of a noun. The tests of isolation, bad input, tokens, fuzzing and
+ * documentation make these calls.
+ */
 export type Rows = Partial<Record<RouteName, Row>>
 
-/** How the refusals of a noun come about: `'createUser email_taken'`. */
+/**
+ * A function that provokes each error code of a noun's routes, by route and code: `'createUser
+ * email_taken'`.
+ */
 export type Refusals = Record<string, () => Promise<RawResponse>>
 
-/** The world in which refusals come about. */
+/** What functions need to provoke error codes. */
 export interface Stage {
   app: TestApp
-  /** A person of `acme.localhost`, who is an administrator. */
+  /** A person of `acme.localhost` with administrator rights. */
   ada: TestPerson
-  /** A call of ada's unless other headers are given; with the row's own for an upload. */
+  /**
+   * Calls a route as `ada`, unless `headers` has other credentials. Adds the route's own headers
+   * for an upload.
+   */
   ask(
     name: RouteName,
     input: Record<string, unknown>,
     headers?: Record<string, string>
   ): Promise<RawResponse>
-  /** The input of a good call. */
+  /** Returns the input of a valid call. */
   inputOf(name: RouteName): Promise<Record<string, unknown>>
 }
 
-/** The bytes of an upload that no test has finished. */
+/** The bytes of an upload that stays unfinished. */
 export const uploadBytes = Buffer.alloc(64, 'matrix')
 
-/** One call as bytes on the wire, unchecked: `input` may be as wrong as a test likes. */
+/** Returns one call as an HTTP request. Does not check `input`, which may be invalid. */
 export function requestOf(
   route: Endpoint | Stream,
   input: Record<string, unknown>,
@@ -122,7 +134,7 @@ export async function domainOf(owner: pg.Pool, host: string): Promise<string> {
   return found[0].id
 }
 
-/** Makes a call while another one, which does not end, holds its idempotency key. */
+/** Makes a call while another, unfinished call uses the same idempotency key. */
 export async function whileHeld(
   app: TestApp,
   actor: string,
@@ -145,7 +157,7 @@ export async function whileHeld(
   }
 }
 
-/** Runs while no group has requests left. */
+/** Makes a call while no group has requests left. */
 export async function withoutRequests(
   app: TestApp,
   call: () => Promise<RawResponse>

@@ -15,7 +15,7 @@ export interface Sent {
   path: string
   headers?: Record<string, string>
   body?: Uint8Array
-  /** Runs when half of the body is sent; the rest waits for it. */
+  /** Runs when half of the body has been sent. The other half is sent once its promise resolves. */
   halfway?: () => Promise<void>
   agent?: http.Agent
 }
@@ -28,7 +28,10 @@ export interface Answer {
 
 export type Client = Awaited<ReturnType<typeof signUpAt>>
 
-/** One HTTP request to a port of this machine under any host name; rejects when the connection ends early. */
+/**
+ * Sends one HTTP request to a port of this machine under any host name. Rejects when the connection
+ * ends early.
+ */
 function send(port: number, host: string, sent: Sent): Promise<Answer> {
   const { method = 'GET', path, headers = {}, body, halfway, agent } = sent
   return new Promise((resolve, reject) => {
@@ -58,7 +61,10 @@ function send(port: number, host: string, sent: Sent): Promise<Answer> {
   })
 }
 
-/** Node's own `fetch` ignores a Host header of ours, and `*.localhost` need not resolve. */
+/**
+ * Returns a `fetch` that sends requests for any host to a port of this machine. Node's own `fetch`
+ * ignores a `Host` header, and `*.localhost` may not resolve.
+ */
 export function fetchAt(port: number): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init)
@@ -78,7 +84,7 @@ export function fetchAt(port: number): typeof fetch {
   }
 }
 
-/** Comes back, as the answer says, while the service has more to do than it can. */
+/** Returns a `fetch` that retries for a minute while the service is too busy (503). */
 function patient(fetch: typeof globalThis.fetch): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init)
@@ -89,7 +95,9 @@ function patient(fetch: typeof globalThis.fetch): typeof fetch {
   }
 }
 
-/** The answer of a `POST /deposit` that made an upload. */
+/**
+ * Returns the request and the upload of a `POST /deposit` answer. Throws where it has no upload.
+ */
 export function opened(answer: z.output<(typeof createDeposit)['output']>) {
   if ('duplicate' in answer || answer.upload === undefined) {
     throw new Error(`no upload was made: ${JSON.stringify(answer)}`)
@@ -104,12 +112,15 @@ interface Newcomer {
   keys?: TestKeys
 }
 
-/** Of nobody yet, also when a test is tried again. */
+/** Returns an e-mail that no account has, even when a test is retried. */
 export function newEmail(): string {
   return `person-${randomUUID()}@example.com`
 }
 
-/** A person who signs up and in over a real port, and acts as their browser would. */
+/**
+ * Signs a new person up and in through a real port. Returns functions that call the API as their
+ * browser would.
+ */
 export async function signUpAt(port: number, host: string, newcomer: Newcomer = {}) {
   const { email = newEmail(), username = 'Ada', locale, keys = makeKeys() } = newcomer
   const base = `http://api.${host}`
@@ -148,7 +159,7 @@ export async function signUpAt(port: number, host: string, newcomer: Newcomer = 
     async renew() {
       token = await signIn()
     },
-    /** `POST /deposit` for these bytes. */
+    /** Calls `POST /deposit` for these bytes. */
     async reserve(
       bytes: Uint8Array,
       key: string,
@@ -166,7 +177,7 @@ export async function signUpAt(port: number, host: string, newcomer: Newcomer = 
       }
       return opened(await callAt(createDeposit, input, { idempotencyKey: key, ...rest }))
     },
-    /** `PUT /deposit`, as `curl -T` does it. */
+    /** Calls `PUT /deposit` as `curl -T` does. */
     put(
       body: Uint8Array,
       { name, key, halfway }: { name: string; key: string; halfway?: () => Promise<void> }
@@ -180,7 +191,7 @@ export async function signUpAt(port: number, host: string, newcomer: Newcomer = 
         ...(halfway ? { halfway } : {})
       })
     },
-    /** A tus request for an upload, through `at` where that is another port. */
+    /** Sends a tus request for an upload. `at` is the port, if it is not the person's. */
     tus(method: 'HEAD' | 'PATCH' | 'DELETE', upload: string, sent: Tus = {}): Promise<Answer> {
       const { offset, body, at = port } = sent
       return send(at, `api.${host}`, {

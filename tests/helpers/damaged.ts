@@ -20,8 +20,8 @@ const pieces = [
 ]
 
 /**
- * A good text with a few places changed, cut, doubled or spelt otherwise, now and then as it was, and
- * texts of no form at all: for parsers that must answer each of them without an accident.
+ * Returns an arbitrary for parser tests: `good` with up to three changes, its segments in another
+ * order, or a random text. A few are `good` itself.
  */
 export function damaged(good: string): fc.Arbitrary<string> {
   const change = fc.record({

@@ -10,7 +10,10 @@ declare module 'vitest' {
   }
 }
 
-/** A freshly migrated database of its own. `owner` sees every row, so tests can look behind `db`. */
+/**
+ * Creates a new database with the current schema. `owner` bypasses row level security, so that
+ * tests can check all rows.
+ */
 export async function makeDb() {
   const { socketDir, template } = inject('database')
   const name = `test_${randomUUID().replaceAll('-', '')}`
@@ -35,7 +38,9 @@ export interface Statement {
   values: unknown[]
 }
 
-/** What the product sends to its database while `run` runs, of the statements that match. */
+/**
+ * Returns the statements matching `wanted` that the product sends to its database while `run` runs.
+ */
 export async function statementsOf(
   db: Db,
   wanted: RegExp,

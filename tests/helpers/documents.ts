@@ -7,7 +7,7 @@ import type { Page } from '@playwright/test'
 
 const folder = join('.cache', 'e2e-documents')
 
-/** A page that says one line, as an office program would write it. */
+/** Writes a PDF of one page with one line, as an office program would. Returns its path. */
 export async function makePdf(name: string, line: string): Promise<string> {
   const content = `BT /F1 24 Tf 72 720 Td (${line}) Tj ET`
   const objects = [
@@ -28,7 +28,9 @@ export async function makePdf(name: string, line: string): Promise<string> {
   return write(name, Buffer.from(text))
 }
 
-/** A photograph's worth of noise, about three megabytes, made by the browser's own encoder. */
+/**
+ * Writes a JPEG of random pixels, about three megabytes, encoded by the browser. Returns its path.
+ */
 export async function makeJpeg(page: Page, name: string): Promise<string> {
   const base64 = await page.evaluate(async () => {
     const canvas = new OffscreenCanvas(2560, 1920)

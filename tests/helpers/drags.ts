@@ -6,7 +6,7 @@ export interface Point {
   y: number
 }
 
-/** Files of the disk that are dragged over the window as a file manager does. */
+/** A simulated drag of files from a file manager over the window. */
 export interface Drag {
   over: (point: Point) => Promise<void>
   drop: (point: Point) => Promise<void>

@@ -10,7 +10,7 @@ interface Reader {
 
 const patienceMs = 10_000
 
-/** `GET /process/sse` over a real port, as far as the connection carries. */
+/** Opens `GET /process/sse` through a real port. */
 export async function openStream(port: number, reader: Reader, lastEventId?: number) {
   const heard: EventSourceMessage[] = []
   const parser = createParser({ onEvent: event => heard.push(event) })
@@ -48,7 +48,7 @@ export async function openStream(port: number, reader: Reader, lastEventId?: num
     wake()
   })
 
-  /** Waits until `ready` or the end of the stream. */
+  /** Waits until `ready` returns true or the stream ends. */
   async function until(ready: () => boolean): Promise<void> {
     const giveUpAt = Date.now() + patienceMs
     while (!ready() && !isOver) {
@@ -66,19 +66,19 @@ export async function openStream(port: number, reader: Reader, lastEventId?: num
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,
-    /** All that came so far. */
+    /** All events received so far. */
     heard,
-    /** The next event, or `undefined` at the end of the stream. */
+    /** Returns the next event, or undefined at the end of the stream. */
     async next(): Promise<EventSourceMessage | undefined> {
       await until(() => heard.length > taken)
       return heard[taken++]
     },
-    /** The body of a refusal. */
+    /** Returns the body of an error answer. */
     async refusal(): Promise<unknown> {
       await until(() => false)
       return JSON.parse(body)
     },
-    /** Milliseconds until the server ends the stream. */
+    /** Waits until the server ends the stream. Returns how many milliseconds that took. */
     async ended(): Promise<number> {
       const from = performance.now()
       await until(() => false)

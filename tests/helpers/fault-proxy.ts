@@ -1,13 +1,14 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Where a connection breaks, counted in bytes of one direction. */
+/** The point at which a connection breaks, counted in bytes of one direction. */
 export interface Cut {
   side: 'request' | 'response'
-  /** This many bytes pass; with 0 none do. */
+  /** Number of bytes that pass before the break. */
   at: number
   /**
-   * `reset` and `close` tell both ends. `silence` tells the client alone, as a lost network does: the
-   * server still waits, and what it was not sent is kept for `deliverLate()`.
+   * `reset` and `close` break the connection on both ends. `silence` breaks it for the client only,
+   * like a lost network: the server waits for the bytes that it has not received, which
+   * `deliverLate()` sends.
    */
   how: 'reset' | 'close' | 'silence'
 }
@@ -19,7 +20,10 @@ interface Pair {
   server: Socket
 }
 
-/** Passes TCP connections on to a port of this machine and breaks those it is told to. */
+/**
+ * Starts a proxy that passes TCP connections on to a port of this machine and breaks the
+ * connections for which `cutNext` was called.
+ */
 export async function startFaultProxy(target: number) {
   const planned: Cut[] = []
   const pairs = new Set<Pair>()
@@ -70,17 +74,17 @@ export async function startFaultProxy(target: number) {
   return {
     // as: a TCP server has such an address
     port: (proxy.address() as AddressInfo).port,
-    /** The next connection breaks there; called twice, the one after it too. */
+    /** Breaks the next connection. A second call is for the connection after it. */
     cutNext(cut: Cut) {
       planned.push(cut)
     },
-    /** Plans that met no connection are dropped. */
+    /** Removes the breaks for connections that have not been made. */
     forget() {
       planned.length = 0
     },
-    /** Connections broken so far. */
+    /** Returns the number of connections broken so far. */
     cuts: () => cuts,
-    /** Bytes of silenced requests arrive after all. */
+    /** Sends the server the bytes that it has not received because of `silence`. */
     deliverLate() {
       for (const { server, bytes } of withheld.splice(0)) {
         if (server.writable) server.write(bytes)

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What scripts/setup.mjs found, if anything. */
+/** Returns the path of the Firefox that scripts/setup.mjs has found, if any. */
 export function findFirefox(): string | undefined {
   const path = '.cache/firefox'
   return process.env.FIREFOX_PATH ?? (existsSync(path) ? readFileSync(path, 'utf8') : undefined)
@@ -32,8 +32,8 @@ const patienceMs = 30_000
 type Tab = ReturnType<typeof makeTab>
 
 /**
- * The Firefox of the distribution, spoken to in WebDriver BiDi by itself: Playwright drives a Firefox
- * of its own, which has to be downloaded, and asks the distribution's for commands that it does not have.
+ * Starts the Firefox of the Linux distribution and controls it through WebDriver BiDi. Playwright
+ * cannot: it needs a patched Firefox, which has to be downloaded.
  */
 export async function startFirefox(path: string) {
   const profile = mkdtempSync(join(tmpdir(), 'vidimus-firefox-'))
@@ -50,7 +50,7 @@ export async function startFirefox(path: string) {
   })
 
   return {
-    /** A window of a person of their own, or of the same as `beside`. */
+    /** Opens a tab with its own cookies and storage, or with those of the tab `beside`. */
     async openTab(beside?: Tab) {
       const userContext =
         beside?.userContext ?? (await wire.send('browser.createUserContext')).userContext
@@ -79,7 +79,7 @@ function makeTab(wire: Wire, context: string, userContext: string) {
     sent.push(`${request.method} ${new URL(request.url).pathname}, ${request.bodySize} bytes`)
   })
 
-  /** The first of that role and name, as a screen reader is told of it. */
+  /** Returns the first element with this role and name in the accessibility tree. */
   function find(role: string, name: string): Promise<Node> {
     return locate(`${role} “${name}”`, { type: 'accessibility', value: { role, name } })
   }
@@ -91,7 +91,7 @@ function makeTab(wire: Wire, context: string, userContext: string) {
     })
   }
 
-  /** Calls a function in the page; what it answers is JSON. */
+  /** Calls a function in the page. Returns its result, which must be JSON. */
   async function evaluate(act: string, ...given: (string | Node)[]): Promise<unknown> {
     const answer = await wire.send('script.callFunction', {
       functionDeclaration: `async (...given) => JSON.stringify(await (${act})(...given) ?? null)`,
@@ -121,9 +121,9 @@ function makeTab(wire: Wire, context: string, userContext: string) {
 
   return {
     userContext,
-    /** Errors of scripts, and whatever the page's policy refused. */
+    /** Script errors and violations of the page's content security policy. */
     faults,
-    /** What left the page but questions. */
+    /** Requests of the page other than GET and OPTIONS. */
     sent,
     async goto(url: string): Promise<void> {
       await wire.send('browsingContext.navigate', { context, url, wait: 'complete' })
@@ -134,7 +134,10 @@ function makeTab(wire: Wire, context: string, userContext: string) {
     async see(role: string, name: string): Promise<void> {
       await find(role, name)
     },
-    /** Into the field of that name, whatever its role: a password's has none. */
+    /**
+     * Types into the field with this label. Finds it by label and not by role, because password
+     * fields have no role.
+     */
     async type(name: string, text: string): Promise<void> {
       await click(await locate(`field “${name}”`, { type: 'accessibility', value: { name } }))
       await this.press(...text)
@@ -146,13 +149,13 @@ function makeTab(wire: Wire, context: string, userContext: string) {
       ])
       await perform('key', strokes)
     },
-    /** Waits until the text of the page holds this. */
+    /** Waits until the text of the page matches. */
     async read(words: RegExp): Promise<void> {
       await until(String(words), async () =>
         words.test(String(await evaluate('() => document.body.innerText')))
       )
     },
-    /** Gives the page a file, as its own dialog would. */
+    /** Chooses a file in the page's file input. */
     async choose(file: string): Promise<void> {
       const { sharedId } = await locate('the file input', {
         type: 'css',
@@ -160,7 +163,7 @@ function makeTab(wire: Wire, context: string, userContext: string) {
       })
       await wire.send('input.setFiles', { context, element: { sharedId }, files: [resolve(file)] })
     },
-    /** Waits for an address. */
+    /** Waits until the page has a matching address. */
     async arrive(url: RegExp): Promise<void> {
       await until(String(url), async () => url.test(String(await evaluate('() => location.href'))))
     },
@@ -202,7 +205,7 @@ async function addressOf(child: ChildProcess): Promise<string> {
 
 type Wire = Awaited<ReturnType<typeof openWire>>
 
-/** The commands that are used, with what is used of their answers. */
+/** The BiDi commands used here, with the parts of their results that are read. */
 interface Commands {
   'session.new': object
   'session.subscribe': object
@@ -230,7 +233,7 @@ type Message =
   | { type: 'success'; id: number; result: never }
   | { type: 'error'; id: number; error: string; message: string }
 
-/** Commands and events as JSON over one socket. */
+/** Opens a web socket that exchanges commands and events as JSON. */
 async function openWire(address: string) {
   const socket = new WebSocket(`${address}/session`)
   const waiting = new Map<number, PromiseWithResolvers<never>>()

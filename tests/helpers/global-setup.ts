@@ -9,7 +9,10 @@ import { systemBinaries } from '../../src/server/db/postgres-binaries.ts'
 const template = 'vidimus_template'
 const systemFolder = process.env.POSTGRES_BIN
 
-/** One server for the whole run, with one migrated database that every test file copies. */
+/**
+ * Starts one database server for the whole run. It has one migrated database, which every test file
+ * copies.
+ */
 export async function setup(project: TestProject) {
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-test-'))
   const postgres = await startPostgres({

@@ -7,7 +7,10 @@ export interface HeavyBody {
   text: string
 }
 
-/** The path of one call of `endpoint`, with its parameters filled in. */
+/**
+ * Returns the path of a call of `endpoint` with its parameters filled in. `known` has values for
+ * some of them.
+ */
 export function pathOf(endpoint: Endpoint, known: Record<string, unknown> = {}): string {
   const example = { ...exampleOf(endpoint), ...known }
   return pathParameters(endpoint.path).reduce(
@@ -29,7 +32,7 @@ interface Schema {
   properties?: Record<string, Schema>
 }
 
-/** Texts that cost the most to normalise, to match and to parse; each is repeated to the wanted size. */
+/** Texts that take long to normalise, match or parse. Each is repeated up to the wanted size. */
 const fillers = {
   marks: '\u0327\u0301',
   'marks that decompose': '\u0344\u0327',
@@ -41,7 +44,10 @@ const fillers = {
   attributes: ' a="" '
 }
 
-/** Bodies of about `bytes` that are as heavy to parse as the input schema of `endpoint` lets them be. */
+/**
+ * Returns bodies of about `bytes` bytes that take as long to parse as the input schema of
+ * `endpoint` allows.
+ */
 export function heavyBodies(
   endpoint: Endpoint,
   known: Record<string, unknown>,
@@ -86,7 +92,7 @@ export function heavyBodies(
   return [...texts, ...arrays, ...lists, ...shapes(base, bytes)]
 }
 
-/** An input that the schema of `endpoint` takes; throws where none is found. */
+/** Returns an input that the schema of `endpoint` accepts. Throws where it finds none. */
 function exampleOf(endpoint: Endpoint): Record<string, unknown> {
   const schema = z.toJSONSchema(endpoint.input, { io: 'input', unrepresentable: 'any' }) as Schema // as: it is one
   const example = sampleOf(schema)

@@ -2,15 +2,18 @@ import http from 'node:http'
 import type { TestPerson } from './app.ts'
 
 export interface HeldPatch {
-  /** Sends more of the body. */
+  /** Sends more bytes of the body. */
   send(bytes: Uint8Array): void
   /** Breaks the connection. */
   leave(): void
-  /** The status and code of the answer; nothing where the connection broke. */
+  /** Status and error code of the answer. The status is 0 where the connection broke first. */
   answer: Promise<{ status: number; code: string | undefined; retryAfter: string | undefined }>
 }
 
-/** Begins a PATCH that announces `length` bytes and sends the first of them; the rest waits. */
+/**
+ * Starts a PATCH whose body has `length` bytes, and sends only `first`. The test sends the other
+ * bytes.
+ */
 export function holdPatch(
   port: number,
   person: TestPerson,

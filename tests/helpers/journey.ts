@@ -1,17 +1,17 @@
 import { test as base, expect } from '@playwright/test'
 
 interface Journey {
-  /** What a test provokes: console lines that match are expected. */
+  /** Console lines that match are expected, because the test provokes them. */
   provoked: RegExp
   quietConsole: undefined
 }
 
-/** Chromium's own line about a call that was refused or cut off. */
+/** Matches the line that Chromium logs for a call that was refused or interrupted. */
 const refusedCall = /^Failed to load resource: /
 
 /**
- * Playwright's `test` whose pages must keep the console empty: an error, a warning or an exception of
- * any page in the test's own context fails it.
+ * Playwright's `test`, which also fails when any page of the test's own context logs an error or a
+ * warning or throws an exception.
  */
 export const test = base.extend<Journey>({
   provoked: [/(?!)/, { option: true }],

@@ -2,7 +2,10 @@ import { expect, type Locator, type Page } from '@playwright/test'
 
 type Role = 'button' | 'link' | 'textbox' | 'searchbox' | 'combobox' | 'menuitem' | 'radio'
 
-/** Presses Tab until the first of that role and name has the focus; every stop on the way is seen. */
+/**
+ * Presses Tab until the first element with this role and name has the focus. Checks on the way that
+ * every focused element is visible.
+ */
 export async function tabTo(page: Page, role: Role, name: string | RegExp): Promise<void> {
   const target = page.getByRole(role, { name, exact: true }).first()
   await tabToTarget(page, target, `${role} ${name}`)
@@ -17,7 +20,7 @@ export async function tabToTarget(page: Page, target: Locator, words: string): P
   throw new Error(`${words} is not reached by the Tab key`)
 }
 
-/** The focus is in view, marked, and nothing lies over it. */
+/** Expects that the focused element is in the window, has a visible outline, and is not covered. */
 export async function expectFocusSeen(page: Page): Promise<void> {
   await expect.poll(() => page.evaluate(findFocusFaults)).toEqual([])
 }

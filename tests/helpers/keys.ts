@@ -17,20 +17,20 @@ import {
 
 export interface TestKeys {
   jwk: PublicKeyJwk
-  /** Signs whatever it is given, so that a test can answer a challenge no browser would. */
+  /** Signs any challenge, including those that a browser would refuse. */
   respond(challenge: string): string
   publicKeyJwt(
     payload: Omit<PublicKeyPayload, 'jwk' | 'kdf'> & Partial<Pick<PublicKeyPayload, 'jwk' | 'kdf'>>
   ): string
 }
 
-/** A random key where a browser would derive one: the derivation takes a third of a second. */
+/** Returns a random key. Deriving a key from a password would take a third of a second. */
 export function makeKeys(): TestKeys {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return keysOf(privateKey, PublicKeyJwk.parse(publicKey.export({ format: 'jwk' })))
 }
 
-/** The key that a browser derives. */
+/** Returns the key that a browser derives from e-mail and password. */
 export async function deriveKeys(email: string, password: string): Promise<TestKeys> {
   const { d, x, y } = await deriveKey('a1', email, password, argon2id)
   const jwk = publicJwk({ x, y })
@@ -51,7 +51,7 @@ function keysOf(key: KeyObject, jwk: PublicKeyJwk): TestKeys {
   }
 }
 
-/** Node's own, as a third opinion beside the two that browsers use. */
+/** Argon2id of Node, which confirms the two implementations that browsers use. */
 export const argon2id: Argon2id = ({ password, salt, memoryKib, passes, lanes, bytes }) =>
   new Uint8Array(
     argon2Sync('argon2id', {

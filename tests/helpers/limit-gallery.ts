@@ -7,8 +7,8 @@ import type { Locale } from '../../src/i18n/index.ts'
 let script: Promise<string> | undefined
 
 /**
- * Opens a page with nothing but limit editors. The product has no page with one yet, so it is made here:
- * a page of the running service with our bundle in the place of its content.
+ * Opens a page that contains only limit editors. The product has no page with them yet, so the
+ * content of a served page is replaced by a bundle of the editors.
  */
 export async function openLimitGallery(page: Page, home: string): Promise<void> {
   script ??= bundle()

@@ -3,7 +3,7 @@ import { SMTPServer } from 'smtp-server'
 export interface ReceivedMail {
   from: string
   to: string[]
-  /** It came over TLS. */
+  /** Whether the mail arrived over TLS. */
   secure: boolean
   headers: Map<string, string>
   text: string
@@ -11,15 +11,15 @@ export interface ReceivedMail {
 }
 
 interface MailServerOptions {
-  /** Of the port of an earlier one. */
+  /** Port to listen on, for a server that replaces an earlier one. A free port when absent. */
   port?: number
-  /** Offers STARTTLS, with a certificate that nobody known has signed. */
+  /** Offers STARTTLS with a self-signed certificate. */
   tls?: boolean
-  /** The status with which a recipient is refused. */
+  /** Returns the status with which an address is refused, or undefined to accept it. */
   refusal?: (address: string) => number | undefined
 }
 
-/** A mail server on this machine that keeps what it takes. */
+/** Starts a mail server on this machine that stores the mails it receives. */
 export async function openMailServer({ port = 0, tls = false, refusal }: MailServerOptions = {}) {
   const mails: ReceivedMail[] = []
   let connections = 0
@@ -50,11 +50,11 @@ export async function openMailServer({ port = 0, tls = false, refusal }: MailSer
   if (typeof address !== 'object' || !address) throw new Error('the mail server has no port')
   return {
     mails,
-    /** How many have been made so far. */
+    /** Returns the number of connections so far. */
     connections: () => connections,
     port: address.port,
     url: `smtp://127.0.0.1:${address.port}`,
-    /** Leads here, too, and does not say that it does. */
+    /** Another address of this server, which does not look like one of this machine. */
     remoteUrl: `smtp://0.0.0.0:${address.port}/`,
     async [Symbol.asyncDispose]() {
       await new Promise<void>(resolve => server.close(() => resolve()))
@@ -62,7 +62,7 @@ export async function openMailServer({ port = 0, tls = false, refusal }: MailSer
   }
 }
 
-/** Headers and both forms of a mail as nodemailer writes it. */
+/** Parses headers, text and HTML of a mail in the format of nodemailer. */
 export function parseMail(raw: string): Pick<ReceivedMail, 'headers' | 'text' | 'html'> {
   const [head = ''] = raw.split('\r\n\r\n', 1)
   const headers = headersOf(head)
@@ -85,7 +85,7 @@ function headersOf(head: string): Map<string, string> {
   )
 }
 
-/** `=?UTF-8?Q?Caf=C3=A9?=` → `Café` */
+/** Decodes a header value: `=?UTF-8?Q?Caf=C3=A9?=` → `Café` */
 function words(value: string): string {
   return value
     .replace(/\?= =\?/g, '?==?')

@@ -18,7 +18,7 @@ export interface Mailed {
 
 const host = 'acme.localhost'
 
-/** A sign-up at acme that waits for its mail, as on a host that sends some. */
+/** Creates a sign-up at acme that waits for confirmation by mail. */
 export async function makeSignUp(app: TestApp): Promise<Mailed> {
   const keys = makeKeys()
   const email = newEmail()
@@ -36,7 +36,7 @@ export async function makeSignUp(app: TestApp): Promise<Mailed> {
   return { id, email, keys }
 }
 
-/** A person of acme: invited, or with a key as after a sign-up. */
+/** Creates a person of acme: invited and without a key, or signed up with a key. */
 export async function makePerson(app: TestApp, isInvited = false): Promise<Mailed> {
   const keys = makeKeys()
   const email = newEmail()
@@ -48,7 +48,7 @@ export async function makePerson(app: TestApp, isInvited = false): Promise<Maile
   return { id, email, keys }
 }
 
-/** What the link of a mail to somebody at acme would carry. */
+/** Returns the token that a mailed link to a person of acme would contain. */
 export async function mailToken(
   app: TestApp,
   purpose: LinkPurpose,
@@ -60,7 +60,7 @@ export async function mailToken(
   )
 }
 
-/** A new key's proof for a token, as a browser makes it. */
+/** Returns a new key's `public_key_jwt` for a token, as a browser makes it. */
 export async function proofFor(
   app: TestApp,
   purpose: PublicKeyPurpose,
@@ -70,7 +70,7 @@ export async function proofFor(
   return keys.publicKeyJwt({ aud: host, email, purpose, nonce, th: mailTokenHash(token) })
 }
 
-/** A change of e-mail that waits; to the present address again where none is given. */
+/** Creates an unconfirmed change of e-mail. The new e-mail is the present one by default. */
 export async function makeEmailChange(
   app: TestApp,
   person: Mailed,

@@ -23,10 +23,13 @@ import * as verifications from '../api/verifications.cases.ts'
 import type { RawResponse, TestApp, TestPerson } from './app.ts'
 import { type Refusals, type Row, type Rows, type Stage, uploadBytes } from './cases.ts'
 
-/** Every route of the contract by its name; a route without a row in its noun's cases fails the tests. */
+/**
+ * Every route of the contract by its name. The tests fail for a route without a row in the cases of
+ * its noun.
+ */
 export const routes: Record<string, Endpoint | Stream> = { ...endpoints, ...streams }
 
-/** The cases of each noun, which stand beside its tests. */
+/** The cases of each noun, from the files beside its tests. */
 const nouns: { rows: Rows; refusals?: (stage: Stage) => Refusals }[] = [
   accounts,
   categories,
@@ -46,7 +49,7 @@ const nouns: { rows: Rows; refusals?: (stage: Stage) => Refusals }[] = [
 
 export const rows: Record<string, Row> = Object.assign({}, ...nouns.map(noun => noun.rows))
 
-/** Returns how each code that a route lists comes about. */
+/** Returns a function that provokes each error code of a route, by route and code. */
 export function refusalsOf(stage: Stage): Refusals {
   return Object.assign({}, ...nouns.map(noun => noun.refusals?.(stage)))
 }
@@ -63,17 +66,20 @@ export function rowOf(name: string): Row {
   return row
 }
 
-/** Served beside the others, on Node's own request: the bytes of a file. */
+/**
+ * Returns whether a route receives the bytes of a file. Such routes use Node's own request, beside
+ * the others.
+ */
 export function isUpload(route: Endpoint | Stream): boolean {
   return route.path.startsWith('/uploads/') || (route.kind === 'stream' && route.method === 'PUT')
 }
 
-/** Codes that a route may answer. */
+/** Returns the codes that a route may answer. */
 export function codesOf(route: Endpoint | Stream): ErrorCode[] {
   return [...commonErrors, ...route.errors]
 }
 
-/** The code of a refusal, or `undefined` where the answer is none. */
+/** Returns the error code of an answer, or undefined for an answer of success. */
 export function codeOf({ status, headers, body }: RawResponse): ErrorCode | undefined {
   if (status < 400 || body.length === 0) return undefined
   if (headers['content-type'] !== 'application/problem+json') return undefined
@@ -81,7 +87,7 @@ export function codeOf({ status, headers, body }: RawResponse): ErrorCode | unde
   return code in errorCodes ? code : undefined
 }
 
-/** An answer without what differs from call to call: the time and the request's own id. */
+/** Returns an answer as text, without the time and the request id, which differ in every call. */
 export function comparable({ status, headers, body }: RawResponse): string {
   const kept = Object.entries(headers).filter(([name]) => name !== 'date')
   const text = body.toString().replace(/"instance":"[\w-]{12}"/, '"instance":"…"')
@@ -89,8 +95,8 @@ export function comparable({ status, headers, body }: RawResponse): string {
 }
 
 /**
- * Fields of an input that name something, found by their form: path parameters and UUIDs. Each must
- * stand in its row's `ids`.
+ * Returns the input fields that contain an id: path parameters and UUIDs. The tests check that the
+ * row's `ids` lists each of them.
  */
 export function idFieldsOf(route: Endpoint | Stream): string[] {
   const schema = z.toJSONSchema(route.input, { io: 'input', unrepresentable: 'any' })
@@ -100,7 +106,7 @@ export function idFieldsOf(route: Endpoint | Stream): string[] {
   return [...new Set([...pathParameters(route.path), ...named])].sort()
 }
 
-/** Fields that a good call may leave out. */
+/** Returns the fields that a valid call may omit. */
 export function optionalFieldsOf(route: Endpoint | Stream): string[] {
   const { properties = {}, required = [] } = z.toJSONSchema(route.input, {
     io: 'input',
@@ -109,7 +115,7 @@ export function optionalFieldsOf(route: Endpoint | Stream): string[] {
   return Object.keys(properties).filter(name => !required.includes(name))
 }
 
-/** A recorded deposit with its ids, and two uploads left open. */
+/** Creates a recorded deposit and two unfinished uploads. Returns their ids. */
 export async function makeThings(app: TestApp, person: TestPerson, name: string) {
   const bytes = randomBytes(500)
   const done = await app.deposit(person, bytes, name)
@@ -125,17 +131,20 @@ export async function makeThings(app: TestApp, person: TestPerson, name: string)
   }
 }
 
-/** Id of the session that a token belongs to. */
+/** Returns the id of a token's session. */
 export function sessionOf(token: string): string {
   return String(readPayload(token)?.['sid'])
 }
 
-/** Everybody may do what administrators may, so that calls of theirs are tried as all others. */
+/**
+ * Makes every person an administrator, so that calls of administrators can be tested like all
+ * others.
+ */
 export async function makeAdmins(owner: pg.Pool): Promise<void> {
   await owner.query(`update "user" set permissions = '{admin}'`)
 }
 
-/** Names of all tables, and of those that hold rows of companies. */
+/** Returns the names of all tables, and of those with rows of companies. */
 export async function tablesOf(owner: pg.Pool): Promise<{ all: string[]; tenant: string[] }> {
   const { rows: found } = await owner.query<{ name: string; tenant: boolean }>(
     `select c.relname as name, a.attname is not null as tenant
@@ -151,7 +160,10 @@ export async function tablesOf(owner: pg.Pool): Promise<{ all: string[]; tenant:
   }
 }
 
-/** What a refused call must leave as it was: rows of every table, and what is charged. */
+/**
+ * Returns what a refused call must not change: the number of rows of every table, and the charged
+ * usage.
+ */
 export async function snapshot(owner: pg.Pool): Promise<Record<string, number | string>> {
   const { all } = await tablesOf(owner)
   const counts = all.map(name => `select '${name}' as name, count(*)::text as value from "${name}"`)
@@ -166,7 +178,7 @@ export async function snapshot(owner: pg.Pool): Promise<Record<string, number | 
   return Object.fromEntries(found.map(({ name, value }) => [name, value]))
 }
 
-/** One digest over all rows that satisfy a condition, table by table. */
+/** Returns one digest of all rows that match a condition, over several tables. */
 export async function digestRows(
   owner: pg.Pool,
   tables: string[],
@@ -184,9 +196,10 @@ export async function digestRows(
 }
 
 /**
- * A second company with every id of the first and nothing else in common: names say TWIN, sequences
- * start at 7,000,000, what lives there is dead and the other way round. Its rows come first, in tables
- * and in indexes, so whatever reads past its company meets them.
+ * Adds a second company whose rows have the same ids as those of the first, but other values: names
+ * are TWIN, sequence numbers start at 7,000,000, and active rows are disabled and vice versa. Its
+ * rows come first in tables and indexes, so that a query without a condition on the company finds
+ * them first.
  */
 export async function addTwin(owner: pg.Pool, company: string): Promise<void> {
   const twin = '00000000-0000-4000-8000-000000000000'
@@ -249,7 +262,7 @@ const twinChanges: Record<string, string> = {
   idempotency: `jsonb_build_object('fingerprint', '\\x00', 'body', '{"id": "TWIN"}'::jsonb)`
 }
 
-/** Takes the database's own layer away, as if somebody had forgotten it. */
+/** Switches off row level security, to test that the queries alone isolate companies. */
 export async function dropRowSecurity(owner: pg.Pool): Promise<void> {
   for (const name of ['company', ...(await tablesOf(owner)).tenant]) {
     await owner.query(`alter table "${name}" no force row level security`)
@@ -261,7 +274,10 @@ const predicate =
   /((?:"?\w+"?\.)?"?company_id"?)\s*=\s*(\$\d+|(?:"?\w+"?\.)?"?company_id"?)(?:::uuid)?/g
 const companyJoin = /"company"\."id" = "session"\."company_id"/g
 
-/** `… where "company_id" = $2 and …` → `… where ($2::uuid is not null) and …` */
+/**
+ * Removes the conditions on the company from a statement: `… where "company_id" = $2 and …` → `…
+ * where ($2::uuid is not null) and …`
+ */
 export function withoutPredicates(sql: string): string {
   return sql
     .replace(companyJoin, 'true')
@@ -271,8 +287,9 @@ export function withoutPredicates(sql: string): string {
 }
 
 /**
- * Takes the queries' own layer away: every statement of the pool loses its `company_id` predicates.
- * Answers how many statements have lost one so far, and all texts as they were before.
+ * Removes the conditions on `company_id` from every statement of the pool, to test that row level
+ * security alone isolates companies. Returns a function that counts the changed statements, and all
+ * original texts.
  */
 export function stripPredicates(db: Db): { stripped: () => number; texts: Set<string> } {
   const wrapped = new WeakSet<pg.PoolClient>()

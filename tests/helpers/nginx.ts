@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Front } from './shared-cache.ts'
 
-/** Debian's is in a folder that is not on everybody's path. */
+/** Path of nginx. Debian installs it in a folder that is not on everybody's PATH. */
 const binary = ['nginx', '/usr/sbin/nginx'].find(
   name => spawnSync(name, ['-v'], { stdio: 'ignore' }).status === 0
 )
 
 export const hasNginx = binary !== undefined
 
-/** nginx as a shared cache before a port of this machine. */
+/** Starts nginx as a shared cache before a port of this machine. */
 export async function startNginx(target: number): Promise<Front> {
   if (binary === undefined)
     throw new Error('nginx is not installed (Debian: apt-get install nginx-light)')

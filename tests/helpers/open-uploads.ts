@@ -4,7 +4,10 @@ import type { TestPerson } from './app.ts'
 
 const prefix = 'open'
 
-/** Gives a person so many open uploads of one byte, as rows that no call has made and no quota counts. */
+/**
+ * Adds unfinished uploads of one byte to the database. No call has made them, and no quota counts
+ * them.
+ */
 export async function openUploads(
   owner: pg.Pool,
   { id, category }: Pick<TestPerson, 'id' | 'category'>,
@@ -28,7 +31,7 @@ export async function openUploads(
   )
 }
 
-/** Removes what `openUploads` has made. */
+/** Deletes the uploads that `openUploads` has added. */
 export async function closeUploads(owner: pg.Pool, { id }: Pick<TestPerson, 'id'>): Promise<void> {
   await owner.query(
     `with gone as (

@@ -12,7 +12,7 @@ interface Person {
   chosen?: string
 }
 
-/** Signs somebody up through the page; as `signUp` otherwise. */
+/** Signs a person up through the form of the page. Returns the e-mail, like `signUp`. */
 export async function signUpByHand(page: Page, home: string, person: Person = {}): Promise<string> {
   const { email, username, chosen } = { ...somebody(), ...person }
   await page.goto(`${home}/sign-up`)
@@ -26,9 +26,9 @@ export async function signUpByHand(page: Page, home: string, person: Person = {}
 }
 
 /**
- * Signs somebody up as the page does, without the page, and gives their session to the browser; `home` is
- * a site in one language, and where the page then is. Who is to sign in again needs a `chosen` password:
- * its key takes a third of a second. Answers the e-mail.
+ * Signs a person up through the API and puts their session into the browser, then opens `home`, a
+ * home page in one language. Returns the e-mail. Set `chosen`, the password, only where the person
+ * signs in again later: deriving its key takes a third of a second.
  */
 export async function signUp(page: Page, home: string, person: Person = {}): Promise<string> {
   const { email, username } = { ...somebody(), ...person }
@@ -59,20 +59,26 @@ function somebody(): Required<Person> {
   return { email: newEmail(), username: 'Camille', chosen: password }
 }
 
-/** On an English page of sign-in. */
+/** Fills in and submits the English sign-in form. */
 export async function fillSignIn(page: Page, email: string, chosen: string): Promise<void> {
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(chosen)
   await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** Signed in and led on; the key takes 64 MiB and, on a busy machine, its time. */
+/**
+ * Waits until the person is signed in and at `url`. This takes a while on a busy machine, because
+ * deriving the key needs 64 MiB.
+ */
 export async function expectArrival(page: Page, url: string | RegExp): Promise<void> {
   await expect(page.locator('html')).toHaveAttribute('data-session', 'in', { timeout: 60_000 })
   await expect(page).toHaveURL(url)
 }
 
-/** What a page logs as an error, throws or asks, less the answers that the test provokes. */
+/**
+ * Collects what a page logs as an error, throws or asks in a dialog. Ignores lines that match
+ * `provoked`.
+ */
 export function watchFaults(page: Page, provoked = /status of 404/): string[] {
   const faults: string[] = []
   page.on('console', message => {
@@ -86,8 +92,8 @@ export function watchFaults(page: Page, provoked = /status of 404/): string[] {
 }
 
 /**
- * What a page sends: the calls whose bodies are small enough for fingerprints, and of any other how
- * large it was.
+ * Collects the calls that a page sends, except GET, by method and path. Adds the size of bodies
+ * over 1,000 bytes, because they could contain more than fingerprints.
  */
 export function watchSent(page: Page): () => Promise<string[]> {
   const sent: Promise<string>[] = []

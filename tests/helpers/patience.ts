@@ -1,6 +1,9 @@
 import { vi } from 'vitest'
 
-/** `vi.waitFor` gives up after a second by itself, which on a busy machine says nothing. */
+/**
+ * Replaces the default timeout of `vi.waitFor`. Its own is one second, which is too short on a busy
+ * machine.
+ */
 const { waitFor } = vi
 vi.waitFor = (check, options) =>
   waitFor(check, typeof options === 'number' ? options : { timeout: 20_000, ...options })

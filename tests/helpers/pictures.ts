@@ -5,7 +5,7 @@ export const ns = 'xmlns="http://www.w3.org/2000/svg"'
 export const xlink = 'xmlns:xlink="http://www.w3.org/1999/xlink"'
 export const svg = (inside: string, attributes = '') => `<svg ${ns} ${attributes}>${inside}</svg>`
 
-/** Pictures that are refused, each as `[what is named, the file]`. */
+/** Pictures that the server must refuse, each as `[description, file]`. */
 export const hostilePictures: [string, string][] = [
   ...[
     'script',
@@ -217,7 +217,10 @@ export const goodPictures = [
   localhostTheme.favicon
 ]
 
-/** Pictures that would set `pwned` or ask another host, were they taken for documents. */
+/**
+ * Pictures that would set `window.pwned` or request another host if a browser opened them as
+ * documents.
+ */
 export const runningPictures = [
   svg('<script>window.pwned=1</script>'),
   svg('<rect width="1" height="1"/>', 'onload="window.pwned=1"'),

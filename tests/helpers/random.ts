@@ -1,16 +1,16 @@
-/** Chance that a seed repeats: what a failing run printed can be run again. */
+/** A repeatable random generator. A failing run prints its seed, with which it can be run again. */
 export interface Random {
-  /** From `from` to `to`, both included. */
+  /** Returns an integer from `from` to `to`, both included. */
   integer(from: number, to: number): number
-  /** True this often: `chance(0.1)` once in ten. */
+  /** Returns true with this probability: `chance(0.1)` once in ten calls on average. */
   chance(share: number): boolean
   pick<T>(from: readonly T[]): T
   bytes(length: number): Buffer
-  /** A sequence of its own, so that parallel work does not mix its numbers. */
+  /** Returns a new generator, so that parallel work does not change the sequence of this one. */
   fork(): Random
 }
 
-/** mulberry32 */
+/** Creates a generator with the algorithm mulberry32. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0
   const word = () => {

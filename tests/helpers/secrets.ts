@@ -1,7 +1,10 @@
 import type pg from 'pg'
 import { tablesOf } from './matrix.ts'
 
-/** A secret as text, as part of an address, and as bytes: its letters, and what they stand for. */
+/**
+ * Returns the forms in which a secret may appear in a dump: as text, URL-encoded, and as hex or
+ * base64 of its letters and of the bytes that it encodes.
+ */
 export function formsOf(secret: string): string[] {
   const encoded = encodeURIComponent(secret)
   const kind = /^[0-9a-f]{64,}$/.test(secret) ? 'hex' : 'base64url'
@@ -16,7 +19,7 @@ export function formsOf(secret: string): string[] {
   return [...new Set([secret, encoded, encoded.replaceAll('%20', '+'), ...written])]
 }
 
-/** All rows of all tables, bytes as hex. */
+/** Returns all rows of all tables as text, with bytes in hex. */
 export async function dumpOf(owner: pg.Pool): Promise<string> {
   const { all } = await tablesOf(owner)
   const parts: string[] = []

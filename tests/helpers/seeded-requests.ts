@@ -1,7 +1,10 @@
 import pg from 'pg'
 import { connectionTo } from '../../src/server/db/postgres.ts'
 
-/** Requests of former days, one an hour from midnight back, every tenth of them failed, for whoever has that e-mail. */
+/**
+ * Adds past requests to the history of the person with this e-mail: one per hour, going back from
+ * midnight. Every tenth has failed.
+ */
 export async function seedRequests(socketDir: string, email: string, count: number): Promise<void> {
   const client = new pg.Client(connectionTo(socketDir, 'vidimus', 'postgres'))
   await client.connect()

@@ -12,8 +12,8 @@ const readySeconds = 120
 export type ServiceProcess = Awaited<ReturnType<typeof makeServiceProcess>>
 
 /**
- * The product as an operator runs it: `node src/server/main.ts` on a folder and ports of its own, to
- * be killed and started again. It is not running before the first `start()`.
+ * Prepares the product as an operator runs it: `node src/server/main.ts` with its own folder and
+ * ports. Tests can kill and restart it. It does not run before the first `start()`.
  */
 export async function makeServiceProcess(settings: Record<string, string> = {}) {
   if (!existsSync(join(root, 'dist/build.json'))) build()
@@ -26,7 +26,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
   const managementPort = await freePort(port)
   let running: { child: ChildProcess; ended: Promise<number | string | null> } | undefined
 
-  /** Answers the milliseconds from the start of the process to its first `/readyz` 200. */
+  /** Starts the process. Returns the milliseconds until its `/readyz` first answers 200. */
   async function start(): Promise<number> {
     const output = openSync(logFile, 'a', 0o600)
     const started = performance.now()
@@ -74,7 +74,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
     return { status: answer.status, ...(await answer.json()) }
   }
 
-  /** Ends the process with a signal and answers how it ended. */
+  /** Ends the process with a signal. Returns its exit code or the signal that ended it. */
   async function end(signal: NodeJS.Signals): Promise<number | string | null> {
     const process = running
     running = undefined
@@ -92,7 +92,7 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
   return {
     folder,
     dataDir,
-    /** Of the running process. */
+    /** Returns the id of the running process. */
     pid(): number {
       const pid = running?.child.pid
       if (pid === undefined) throw new Error('the service is not running')
@@ -100,20 +100,20 @@ export async function makeServiceProcess(settings: Record<string, string> = {}) 
     },
     port,
     managementPort,
-    /** Where documents lie: `staging/…` and `blobs/…`. */
+    /** The folder of the documents: `staging/…` and `blobs/…`. */
     documents: join(dataDir, 'documents'),
     start,
     end,
-    /** How the running process has ended by itself. */
+    /** Waits until the process ends by itself. Returns its exit code or signal. */
     async ended(): Promise<number | string | null> {
       return running ? running.ended : null
     },
-    /** `kill -9`. */
+    /** Kills the process with `kill -9`. */
     kill: () => end('SIGKILL'),
-    /** What a supervisor does; answers the exit code. */
+    /** Ends the process as a supervisor does. Returns its exit code. */
     stop: () => end('SIGTERM'),
     killDatabase,
-    /** Body and status of `/readyz`. */
+    /** Returns status and body of `/readyz`. */
     readiness,
     async socketDir(): Promise<string> {
       const found = await findPostmaster(databaseDir)
@@ -135,8 +135,8 @@ function build(): void {
 }
 
 /**
- * Below the range the system gives to outgoing connections: a client that keeps trying a port of that
- * range while nobody listens there may connect to itself.
+ * Returns a free port below the range that the system uses for outgoing connections. In that range,
+ * a client that connects repeatedly to a closed port may connect to itself.
  */
 export async function freePort(taken?: number): Promise<number> {
   for (;;) {

@@ -1,13 +1,15 @@
 import { createServer, type IncomingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What stands between readers and the service. */
+/** A proxy between readers and the service. */
 export interface Front extends AsyncDisposable {
   port: number
 }
 
 interface Stored {
-  /** What `Vary` named, as the request had it that filled the entry. */
+  /**
+   * The request headers that `Vary` named, with the values of the request that filled the entry.
+   */
   varying: [name: string, value: string | undefined][]
   status: number
   headers: string[]
@@ -19,9 +21,9 @@ interface Stored {
 const hopByHop = ['connection', 'keep-alive', 'transfer-encoding', 'te', 'trailer', 'upgrade']
 
 /**
- * A cache that many people share, as RFC 9111 has it and as eager as that allows: one entry for each
- * method, host, target and what `Vary` names. What is not fresh is asked for again by its tag. All that
- * readers send goes on to the service as it came.
+ * Starts a shared cache that stores as much as RFC 9111 allows. It has one entry for each method,
+ * host, target and set of values of the `Vary` headers. It revalidates stale entries by their ETag,
+ * and passes all other requests on unchanged.
  */
 export async function startSharedCache(target: number) {
   const entries = new Map<string, Stored[]>()
@@ -83,12 +85,15 @@ export async function startSharedCache(target: number) {
   }
 }
 
-/** RFC 9110 §7.2: an absolute target overrides the Host header. */
+/** Returns the host of a request. An absolute target overrides the Host header (RFC 9110 §7.2). */
 function authorityOf(url: string, headers: IncomingHttpHeaders): string {
   return (URL.canParse(url) ? new URL(url).host : (headers.host ?? '')).toLowerCase()
 }
 
-/** RFC 9111 §3, and §3.5 for requests with credentials. */
+/**
+ * Returns whether a shared cache may store an answer (RFC 9111 §3, and §3.5 for requests with
+ * credentials).
+ */
 function mayStore(entry: Stored, answer: IncomingHttpHeaders, asked: IncomingHttpHeaders): boolean {
   const rules = directivesOf(answer)
   if (rules.has('no-store') || rules.has('private')) return false
@@ -101,7 +106,10 @@ function mayStore(entry: Stored, answer: IncomingHttpHeaders, asked: IncomingHtt
   )
 }
 
-/** Seconds; 0 for what has to be asked for each time. */
+/**
+ * Returns for how many seconds an answer is fresh. Returns 0 where the cache must revalidate it
+ * every time.
+ */
 function lifetimeOf(headers: IncomingHttpHeaders): number {
   const rules = directivesOf(headers)
   if (rules.has('no-cache')) return 0
@@ -143,7 +151,7 @@ interface Asked {
   body: Buffer
 }
 
-/** One request with exactly these headers. */
+/** Sends one request with exactly these headers. */
 export function ask(
   port: number,
   method: string,

@@ -3,7 +3,7 @@ import { type ErrorCode, errorCodes } from '../../src/contract/errors.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH'
 
-/** From now on a call of the API is refused as the API itself would. */
+/** Makes the browser receive an error of the API for a call, from now on. */
 export async function refuse(
   page: Page,
   [method, path]: [Method, string],
@@ -18,7 +18,7 @@ export async function refuse(
   })
 }
 
-/** From now on a call of the API is answered with this. */
+/** Makes the browser receive this answer for a call of the API, from now on. */
 export async function answer(
   page: Page,
   [method, path]: [Method, string],
@@ -27,12 +27,12 @@ export async function answer(
   await stand(page, method, path, route => route.fulfill({ json, headers: cors(route) }))
 }
 
-/** From now on a call of the API gets no answer. */
+/** Leaves a call of the API without an answer, from now on. */
 export async function hold(page: Page, [method, path]: [Method, string]): Promise<void> {
   await stand(page, method, path, () => new Promise(() => {}))
 }
 
-/** The API answers for itself again. */
+/** Lets all calls reach the API again. */
 export async function release(page: Page): Promise<void> {
   await page.unrouteAll({ behavior: 'ignoreErrors' })
 }

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 const socketName = '.s.PGSQL.5432'
 
 /**
- * A socket before PostgreSQL's own that records which statements arrive, in their order. `holdAnswers`
- * keeps back what PostgreSQL answers until the returned function is called.
+ * Opens a socket in front of PostgreSQL's that records the statements sent, in order. `holdAnswers`
+ * delays PostgreSQL's answers until the function that it returns is called.
  */
 export async function recordWire(socketDir: string) {
   const directory = await mkdtemp(join(tmpdir(), 'wire-'))
@@ -48,7 +48,10 @@ export async function recordWire(socketDir: string) {
   }
 }
 
-/** Reads the messages of a client (PostgreSQL documentation, 54.7) and reports each statement it runs. */
+/**
+ * Returns a function that reads a client's messages (PostgreSQL documentation, 54.7) and reports
+ * each statement that it runs.
+ */
 function statementReader(report: (statement: string) => void): (bytes: Buffer) => void {
   const prepared = new Map<string, string>()
   let unread = Buffer.alloc(0)

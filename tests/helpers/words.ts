@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { type Locale, type T, translator, type Words } from '../../src/i18n/index.ts'
 
-/** All that the product says in one language: `t('account.signIn.submit')`. */
+/** Returns the function that translates all words of the product: `t('account.signIn.submit')`. */
 export function wordsIn(locale: Locale): T {
   const folder = `src/i18n/${locale}`
   const words = readdirSync(folder).map(file => [
