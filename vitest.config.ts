@@ -7,7 +7,7 @@ export default defineConfig({
     pool: 'forks',
     // Each worker talks to PostgreSQL, which needs the rest of a two-core machine.
     maxWorkers: 2,
-    setupFiles: 'tests/helpers/patience.ts',
+    setupFiles: 'tests/helpers/wait-timeout.ts',
     // a busy machine makes a test of two seconds one of thirty
     testTimeout: 120_000,
     hookTimeout: 120_000,

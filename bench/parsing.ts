@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { takesBody } from '../src/contract/endpoint.ts'
+import { hasJsonBody } from '../src/contract/endpoint.ts'
 import { endpoints } from '../src/contract/index.ts'
 import { heavyBodies, pathOf } from '../tests/helpers/heavy-bodies.ts'
 import { host, type Insider, openInsider } from './insider.ts'
@@ -22,7 +22,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   const token = await administrator(insider)
   const worst = { ms: 0, what: '' }
   for (const [name, endpoint] of Object.entries(endpoints)) {
-    if (!takesBody(endpoint)) continue
+    if (!hasJsonBody(endpoint)) continue
     const known = name === 'updateDomain' ? { id: await domainId(insider) } : {}
     const url = `http://api.${host}${pathOf(endpoint, known)}`
     const bodies = heavyBodies(endpoint, known, bytes)

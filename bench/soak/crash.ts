@@ -70,7 +70,7 @@ export async function crash(options: {
   const exit = await service.stop()
   if (exit !== 0) faults.push(`the graceful stop ended with ${exit}`)
   await stream.ended()
-  if (stream.heard.at(-1)?.event !== 'bye') faults.push('the stop said no goodbye to a stream')
+  if (stream.events.at(-1)?.event !== 'bye') faults.push('the stop said no goodbye to a stream')
 
   const ended = (end: string) => crowd.remembered.filter(each => each.end === end).length
   return {

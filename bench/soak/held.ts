@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { createDeposit } from '../../src/contract/deposits.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
-import { type Client, opened, signUpAt } from '../../tests/helpers/client.ts'
+import { type Client, signUpAt, uploadOf } from '../../tests/helpers/client.ts'
 import { createRandom, type Random } from '../../tests/helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/service.ts'
 import { audit, rehash } from './audit.ts'
@@ -87,7 +87,7 @@ export async function holdDeposits(options: {
 async function begin(ada: Client, category: string, random: Random) {
   const bytes = random.bytes(random.integer(1, 60_000))
   const sha256 = createHash('sha256').update(bytes).digest('hex')
-  const { request, upload } = opened(
+  const { request, upload } = uploadOf(
     await ada.call(
       createDeposit,
       {

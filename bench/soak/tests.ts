@@ -5,7 +5,7 @@ const root = join(import.meta.dirname, '../..')
 
 /**
  * Returns a scenario that runs test files with their long counts (`times()` in
- * tests/helpers/counts.ts).
+ * tests/helpers/soak.ts).
  */
 export function runTests(files: string[]) {
   return async ({ seed, scale }: { seed: number; scale: number }) => {

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import { type Endpoint, pathParameters, takesBody } from './endpoint.ts'
+import { type Endpoint, hasJsonBody, pathParameters } from './endpoint.ts'
 import { AppError } from './errors.ts'
 import { fieldErrors } from './field-errors.ts'
 import { fromProblem } from './problems.ts'
@@ -64,7 +64,7 @@ function request(endpoint: Endpoint, input: unknown, options: CallOptions): Requ
     headers.set('idempotency-key', options.idempotencyKey ?? crypto.randomUUID())
   }
   const init: RequestInit = { method: endpoint.method, headers, signal: options.signal ?? null }
-  if (takesBody(endpoint)) {
+  if (hasJsonBody(endpoint)) {
     headers.set('content-type', 'application/json')
     return new Request(url, { ...init, body: JSON.stringify(rest) })
   }

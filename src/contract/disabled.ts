@@ -19,7 +19,7 @@ export type Disabled = z.infer<typeof Disabled>
 const maxTextLength = 2_048
 
 /** Returns the answer that callers get about a disabled person, company or domain. */
-export function disabledBy(
+export function disabledDetails(
   scope: Disabled['scope'],
   { reason, since }: { reason: string; since: string }
 ): Disabled {

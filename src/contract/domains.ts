@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
-import { line, maxCodeUnits, pattern, rule } from './text-checks.ts'
+import { maxCodeUnits, pattern, rule, textLine } from './text-checks.ts'
 
 const Colour = z.string().check(pattern(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
 
@@ -55,7 +55,7 @@ export const HostName = z
     )
   )
 
-const Line = line(80)
+const Line = textLine(80)
 
 /** Address of a page: `https:` only. */
 const PageAddress = z.string().check(

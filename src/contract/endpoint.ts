@@ -75,7 +75,7 @@ export function stream<Input extends Shape, Message extends Shape>(
 }
 
 /** Returns whether a call reads its input from a JSON body. Other calls read it from the query. */
-export function takesBody({ method, body }: Pick<Endpoint, 'method' | 'body'>): boolean {
+export function hasJsonBody({ method, body }: Pick<Endpoint, 'method' | 'body'>): boolean {
   return method === 'POST' || method === 'PUT' || body === true
 }
 

@@ -52,28 +52,28 @@ export function refusalOf(
     if (fields.size < maxFields) fields.set(field, error)
     else omitted.add(field)
   }
-  for (const issue of issues.flatMap(likeliest)) {
+  for (const issue of issues.flatMap(bestIssues)) {
     const detail = describe && { detail: describe(issue) }
     if (issue.code === 'unrecognized_keys' && Array.isArray(issue.keys)) {
       for (const key of issue.keys) add([...issue.path, key], { rule: 'unknown', ...detail })
     } else add(issue.path, { ...ruleOf(issue), ...detail })
   }
-  const named = [...fields].map(([field, error]) => [shortName(field), error])
+  const named = [...fields].map(([field, error]) => [shortenFieldName(field), error])
   return { fields: Object.fromEntries(named), omitted: omitted.size }
 }
 
 /** Shortens a field name, because callers can send names of any length. */
-export function shortName(field: string): string {
+export function shortenFieldName(field: string): string {
   if (field.length <= maxFieldNameLength) return field
   return `${field.slice(0, maxFieldNameLength - 1).toWellFormed()}…`
 }
 
 /** Replaces the issue of a union by the issues of the member that the value resembles most. */
-function likeliest(issue: IssueLike): IssueLike[] {
+function bestIssues(issue: IssueLike): IssueLike[] {
   const [first, ...others] = issue.errors ?? []
   if (issue.code !== 'invalid_union' || !first) return [issue]
   const best = others.reduce((least, each) => (each.length < least.length ? each : least), first)
-  return best.map(each => ({ ...each, path: [...issue.path, ...each.path] })).flatMap(likeliest)
+  return best.map(each => ({ ...each, path: [...issue.path, ...each.path] })).flatMap(bestIssues)
 }
 
 function ruleOf(issue: IssueLike): FieldError {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { DisabledReason } from './disabled.ts'
 import { endpoint } from './endpoint.ts'
-import { Invited } from './users.ts'
+import { InvitedUser } from './users.ts'
 
 /** Sends an invitation again. */
 export const resendInvitation = endpoint({
@@ -10,7 +10,7 @@ export const resendInvitation = endpoint({
   access: 'admin',
   status: 202,
   input: z.strictObject({ id: z.uuid() }),
-  output: Invited,
+  output: InvitedUser,
   errors: ['already_active']
 })
 

@@ -1,5 +1,5 @@
 import { DisabledReason } from './disabled.ts'
-import { type Endpoint, pathParameters, type Stream, takesBody } from './endpoint.ts'
+import { type Endpoint, hasJsonBody, pathParameters, type Stream } from './endpoint.ts'
 import { commonErrors, type ErrorCode, errorCodes } from './errors.ts'
 import { endpoints, streams } from './index.ts'
 import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
@@ -91,7 +91,7 @@ export function statusesOf(name: string, route: Route): number[] {
 const ofBrowser: ErrorCode[] = ['offline', 'unexpected_answer', 'file_unreadable']
 
 /** Codes that the server may send. */
-export const sentCodes = (Object.keys(errorCodes) as ErrorCode[]) // as: the keys of a constant
+export const serverErrorCodes = (Object.keys(errorCodes) as ErrorCode[]) // as: the keys of a constant
   .filter(code => !ofBrowser.includes(code))
 
 /** Returns all error codes that a call may answer. */
@@ -127,7 +127,7 @@ export function openApi({ title, server, sentenceOf }: OpenApiOptions): Record<s
 }
 
 /** Returns the names of a call's inputs, grouped by their position: path, query or body. */
-function placesOf(route: Route): { path: string[]; query: string[]; body: string[] } {
+function inputPositions(route: Route): { path: string[]; query: string[]; body: string[] } {
   const { properties = {} } = inputSchema(route.input)
   const path = pathParameters(route.path)
   const others = Object.keys(properties).filter(name => !path.includes(name))
@@ -136,7 +136,7 @@ function placesOf(route: Route): { path: string[]; query: string[]; body: string
 }
 
 function hasBody(route: Route): boolean {
-  if (route.kind === 'endpoint') return takesBody(route)
+  if (route.kind === 'endpoint') return hasJsonBody(route)
   return ['POST', 'PUT', 'PATCH'].includes(route.method)
 }
 
@@ -168,7 +168,7 @@ function operation(
 
 function parameters(name: string, route: Route): object[] {
   const { properties = {}, required = [] } = inputSchema(route.input)
-  const { path, query } = placesOf(route)
+  const { path, query } = inputPositions(route)
   const found: object[] = [
     ...path.map(name => ({ name, in: 'path', required: true, schema: properties[name] })),
     ...query.map(name => ({
@@ -198,7 +198,7 @@ function parameters(name: string, route: Route): object[] {
 function requestBody(name: string, route: Route): object | undefined {
   const type = streamFacts[name]?.requestType
   if (type) return { required: true, content: { [type]: {} } }
-  const { body } = placesOf(route)
+  const { body } = inputPositions(route)
   if (route.kind === 'stream' || !hasBody(route)) return undefined
   const { properties = {}, required = [], ...rest } = inputSchema(route.input)
   const needed = required.filter(name => body.includes(name))
@@ -265,7 +265,7 @@ const problemSchema = {
     title: { type: 'string' },
     status: { type: 'integer' },
     detail: { type: 'string' },
-    code: { type: 'string', enum: sentCodes },
+    code: { type: 'string', enum: serverErrorCodes },
     instance: { type: 'string' },
     fields: {
       type: 'object',

@@ -36,7 +36,7 @@ function wellFormed() {
  * Accepts a line of text with 1 to `max` characters, at least one of them visible, and no control
  * characters or direction controls. Trims the text and normalises it to NFC.
  */
-export function line(max: number) {
+export function textLine(max: number) {
   return z.string().check(
     z.trim(),
     z.minLength(1, { abort: true }),

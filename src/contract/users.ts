@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { canonicalEmail } from '../core/input/email.ts'
 import { maxUsernameCharacters } from '../core/input/username.ts'
 import { endpoint } from './endpoint.ts'
-import { line, maxCodeUnits, rule } from './text-checks.ts'
+import { maxCodeUnits, rule, textLine } from './text-checks.ts'
 
 /** An e-mail as typed. The server and the key derivation use its canonical form. */
 export const Email = z
@@ -16,7 +16,7 @@ export const Email = z
   )
 
 /** 1 to 80 characters of one visible line. */
-export const Username = line(maxUsernameCharacters)
+export const Username = textLine(maxUsernameCharacters)
 
 /**
  * Language of the interface. `und` means that none is chosen yet: the first page load saves its
@@ -116,7 +116,7 @@ const Invitation = z.strictObject({
  * at most 3 invitations an hour, and a company sends at most 5,000 a day. `queued_until` is the
  * time at which an invitation beyond these limits is mailed.
  */
-export const Invited = z.object({
+export const InvitedUser = z.object({
   id: z.uuid(),
   link: z.optional(z.string()),
   queued_until: z.optional(z.iso.datetime())
@@ -130,7 +130,7 @@ export const createUser = endpoint({
   status: 201,
   idempotency: 'honoured',
   input: z.union([SignUp, Invitation]),
-  output: Invited,
+  output: InvitedUser,
   errors: [
     'signup_closed',
     'email_taken',

@@ -10,7 +10,7 @@ import { startUserMenu } from './user-menu.ts'
  * Starts the parts that a page does not need at once. Before that, bar and drawer work through
  * features of the browser.
  */
-export function startDeferred(): void {
+export function startDeferredParts(): void {
   watchForBuilds()
   startDrawerSwipe()
   startUserMenu()

@@ -33,7 +33,7 @@ export function startShell(): void {
   loadRarePages()
   focusHeading()
   if (!document.documentElement.dataset['fonts']) loadFonts()
-  const loadDeferred = once(async () => (await import('./deferred.ts')).startDeferred())
+  const loadDeferred = once(async () => (await import('./deferred.ts')).startDeferredParts())
   // where the code is lost, the next page loads it again
   onPage(() => whenIdle(() => loadDeferred().catch(() => {})))
 }

@@ -21,7 +21,7 @@ const handles = new WeakMap<File, FileSystemFileHandle>()
  * Stores the handle that the browser gave with a dropped file. The handle can open the file after a
  * reload.
  */
-export function keepHandle(file: File, handle: FileSystemFileHandle): void {
+export function storeHandle(file: File, handle: FileSystemFileHandle): void {
   handles.set(file, handle)
 }
 
@@ -32,7 +32,7 @@ export function handleOf(file: File): FileSystemFileHandle | undefined {
 const names = new WeakMap<File, string>()
 
 /** Stores the name of a file including the folders it was dropped in. */
-export function keepName(file: File, name: string): void {
+export function storeName(file: File, name: string): void {
   names.set(file, name)
 }
 

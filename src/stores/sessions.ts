@@ -172,7 +172,7 @@ export function signedInUserId(): string | undefined {
  * Returns a name that only the tabs of this person use, for a lock or channel: `'stream'` →
  * `'vidimus:stream:docs.acme.fr:<user>'`
  */
-export function sharedName(what: string): string {
+export function personalName(what: string): string {
   return `vidimus:${what}:${environment().pageLocation().host}:${signedInUserId() ?? ''}`
 }
 

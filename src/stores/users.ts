@@ -10,10 +10,10 @@ import {
   api,
   onSignIn,
   onSignOut,
+  personalName,
   renewToken,
   type SessionStart,
-  sessionNumber,
-  sharedName
+  sessionNumber
 } from './sessions.ts'
 import { joinTabGroup, type TabGroup } from './tab-leader.ts'
 
@@ -42,7 +42,7 @@ onSignIn(begin)
 onSignOut(end)
 
 /** Returns whether the person has the feature or permission `name`: `deposit`, `admin`. */
-export function can(name: string): boolean {
+export function hasRight(name: string): boolean {
   const user = $user.get()
   return user !== undefined && (user.features.includes(name) || user.permissions.includes(name))
 }
@@ -65,7 +65,7 @@ async function change(fields: { locale: Locale } | { username: string }): Promis
 async function begin(start: SessionStart): Promise<void> {
   sessionStart = start
   tabs = joinTabGroup({
-    name: sharedName('user'),
+    name: personalName('user'),
     environment: environment(),
     lead,
     follow: () => {},

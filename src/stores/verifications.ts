@@ -31,7 +31,7 @@ export interface Check {
 }
 
 /** Why the checks are paused, and when they continue automatically. */
-export interface Pause {
+export interface CheckPause {
   error: AppError
   /** Milliseconds since the epoch. */
   until: number
@@ -43,7 +43,7 @@ export const $checks = atom<readonly Check[]>([])
 /** Number of the batch whose answers are shown in place of the drop zone. */
 export const $shownBatch = atom<number | undefined>(undefined)
 
-export const $pause = atom<Pause | undefined>(undefined)
+export const $pause = atom<CheckPause | undefined>(undefined)
 
 /**
  * Files by the id of their check, until it is answered. Only their fingerprints leave the device.

@@ -11,12 +11,12 @@ interface Hasher {
 }
 
 /** The bytes of a file in order. Each piece may be used only until the next one is requested. */
-export type Pieces = AsyncIterable<Uint8Array>
+export type FilePieces = AsyncIterable<Uint8Array>
 
 interface FingerprintOptions {
   onProgress?: (bytesDone: number) => void
   startHasher?: () => Promise<Hasher>
-  read?: (file: Blob) => Pieces
+  read?: (file: Blob) => FilePieces
 }
 
 /** Returns the SHA-256 of a file in hex. Files of every size are read as a stream. */

@@ -39,7 +39,7 @@ const invalid = { code: 'mail_token_invalid', status: 410 }
 const used = { code: 'mail_token_used', status: 409 }
 
 async function tokenOf(email: string, kind: Letter['kind']): Promise<string> {
-  await service.mailed()
+  await service.allMailsSent()
   return (await service.letterTo(email, kind)).token
 }
 
@@ -187,7 +187,7 @@ describe('a sign-up', () => {
     }
     expect(answers[0]?.[0]).toBe(201)
     expect(answers).toEqual(answers.map(() => answers[0]))
-    await service.mailed()
+    await service.allMailsSent()
     const { link } = await service.letterTo(known.email, 'known')
     expect(link).toBe('http://localhost/en/sign-in')
     expect(service.letters.filter(letter => letter.to === known.email)).toHaveLength(2)
@@ -211,7 +211,7 @@ describe('a sign-up', () => {
     ).rejects.toMatchObject(invalid)
     const count = service.letters.length
     await again()
-    await service.mailed()
+    await service.allMailsSent()
     expect(service.letters).toHaveLength(count)
   })
 
@@ -363,7 +363,7 @@ describe('a forgotten password', () => {
     await expect(whoIs(account.token)).rejects.toMatchObject({ code: 'unauthenticated' })
     await expect(service.signIn(account)).rejects.toMatchObject({ code: 'login_failed' })
     await expect(service.signIn({ ...account, keys })).resolves.toHaveProperty('device')
-    await service.mailed()
+    await service.allMailsSent()
     await service.letterTo(account.email, 'password_changed')
   })
 
@@ -374,7 +374,7 @@ describe('a forgotten password', () => {
     await invite(await administrator(), invited.email)
     const disabled = await confirmed()
     await disable(disabled.id)
-    await service.mailed()
+    await service.allMailsSent()
     const before = service.letters.length
     const emails = [known, waiting, invited, disabled, newAccount()].map(({ email }) => email)
     const answers = []
@@ -385,7 +385,7 @@ describe('a forgotten password', () => {
     }
     expect(new Set(answers).size).toBe(1)
     expect(JSON.parse(answers[0] ?? '')[0]).toBe(202)
-    await service.mailed()
+    await service.allMailsSent()
     const sent = service.letters.slice(before).map(({ to, kind }) => [to, kind])
     const due = [
       [known.email, 'reset'],
@@ -419,11 +419,11 @@ describe('a forgotten password', () => {
     for (let times = 0; times < 3; times++) {
       await service.call('localhost', requestReset, { email }, { address: `192.0.2.${times}` })
     }
-    await service.mailed()
+    await service.allMailsSent()
     expect(mailed()).toHaveLength(1)
     service.wait(6 * 60)
     await ask(email)
-    await service.mailed()
+    await service.allMailsSent()
     expect(mailed()).toHaveLength(2)
   })
 
@@ -652,9 +652,9 @@ describe('a change of e-mail', () => {
 
   test('tells an address that has an account so, and nothing to who asked', async () => {
     const [person, known] = [await confirmed(), await confirmed()]
-    await service.mailed()
+    await service.allMailsSent()
     expect(await ask(person, { ...known, keys: makeKeys() })).toEqual({ delivery: 'mail' })
-    await service.mailed()
+    await service.allMailsSent()
     await service.letterTo(known.email, 'known')
     const kinds = service.letters.filter(({ to }) => to === known.email).map(({ kind }) => kind)
     expect(kinds).not.toContain('email_confirm')
@@ -712,7 +712,7 @@ describe('an account that is deleted', () => {
     await remove(person)
     await expect(whoIs(person.token)).rejects.toMatchObject({ code: 'unauthenticated' })
     await expect(service.signIn(person)).rejects.toMatchObject({ code: 'login_failed' })
-    await service.mailed()
+    await service.allMailsSent()
     await service.letterTo(person.email, 'account_deleted')
     const tables = await service.owner.query(
       `select table_name as name from information_schema.columns

@@ -285,12 +285,12 @@ describe('invitations', () => {
     expect(seconds).toBeLessThanOrEqual(3600)
     // one that waits is not doubled
     expect((await again()).queued_until).toBe(queued)
-    await app.mailed()
+    await app.allMailsSent()
     expect(app.letters.filter(letter => letter.kind === 'activate')).toHaveLength(3)
     app.wait(3601)
     const company = app.companies[host]
     if (company) app.deps.signals.mails.send(company)
-    await app.mailed()
+    await app.allMailsSent()
     expect(app.letters.filter(letter => letter.kind === 'activate')).toHaveLength(4)
     expect(admin.host).toBe(host)
   })

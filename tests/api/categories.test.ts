@@ -6,7 +6,7 @@ import { getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { parseCanonical } from '../../src/core/evidence/canonical-json.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
-import { opened } from '../helpers/client.ts'
+import { uploadOf } from '../helpers/client.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -67,15 +67,15 @@ test('takes no reduced picture where originals are kept', async () => {
     transform: picture
   })
   await expect(reduced).rejects.toMatchObject({ code: 'transform_not_allowed' })
-  opened(await declare(randomBytes(500), { media_type: 'image/png' }))
+  uploadOf(await declare(randomBytes(500), { media_type: 'image/png' }))
 })
 
 test('takes the listed media types only, by the file as it was chosen', async () => {
   await rule({ media_types: ['image/png'] })
   await expect(declare(randomBytes(500))).rejects.toMatchObject({ code: 'type_not_allowed' })
-  opened(await declare(randomBytes(500), { media_type: 'image/png' }))
+  uploadOf(await declare(randomBytes(500), { media_type: 'image/png' }))
   const reduced = { media_type: 'image/jpeg', transform: picture, original: sha256(randomBytes(9)) }
-  opened(await declare(randomBytes(500), reduced))
+  uploadOf(await declare(randomBytes(500), reduced))
 })
 
 test('records a fingerprint at once and keeps nothing else', async () => {
@@ -178,13 +178,13 @@ describe('a deposit that names no category', () => {
 
   test('goes to the only one of the caller', async () => {
     await app.owner.query('delete from group_category where category_id = $1', [other])
-    const { request } = opened(await undeclared())
+    const { request } = uploadOf(await undeclared())
     expect(request).toMatchObject({ category_id: ada.category })
   })
 
   test('goes to the default one, which the list begins with', async () => {
     await app.owner.query('update category set is_default = true where id = $1', [other])
-    const { request } = opened(await undeclared())
+    const { request } = uploadOf(await undeclared())
     expect(request).toMatchObject({ category_id: other })
     expect(await ada.call(listCategories, {})).toMatchObject([
       { id: other, default: true },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { crash } from '../../bench/soak/crash.ts'
-import { seed } from '../helpers/counts.ts'
+import { seed } from '../helpers/soak.ts'
 
 // security.md C-01
 

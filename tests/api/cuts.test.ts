@@ -6,13 +6,13 @@ import { AppError } from '../../src/contract/errors.ts'
 import { getRequest } from '../../src/contract/requests.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 import { type Client, fetchAt, signUpAt } from '../helpers/client.ts'
-import { patience, seed, times } from '../helpers/counts.ts'
 import { type Cut, type FaultProxy, startFaultProxy } from '../helpers/fault-proxy.ts'
 import { createRandom, type Random } from '../helpers/random.ts'
+import { runCount, seed, testTimeout } from '../helpers/soak.ts'
 
 // C-06
 
-const cutsWanted = times(30, 10_000)
+const cutsWanted = runCount(30, 10_000)
 
 let app: TestApp
 let proxy: FaultProxy
@@ -66,7 +66,7 @@ test(
     expect(await stagedFiles()).toEqual([])
     expect(app.logged.filter(line => line.level === 'error')).toEqual([])
   },
-  patience(120_000)
+  testTimeout(120_000)
 )
 
 test('goes on after a network that died silently, and ignores what it delivers later', async () => {

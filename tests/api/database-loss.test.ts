@@ -6,13 +6,13 @@ import { expect, test } from 'vitest'
 import { audit, rehash } from '../../bench/soak/audit.ts'
 import { startDepositors } from '../../bench/soak/depositors.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
-import { patience, seed, times } from '../helpers/counts.ts'
 import { createRandom } from '../helpers/random.ts'
 import { makeServiceProcess, type ServiceProcess } from '../helpers/service.ts'
+import { runCount, seed, testTimeout } from '../helpers/soak.ts'
 
 /** Of three faults each. */
-const rounds = times(1, 67)
-const pauseSeconds = times(3, 10)
+const rounds = runCount(1, 67)
+const pauseSeconds = runCount(3, 10)
 
 // security.md C-05
 test(
@@ -46,7 +46,7 @@ test(
     expect(acknowledged).toBeGreaterThan(8)
     expect(await service.stop()).toBe(0)
   },
-  patience(300_000)
+  testTimeout(300_000)
 )
 
 async function isBack(service: ServiceProcess): Promise<void> {

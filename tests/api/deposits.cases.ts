@@ -7,7 +7,7 @@ import {
   type Rows,
   type Stage,
   uploadBytes,
-  whileHeld,
+  whileKeyInUse,
   withoutRequests
 } from '../helpers/cases.ts'
 import { closeUploads, openUploads } from '../helpers/open-uploads.ts'
@@ -76,7 +76,7 @@ export function refusals({ app, ada, ask, inputOf }: Stage): Refusals {
     'createDeposit request_limit_reached': () => withoutRequests(app, () => deposit({})),
     'createDeposit idempotency_key_missing': () => deposit({}, {}),
     'createDeposit idempotency_in_flight': () =>
-      whileHeld(app, ada.id, 'POST /deposit', key => deposit({}, { 'idempotency-key': key })),
+      whileKeyInUse(app, ada.id, 'POST /deposit', key => deposit({}, { 'idempotency-key': key })),
     'createDeposit idempotency_key_reused': async () => {
       const headers = { 'idempotency-key': randomUUID() }
       await deposit({}, headers)
@@ -93,7 +93,7 @@ export function refusals({ app, ada, ask, inputOf }: Stage): Refusals {
     'putDeposit upload_limit_reached': () => withManyUploads(() => put({})),
     'putDeposit storage_limit_reached': () => put({}, { 'content-length': '100001' }),
     'putDeposit idempotency_in_flight': () =>
-      whileHeld(app, ada.id, 'PUT /deposit', key => put({}, { 'idempotency-key': key })),
+      whileKeyInUse(app, ada.id, 'PUT /deposit', key => put({}, { 'idempotency-key': key })),
     'putDeposit idempotency_key_reused': async () => {
       const headers = { 'idempotency-key': randomUUID() }
       await put({}, headers)

@@ -7,7 +7,7 @@ import { getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { leafHash } from '../../src/core/evidence/deposit-leaf.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
-import { opened } from '../helpers/client.ts'
+import { uploadOf } from '../helpers/client.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -71,7 +71,7 @@ test('keeps both fingerprints of a reduced picture and tells which one was met',
     },
     category: ada.category
   })
-  const { request, upload } = opened(answer)
+  const { request, upload } = uploadOf(answer)
   expect((await app.patch(ada, upload, stored)).status).toBe(204)
   await app.until(ada, request.id, ['done'])
   const { items } = await app.call('acme.localhost', verify, {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { checkFlushOrder, failUploads, tusFaults } from '../../bench/soak/disk.ts'
 import { failDirectUploads, putFaults } from '../../bench/soak/disk-put.ts'
 import { whyNotWatched } from '../../bench/soak/strace.ts'
-import { seed } from '../helpers/counts.ts'
+import { seed } from '../helpers/soak.ts'
 
 /** One of each kind; `npm run soak` makes every call fail. */
 const titles = [

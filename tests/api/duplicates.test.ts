@@ -5,9 +5,9 @@ import { listRequests } from '../../src/contract/requests.ts'
 import { getUser } from '../../src/contract/users.ts'
 import { inCompany } from '../../src/server/db/scope.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
-import { opened } from '../helpers/client.ts'
-import { patience, times } from '../helpers/counts.ts'
+import { uploadOf } from '../helpers/client.ts'
 import { type Statement, statementsOf } from '../helpers/database.ts'
+import { runCount, testTimeout } from '../helpers/soak.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -49,12 +49,12 @@ test('answers a file that the same person has deposited with that deposit, and r
 describe('a file whose upload is open', () => {
   test('goes on with that upload, and reserves nothing a second time', async () => {
     const bytes = randomBytes(1000)
-    const first = opened(await declare(ada, bytes))
+    const first = uploadOf(await declare(ada, bytes))
     await app.patch(ada, first.upload, bytes.subarray(0, 400))
     const before = await ada.call(getUser, {})
     const answer = await declare(ada, bytes)
     expect(answer).toMatchObject({ continued: true })
-    const second = opened(answer)
+    const second = uploadOf(answer)
     expect(second).toMatchObject({ upload: first.upload, request: { id: first.request.id } })
     expect((await ada.call(getUser, {})).usage_remaining).toEqual(before.usage_remaining)
     await app.patch(ada, second.upload, bytes.subarray(400), 400)
@@ -65,15 +65,15 @@ describe('a file whose upload is open', () => {
 
   test('gets an upload of its own where it is wanted again or belongs to somebody else', async () => {
     const bytes = randomBytes(1000)
-    const first = opened(await declare(ada, bytes))
-    expect(opened(await declare(ada, bytes, { again: true })).upload).not.toBe(first.upload)
-    expect(opened(await declare(eve, bytes)).upload).not.toBe(first.upload)
+    const first = uploadOf(await declare(ada, bytes))
+    expect(uploadOf(await declare(ada, bytes, { again: true })).upload).not.toBe(first.upload)
+    expect(uploadOf(await declare(eve, bytes)).upload).not.toBe(first.upload)
   })
 
   test('says on any device what is to be sent, to its person and while it is open', async () => {
     const bytes = randomBytes(1000)
     const sha256 = createHash('sha256').update(bytes).digest('hex')
-    const { request, upload } = opened(await declare(ada, bytes))
+    const { request, upload } = uploadOf(await declare(ada, bytes))
     const asked = { id: request.id }
     expect(await ada.call(getOpenUpload, asked)).toEqual({
       upload,
@@ -118,7 +118,7 @@ test('answers 200 for a duplicate and 201 for a deposit, also when the call is r
 test('deposits a file again for whoever says so', async () => {
   const bytes = randomBytes(1000)
   const first = await app.deposit(ada, bytes)
-  const { request, upload } = opened(await declare(ada, bytes, { again: true }))
+  const { request, upload } = uploadOf(await declare(ada, bytes, { again: true }))
   expect((await app.patch(ada, upload, bytes)).status).toBe(204)
   const second = await app.until(ada, request.id, ['done', 'failed'])
   expect(second.deposit_id).not.toBe(first.deposit_id)
@@ -127,16 +127,16 @@ test('deposits a file again for whoever says so', async () => {
 
 test('counts no deposit that is still on its way, nor one that came to nothing', async () => {
   const bytes = randomBytes(1000)
-  opened(await declare(ada, bytes))
-  opened(await declare(ada, bytes))
+  uploadOf(await declare(ada, bytes))
+  uploadOf(await declare(ada, bytes))
 })
 
 test('says nothing of the deposits of others, in the same company or another one', async () => {
   const bytes = randomBytes(1000)
   await app.deposit(eve, bytes)
-  opened(await declare(ada, bytes))
+  uploadOf(await declare(ada, bytes))
   const stranger = await app.signUp('beta.localhost')
-  opened(await declare(stranger, bytes))
+  uploadOf(await declare(stranger, bytes))
 })
 
 test('reads as much for a file that thousands of others have deposited as for one nobody has', async () => {
@@ -144,8 +144,8 @@ test('reads as much for a file that thousands of others have deposited as for on
   const { deposit_id } = await app.deposit(eve, known)
   await copyForOthers(deposit_id ?? '', 5000)
   const lookups = await statementsOf(app.deps.db, /from "lookup_tag"/, async () => {
-    opened(await declare(ada, known))
-    opened(await declare(ada, randomBytes(1000)))
+    uploadOf(await declare(ada, known))
+    uploadOf(await declare(ada, randomBytes(1000)))
     expect(await declare(eve, known)).toHaveProperty('duplicate')
   })
   expect(lookups).toHaveLength(3)
@@ -160,13 +160,13 @@ test('reads as much for a file that thousands of others have deposited as for on
 test(
   'makes one deposit for fifty calls with one key, and refuses the key for a changed body',
   async () => {
-    for (let round = 0; round < times(10, 1000); round++) {
+    for (let round = 0; round < runCount(10, 1000); round++) {
       const bytes = randomBytes(500)
       const key = randomUUID()
       const calls = Array.from({ length: 50 }, () => declare(ada, bytes, { key }))
       const settled = await Promise.allSettled(calls)
       const made = settled.flatMap(each =>
-        each.status === 'fulfilled' ? [opened(each.value)] : []
+        each.status === 'fulfilled' ? [uploadOf(each.value)] : []
       )
       const codes = settled.flatMap(each => (each.status === 'rejected' ? [each.reason.code] : []))
       expect(new Set(made.map(each => each.request.id)).size).toBe(1)
@@ -176,7 +176,7 @@ test(
       })
     }
   },
-  patience(60_000)
+  testTimeout(60_000)
 )
 
 test('is not held up by a call whose process died in the middle', async () => {
@@ -196,8 +196,8 @@ test('is not held up by a call whose process died in the middle', async () => {
   holder.on('error', () => undefined)
   await app.owner.query('select pg_terminate_backend($1)', [rows[0].pid])
   holder.release(true)
-  const { request } = opened(await declare(ada, bytes, { key }))
-  expect(opened(await declare(ada, bytes, { key })).request.id).toBe(request.id)
+  const { request } = uploadOf(await declare(ada, bytes, { key }))
+  expect(uploadOf(await declare(ada, bytes, { key })).request.id).toBe(request.id)
 })
 
 test('gives back what a hundred cancelled uploads had reserved', async () => {

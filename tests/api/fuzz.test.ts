@@ -7,7 +7,6 @@ import { AppError, errorCodes } from '../../src/contract/errors.ts'
 import { getUser } from '../../src/contract/users.ts'
 import { makeApp, type RawResponse, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { requestOf, uploadBytes } from '../helpers/cases.ts'
-import { patience, times } from '../helpers/counts.ts'
 import {
   codeOf,
   codesOf,
@@ -18,10 +17,11 @@ import {
   rowOf,
   sessionOf
 } from '../helpers/matrix.ts'
+import { runCount, testTimeout } from '../helpers/soak.ts'
 
 // E-01
 
-const runsPerRoute = times(100, 10_000)
+const runsPerRoute = runCount(100, 10_000)
 const maxMs = 2000
 
 let app: TestApp
@@ -68,7 +68,7 @@ test.each(names)(
     )
     expectNoFailure()
   },
-  patience(120_000)
+  testTimeout(120_000)
 )
 
 test.each(uploads)(
@@ -105,7 +105,7 @@ test.each(uploads)(
     )
     expectNoFailure()
   },
-  patience(120_000)
+  testTimeout(120_000)
 )
 
 const none = fc.constant(undefined)

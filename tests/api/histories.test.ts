@@ -19,15 +19,15 @@ import { changeKey, getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 import { domainOf } from '../helpers/cases.ts'
-import { patience, seed, times } from '../helpers/counts.ts'
 import { makeKeys, type TestKeys } from '../helpers/keys.ts'
 import { sessionOf } from '../helpers/matrix.ts'
+import { runCount, seed, testTimeout } from '../helpers/soak.ts'
 
 // B-03
 
 const hosts = ['acme.localhost', 'beta.localhost', 'gamma.localhost'] as const
-const runs = times(60, 10_000)
-const length = times(30, 60)
+const runs = runCount(60, 10_000)
+const length = runCount(30, 60)
 
 interface Company {
   name: string
@@ -166,7 +166,7 @@ test(
     expect(seen.get('change a title: forbidden')).toBeGreaterThan(0)
     expect(seen.get('change a title: not_found')).toBeGreaterThan(0)
   },
-  patience(240_000)
+  testTimeout(240_000)
 )
 
 interface World {

@@ -253,7 +253,7 @@ test('sends several letters at a time, and those of another company between them
   await queue(app, 'beta@beta.example', 'beta.localhost')
   await expect.poll(() => atWork).toBe(4)
   isOpen.resolve()
-  await app.mailed()
+  await app.allMailsSent()
   expect(most).toBe(4)
   expect(new Set(sent).size).toBe(13)
   expect(sent).toHaveLength(13)

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { takesBody } from '../../src/contract/endpoint.ts'
+import { hasJsonBody } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { domainOf } from '../helpers/cases.ts'
-import { patience } from '../helpers/counts.ts'
 import { heavyBodies, pathOf } from '../helpers/heavy-bodies.ts'
 import { makeAdmins } from '../helpers/matrix.ts'
+import { testTimeout } from '../helpers/soak.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -27,7 +27,7 @@ const bytes = 120_000
 /** What takes less is lost in the noise of a busy machine and holds nobody up. */
 const floorMs = 8
 
-const taking = Object.entries(endpoints).filter(([, endpoint]) => takesBody(endpoint))
+const taking = Object.entries(endpoints).filter(([, endpoint]) => hasJsonBody(endpoint))
 
 test.each(taking)(
   '%s: twice the body takes at most three times the time',
@@ -75,5 +75,5 @@ test.each(taking)(
       if (!answer.ok) expect(said.length, what).toBeLessThan(8192)
     }
   },
-  patience(120_000)
+  testTimeout(120_000)
 )

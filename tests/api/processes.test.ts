@@ -74,7 +74,7 @@ test('a session that ends in one process ends its streams in another at once', a
   expect(answer.status).toBeLessThan(300)
   // untold it would look after thirty seconds
   expect(await stream.ended()).toBeLessThan(10_000)
-  expect(stream.heard.at(-1)?.event).toBe('bye')
+  expect(stream.events.at(-1)?.event).toBe('bye')
 })
 
 test('both go on after a crash of the database, and streams miss nothing', async () => {

@@ -10,7 +10,7 @@ import {
 } from '../../src/server/domain/companies/quotas.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
-import { patience, times } from '../helpers/counts.ts'
+import { runCount, testTimeout } from '../helpers/soak.ts'
 
 // D-02
 
@@ -163,11 +163,11 @@ test(
         )
         expect(new Map(owned.map(({ key, used }) => [key, used]))).toEqual(own)
       }),
-      { numRuns: times(200, 10_000) }
+      { numRuns: runCount(200, 10_000) }
     )
     expect([...granted].sort()).toEqual(['held', 'request_limit_reached', 'storage_limit_reached'])
   },
-  patience(240_000)
+  testTimeout(240_000)
 )
 
 async function tryReserve(

@@ -9,12 +9,12 @@ import { openDatabase } from '../../src/server/db/open.ts'
 import { connectionTo } from '../../src/server/db/postgres.ts'
 import { companyId, inCompany, inPlatform } from '../../src/server/db/scope.ts'
 import { findDatabaseFaults } from '../../src/server/db/security-checks.ts'
-import { patience, times } from '../helpers/counts.ts'
 import { makeDb } from '../helpers/database.ts'
+import { runCount, testTimeout } from '../helpers/soak.ts'
 
 // B-06
 
-const rounds = times(1000, 100_000)
+const rounds = runCount(1000, 100_000)
 // The test server saves its syncs, which is a fault of its own.
 const ofTests = /^The database setting/
 
@@ -213,7 +213,7 @@ test(
     }
     expect(aborted).toBe(rounds / 2)
   },
-  patience(120_000)
+  testTimeout(120_000)
 )
 
 /** A port of this machine that leads to a server which listens on its socket alone. */

@@ -5,10 +5,10 @@ import { listRequests, ProcessedRequest } from '../../src/contract/requests.ts'
 import { logOut } from '../../src/contract/sessions.ts'
 import { createApp } from '../../src/server/app.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
-import { seed } from '../helpers/counts.ts'
 import { type OpenStream, openStream } from '../helpers/event-stream.ts'
 import { startFaultProxy } from '../helpers/fault-proxy.ts'
 import { createRandom } from '../helpers/random.ts'
+import { seed } from '../helpers/soak.ts'
 
 /** Many more in stream-cuts.test.ts, by `npm run soak`. */
 const cutsWanted = 30
@@ -160,7 +160,7 @@ test('ends the streams of a session that signs out, and no others', async () => 
   await Promise.all([here.next(), elsewhere.next()])
   await eve.call(logOut, {})
   expect(await here.ended()).toBeLessThan(5000)
-  expect(here.heard.at(-1)?.event).toBe('bye')
+  expect(here.events.at(-1)?.event).toBe('bye')
   expect((await openStream(port, eve)).status).toBe(401)
 
   const { request } = await app.reserve(withToken(eve, token), document)
@@ -177,7 +177,7 @@ test('ends with the token it was opened with', async () => {
   own.wait(61 * 60)
   await own.reserve(withToken(eve, await own.signIn(eve)), document)
   await stream.ended()
-  expect(stream.heard.at(-1)?.event).toBe('bye')
+  expect(stream.events.at(-1)?.event).toBe('bye')
 })
 
 test('tells a disabled person so and ends', async () => {
@@ -191,7 +191,7 @@ test('tells a disabled person so and ends', async () => {
   )
   app.deps.signals.sessions.send({ company: rows[0].company_id, user: eve.id })
   expect(await stream.ended()).toBeLessThan(5000)
-  expect(stream.heard.at(-1)?.event).toBe('disabled')
+  expect(stream.events.at(-1)?.event).toBe('disabled')
 })
 
 test('holds five streams of a person, refuses the sixth, and gives a seat back', async () => {

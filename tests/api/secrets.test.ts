@@ -14,7 +14,7 @@ import { verify } from '../../src/contract/verifications.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { makeKeys } from '../helpers/keys.ts'
 import { mailToken, makeEmailChange, makePerson, makeSignUp, proofFor } from '../helpers/mailed.ts'
-import { dumpOf, formsOf } from '../helpers/secrets.ts'
+import { dumpOf, encodingsOf } from '../helpers/secrets.ts'
 
 // G-03
 
@@ -95,7 +95,7 @@ async function expectNowhere(app: TestApp, secrets: ReadonlyMap<string, string>)
   const dump = await dumpOf(app.owner)
   expect(dump, 'what may stand there').toContain('Ada')
   for (const [what, secret] of secrets) {
-    for (const form of formsOf(secret)) {
+    for (const form of encodingsOf(secret)) {
       expect.soft(logged.includes(form), `${what} in the log`).toBe(false)
       expect.soft(dump.includes(form), `${what} in the database`).toBe(false)
     }

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readBuild } from '../../src/server/site/astro-build.ts'
 import { createSite, type Site } from '../../src/server/site/site.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
-import { patience, seed, times } from '../helpers/counts.ts'
 import { hasNginx, startNginx } from '../helpers/nginx.ts'
 import { createRandom, type Random } from '../helpers/random.ts'
-import { ask, type Front, startSharedCache } from '../helpers/shared-cache.ts'
+import { ask, type CachingProxy, startSharedCache } from '../helpers/shared-cache.ts'
+import { runCount, seed, testTimeout } from '../helpers/soak.ts'
 
 // B-05
 
-const requests = times(500, 10_000)
+const requests = runCount(500, 10_000)
 const isSoak = process.env.SOAK !== undefined
 const evil = 'evil.example'
 const hosts = ['acme.localhost', 'beta.localhost', 'gamma.localhost']
@@ -59,7 +59,7 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-const fronts: [name: string, skipped: boolean, start: (port: number) => Promise<Front>][] = [
+const fronts: [name: string, skipped: boolean, start: (port: number) => Promise<CachingProxy>][] = [
   ['a cache of the standard', false, startSharedCache],
   ['nginx', !isSoak, startNginx]
 ]
@@ -93,7 +93,7 @@ for (const [name, skipped, start] of fronts) {
         expect((hits ?? 0) + (revalidated ?? 0)).toBeGreaterThan(requests / 10)
       }
     },
-    patience(120_000)
+    testTimeout(120_000)
   )
 }
 

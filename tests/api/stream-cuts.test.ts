@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
-import { patience, seed, times } from '../helpers/counts.ts'
 import { openStream } from '../helpers/event-stream.ts'
 import { startFaultProxy } from '../helpers/fault-proxy.ts'
 import { createRandom } from '../helpers/random.ts'
+import { runCount, seed, testTimeout } from '../helpers/soak.ts'
 
 // C-07
 
-const cuts = times(30, 10_000)
+const cuts = runCount(30, 10_000)
 
 test(
   `tells each event once and in order, however often the stream is cut (SEED=${seed})`,
@@ -53,7 +53,7 @@ test(
     expect(heard).toEqual(made)
     expect(made.length).toBeGreaterThan(cuts / 2)
   },
-  patience(120_000)
+  testTimeout(120_000)
 )
 
 /** Where the person's stream stands. */

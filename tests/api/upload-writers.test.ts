@@ -7,9 +7,9 @@ import { getDeposit } from '../../src/contract/deposits.ts'
 import { companyId } from '../../src/server/db/scope.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
-import { startBeside } from '../helpers/beside.ts'
-import { patience, times } from '../helpers/counts.ts'
-import { holdPatch } from '../helpers/held-patch.ts'
+import { startSecondProcess } from '../helpers/second-process.ts'
+import { startSlowPatch } from '../helpers/slow-patch.ts'
+import { runCount, testTimeout } from '../helpers/soak.ts'
 
 let app: TestApp
 let ada: TestPerson
@@ -31,7 +31,7 @@ async function begin(person = ada) {
   const bytes = randomBytes(size)
   const { request, upload } = await app.reserve(person, bytes)
   const first = bytes.subarray(0, half)
-  const silent = holdPatch(port, person, upload, { offset: 0, length: size, first })
+  const silent = startSlowPatch(port, person, upload, { offset: 0, length: size, first })
   const file = join(app.folder, 'documents/staging', company, idOf(upload))
   await vi.waitFor(async () => expect((await stat(file)).size).toBe(half), { timeout: 10_000 })
   return { request, upload, bytes, silent, rest: { offset: half, length: size - half } }
@@ -75,8 +75,8 @@ async function recorded(id: string, person = ada): Promise<void> {
 
 test('lets two calls wait for an upload, refuses the third, and does no work meanwhile', async () => {
   const { request, upload, bytes, silent, rest } = await begin()
-  const waiting = [holdPatch(port, ada, upload, rest), holdPatch(port, ada, upload, rest)]
-  const others = Array.from({ length: 8 }, () => holdPatch(port, ada, upload, rest))
+  const waiting = [startSlowPatch(port, ada, upload, rest), startSlowPatch(port, ada, upload, rest)]
+  const others = Array.from({ length: 8 }, () => startSlowPatch(port, ada, upload, rest))
   const refused = await Promise.race(others.map(({ answer }) => answer))
   expect(refused).toEqual({ status: 409, code: 'upload_busy', retryAfter: '1' })
   // those who wait hold a promise; a loop that looks again and again would stand here
@@ -109,7 +109,7 @@ test('does not stop a call whose bytes come, and refuses another with an offset 
   const { request, upload, bytes, silent } = await begin()
   const late = await app.patch(ada, upload, bytes.subarray(5), 5)
   expect([late.status, JSON.parse(late.body.toString()).code]).toEqual([409, 'upload_offset'])
-  const second = holdPatch(port, ada, upload, { offset: half, length: size - half })
+  const second = startSlowPatch(port, ada, upload, { offset: half, length: size - half })
   silent.send(bytes.subarray(half))
   expect((await silent.answer).status).toBe(204)
   expect((await second.answer).status).toBe(409)
@@ -118,8 +118,8 @@ test('does not stop a call whose bytes come, and refuses another with an offset 
 
 test('gives the place of a waiting call that has gone to the next', async () => {
   const { request, upload, bytes, rest } = await begin()
-  const gone = [holdPatch(port, ada, upload, rest), holdPatch(port, ada, upload, rest)]
-  for (const each of gone) each.leave()
+  const gone = [startSlowPatch(port, ada, upload, rest), startSlowPatch(port, ada, upload, rest)]
+  for (const each of gone) each.breakConnection()
   await Promise.all(gone.map(each => each.answer))
   expect((await app.patch(ada, upload, bytes.subarray(half), half)).status).toBe(204)
   await recorded(request.id)
@@ -138,9 +138,9 @@ test('cancels an upload whose call still holds, and leaves no file', async () =>
 const aheadSeconds = 11
 
 test('takes over from a process that stands still, and gives it no way to the bytes any more', async () => {
-  await using other = await startBeside(app, { aheadSeconds })
+  await using other = await startSecondProcess(app, { aheadSeconds })
   const { request, upload, bytes, silent, rest } = await begin()
-  const next = holdPatch(other.port, ada, upload, rest)
+  const next = startSlowPatch(other.port, ada, upload, rest)
   next.send(bytes.subarray(half, half + 5))
   await vi.waitFor(async () => expect(await staged()).toEqual([`${idOf(upload)}.1`]))
   // the first process wakes and writes all that it was sent
@@ -154,7 +154,7 @@ test('takes over from a process that stands still, and gives it no way to the by
 
 test('goes on with the bytes of a process that died while it wrote', async () => {
   const { request, upload, bytes, silent } = await begin()
-  silent.leave()
+  silent.breakConnection()
   await vi.waitFor(async () => expect((await rowOf(upload)).writer).toBe(null))
   const dead = [idOf(upload), randomUUID(), new Date(app.deps.clock().getTime() + 9000)]
   await app.owner.query('update upload set writer = $2, writer_until = $3 where id = $1', dead)
@@ -168,7 +168,7 @@ test('goes on with the bytes of a process that died while it wrote', async () =>
 
 test('finds the bytes again when the process that took over has died before it copied them', async () => {
   const { request, upload, bytes, silent } = await begin()
-  silent.leave()
+  silent.breakConnection()
   await vi.waitFor(async () => expect((await rowOf(upload)).writer).toBe(null))
   await app.owner.query(
     `update upload set generation = 1, writer = $2, writer_until = now() - interval '1 s'
@@ -190,10 +190,10 @@ test('asks another process to make room, which does so once its client is silent
     },
     listen: () => undefined
   }
-  await using other = await startBeside(app, { notifications })
+  await using other = await startSecondProcess(app, { notifications })
   const { request, upload, bytes, silent, rest } = await begin()
   const resume = () => {
-    const next = holdPatch(other.port, ada, upload, rest)
+    const next = startSlowPatch(other.port, ada, upload, rest)
     next.send(bytes.subarray(half))
     return next.answer
   }
@@ -229,13 +229,13 @@ test.each([
   expect((await readFile(file)).equals(bytes)).toBe(true)
 })
 
-const rounds = times(12, 10_000)
+const rounds = runCount(12, 10_000)
 
 // C-10
 test(
   `records no byte of ${rounds} documents that was not announced, while two processes write them`,
   async () => {
-    await using other = await startBeside(app, { aheadSeconds })
+    await using other = await startSecondProcess(app, { aheadSeconds })
     const people = await Promise.all(Array.from({ length: 12 }, () => app.signUp()))
     let begun = 0
     const ends = { done: 0, failed: 0 }
@@ -248,7 +248,7 @@ test(
     expect(ends.done).toBeGreaterThanOrEqual(Math.floor(rounds / 3))
     expect(await staged()).toEqual([])
   },
-  patience(60_000)
+  testTimeout(60_000)
 )
 
 /** One document, whose late bytes come before (0), while (1) and after (2) the others are recorded. */
@@ -256,7 +256,7 @@ async function race(person: TestPerson, otherPort: number, late: number) {
   const { request, upload, bytes, silent, rest } = await begin(person)
   const evil = Buffer.alloc(size - half, 'late')
   // the other process believes that the first one is dead
-  const next = holdPatch(otherPort, person, upload, rest)
+  const next = startSlowPatch(otherPort, person, upload, rest)
   if (late === 0) silent.send(evil)
   next.send(bytes.subarray(half))
   if (late === 1) silent.send(evil)

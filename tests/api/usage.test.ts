@@ -9,12 +9,12 @@ import { inCompany, type Tx } from '../../src/server/db/scope.ts'
 import { usageOf as usageIn } from '../../src/server/domain/companies/usage.ts'
 import { lapseNextUpload } from '../../src/server/domain/deposits/idle-uploads.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
-import { seed, times } from '../helpers/counts.ts'
 import { createRandom } from '../helpers/random.ts'
+import { runCount, seed } from '../helpers/soak.ts'
 
 // D-01
 
-const rounds = times(3, 100)
+const rounds = runCount(3, 100)
 const racers = 64
 
 const day = 86_400

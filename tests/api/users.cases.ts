@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { getChallenge } from '../../src/contract/sessions.ts'
 import { createUser } from '../../src/contract/users.ts'
 import type { RawResponse, TestApp, TestPerson } from '../helpers/app.ts'
-import { type Refusals, type Rows, requestOf, type Stage, whileHeld } from '../helpers/cases.ts'
+import { type Refusals, type Rows, requestOf, type Stage, whileKeyInUse } from '../helpers/cases.ts'
 import { makeKeys, type TestKeys } from '../helpers/keys.ts'
 
 export const rows: Rows = {
@@ -25,7 +25,7 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
     'createUser key_invalid': () => signUp(app, 'acme.localhost', { jwt: 'x.y.z' }),
     'createUser idempotency_in_flight': async () => {
       const holder = '00000000-0000-0000-0000-000000000000'
-      return whileHeld(app, holder, 'POST /user', key => signUp(app, 'acme.localhost', { key }))
+      return whileKeyInUse(app, holder, 'POST /user', key => signUp(app, 'acme.localhost', { key }))
     },
     'createUser idempotency_key_reused': async () => {
       const key = randomUUID()

@@ -11,15 +11,15 @@ import { canonicalSvg } from '../../src/server/domain/companies/canonical-svg.ts
 import { test } from '../helpers/journey.ts'
 import { argon2id } from '../helpers/keys.ts'
 import {
-  expectArrival,
+  expectSignedInAt,
   fillSignIn,
   nextPassword,
   signUp,
   signUpByHand,
   watchFaults
 } from '../helpers/page.ts'
-import { goodPictures, hostilePictures, runningPictures } from '../helpers/pictures.ts'
-import { dumpOf, formsOf } from '../helpers/secrets.ts'
+import { goodPictures, hostilePictures, scriptedPictures } from '../helpers/pictures.ts'
+import { dumpOf, encodingsOf } from '../helpers/secrets.ts'
 import { makeServiceProcess } from '../helpers/service.ts'
 
 /** Each would set `pwned` if any of our pages took it for markup or code. */
@@ -126,7 +126,7 @@ test('texts of a company stay texts, and its pictures pictures, on every page (G
      insert into group_category select a.company_id, g.id, a.id
        from another a join "group" g on g.company_id = a.company_id`
   )
-  await become(canaries.at(-1) ?? '', runningPictures[0] ?? '', runningPictures[1] ?? '')
+  await become(canaries.at(-1) ?? '', scriptedPictures[0] ?? '', scriptedPictures[1] ?? '')
   for (const locale of isWhole ? ['en', 'fr'] : ['fr']) {
     // pages lead a person to the language that is theirs
     await signUp(page, `${site}/${locale}`)
@@ -147,8 +147,8 @@ test('texts of a company stay texts, and its pictures pictures, on every page (G
   await expect(page.locator('option', { hasText: canaries[0] ?? '' })).toHaveCount(2)
   await expectUnharmed(page)
 
-  for (const [at, logo] of runningPictures.entries()) {
-    const favicon = runningPictures.at(at - 1) ?? ''
+  for (const [at, logo] of scriptedPictures.entries()) {
+    const favicon = scriptedPictures.at(at - 1) ?? ''
     await become(`https://acme.test/${canaries[3]}`, logo, favicon)
     await page.goto(`${site}/fr`)
     await expect(page.locator('.bar-logo img')).toBeAttached()
@@ -181,7 +181,7 @@ test('a picture that is taken runs nothing and asks nobody, opened by itself (G-
     await expect(page.locator('svg').first()).toBeAttached()
     return page.evaluate(() => Reflect.get(window, 'pwned') ?? 'nothing')
   }
-  const hostile = [...runningPictures, ...hostilePictures.map(([, text]) => text)]
+  const hostile = [...scriptedPictures, ...hostilePictures.map(([, text]) => text)]
   const taken = [...goodPictures, ...hostile].flatMap(text => {
     try {
       return [canonicalSvg(text, 'logo')]
@@ -193,8 +193,8 @@ test('a picture that is taken runs nothing and asks nobody, opened by itself (G-
   for (const picture of taken) expect.soft(await visit(picture), picture).toBe('nothing')
   expect(asked).toEqual([])
   // and one that is refused would have been noticed
-  expect(await visit(runningPictures[0] ?? '')).toBe(1)
-  await visit(runningPictures[4] ?? '')
+  expect(await visit(scriptedPictures[0] ?? '')).toBe(1)
+  await visit(scriptedPictures[4] ?? '')
   await expect.poll(() => asked).toEqual(['http://evil.example/x.png'])
 })
 
@@ -304,7 +304,7 @@ test('what opens an account is seen by nobody but its browser (G-03)', async ({ 
       await fillSignIn(page, email, tried)
       if (tried !== passwords[1]) await expect(page.getByText(/do not match/)).toBeVisible()
     }
-    await expectArrival(page, `${site}/en/history`)
+    await expectSignedInAt(page, `${site}/en/history`)
     plant('token', await token())
     await keep()
   })
@@ -346,7 +346,7 @@ test('what opens an account is seen by nobody but its browser (G-03)', async ({ 
   }
   const expectNowhere = (what: string, secret: string, ...names: (keyof typeof places)[]) => {
     for (const name of names) {
-      const found = formsOf(secret).filter(form => places[name].includes(form))
+      const found = encodingsOf(secret).filter(form => places[name].includes(form))
       expect.soft(found, `${what} in ${name}`).toEqual([])
     }
   }

@@ -1,9 +1,9 @@
 import { type BrowserContextOptions, expect, type Page } from '@playwright/test'
 import { type Locale, localeNames, type T } from '../../src/i18n/index.ts'
-import { inspect } from '../helpers/accessibility.ts'
+import { inspectPage } from '../helpers/accessibility.ts'
 import { test } from '../helpers/journey.ts'
 import { expectFocusSeen, tabTo, tabToTarget } from '../helpers/keyboard.ts'
-import { expectArrival, nextPassword, password, signUp } from '../helpers/page.ts'
+import { expectSignedInAt, nextPassword, password, signUp } from '../helpers/page.ts'
 import { wordsIn } from '../helpers/words.ts'
 
 const windows: Record<string, { settings: BrowserContextOptions; from: Locale; to: Locale }> = {
@@ -46,9 +46,9 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
       await page.keyboard.press('Space')
       await page.keyboard.press('Space')
       await type(page, t('account.repeat'), password)
-      await inspect(page)
+      await inspectPage(page)
       await page.keyboard.press('Enter')
-      await expectArrival(page, `${site}/${from}`)
+      await expectSignedInAt(page, `${site}/${from}`)
     })
 
     await test.step('chooses another language', async () => {
@@ -76,7 +76,7 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
         // the system's own dialog is the one thing that a test cannot type into
         await input.setInputFiles(file)
         await expect(page.getByText(word, { exact: true }).first()).toBeVisible()
-        await inspect(page)
+        await inspectPage(page)
       }
       await expect(page.locator('[data-verdict=original] h2')).toBeFocused()
       await tabTo(page, 'button', t('verify.copy'))
@@ -97,13 +97,13 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
       await tabTo(page, 'combobox', t('history.filters.kind'))
       for (const key of ['Space', 'ArrowDown', 'Enter']) await page.keyboard.press(key)
       await expect(page).toHaveURL(/kind=deposit/)
-      await inspect(page)
+      await inspectPage(page)
       const row = rows.first().getByRole('link')
       await tabToTarget(page, row, 'the row')
       await page.keyboard.press('Enter')
       const details = page.getByRole('dialog', { name: 'Keys.txt' })
       await expect(details.getByText(t('history.details.original'), { exact: true })).toBeVisible()
-      await inspect(page)
+      await inspectPage(page)
       await tabTo(page, 'button', t('history.save'))
       await page.keyboard.press('Escape')
       await expect(details).toHaveCount(0)
@@ -133,7 +133,7 @@ for (const [name, { settings, from, to }] of Object.entries(windows)) {
       await type(page, t('account.email'), email)
       await type(page, t('account.password'), password)
       await page.keyboard.press('Enter')
-      await expectArrival(page, `${site}/${to}`)
+      await expectSignedInAt(page, `${site}/${to}`)
     })
     await context.close()
   })
@@ -188,7 +188,7 @@ test('account, password and sign-out everywhere with the keyboard alone', async 
   await tabTo(page, 'textbox', 'Password')
   await page.keyboard.type(nextPassword)
   await page.keyboard.press('Enter')
-  await expectArrival(page, `${site}/en`)
+  await expectSignedInAt(page, `${site}/en`)
 })
 
 test('a document deposited twice is met with the keyboard alone', async ({ page }) => {

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { expect, type Page } from '@playwright/test'
 import { inspectInBothSchemes } from '../helpers/accessibility.ts'
+import { restoreApi, stubError } from '../helpers/api-stubs.ts'
 import { test } from '../helpers/journey.ts'
 import {
-  expectArrival,
+  expectSignedInAt,
   fillSignIn,
   nextPassword,
   password,
@@ -11,7 +12,6 @@ import {
   signUpByHand,
   watchFaults
 } from '../helpers/page.ts'
-import { refuse, release } from '../helpers/stand-ins.ts'
 
 test('a person changes name, appearance, language and password, and signs out everywhere', async ({
   browser,
@@ -47,7 +47,7 @@ test('a person changes name, appearance, language and password, and signs out ev
     await expect(page.getByText('Strength: strong')).toBeVisible()
     await page.getByLabel('Confirm password').fill(password)
     await page.getByRole('button', { name: 'Create account' }).click()
-    await expectArrival(page, `${site}/en`)
+    await expectSignedInAt(page, `${site}/en`)
   })
 
   await test.step('finds the account in the drawer, with figures in words', async () => {
@@ -93,7 +93,7 @@ test('a person changes name, appearance, language and password, and signs out ev
   const other = await (await browser.newContext()).newPage()
   await other.goto(`${site}/en/sign-in`)
   await fillSignIn(other, email, password)
-  await expectArrival(other, `${site}/en`)
+  await expectSignedInAt(other, `${site}/en`)
 
   await test.step('is refused with a wrong or a weak password, and stays signed in', async () => {
     await page.reload()
@@ -126,14 +126,14 @@ test('a person changes name, appearance, language and password, and signs out ev
       other.getByText('The email and password do not match an account on this site.')
     ).toBeVisible()
     await fillSignIn(other, email, nextPassword)
-    await expectArrival(other, `${site}/en/history`)
+    await expectSignedInAt(other, `${site}/en/history`)
   })
 
   await test.step('ends one device from the list', async () => {
     const third = await (await browser.newContext()).newPage()
     await third.goto(`${site}/en/sign-in`)
     await fillSignIn(third, email, nextPassword)
-    await expectArrival(third, `${site}/en`)
+    await expectSignedInAt(third, `${site}/en`)
     await page.reload()
     const buttons = page.getByRole('button', { name: /^Sign out Chrome/ })
     await expect(buttons).toHaveCount(2)
@@ -249,11 +249,11 @@ test('a person saves their own data as one file, and again where it failed first
   await page.goto('/en/me')
   const section = page.getByRole('region', { name: 'Your data' })
 
-  await refuse(page, ['GET', '/user/export'], 'unavailable')
+  await stubError(page, ['GET', '/user/export'], 'unavailable')
   await section.getByRole('button', { name: 'Download my data' }).click()
   await expect(section.getByRole('alert')).toBeVisible()
   await inspectInBothSchemes(page)
-  await release(page)
+  await restoreApi(page)
 
   const [download] = await Promise.all([
     page.waitForEvent('download'),

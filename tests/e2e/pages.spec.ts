@@ -1,7 +1,7 @@
 import { type BrowserContext, expect } from '@playwright/test'
-import { inspect } from '../helpers/accessibility.ts'
+import { inspectPage } from '../helpers/accessibility.ts'
 import { test } from '../helpers/journey.ts'
-import { expectArrival, password, signUp, watchFaults } from '../helpers/page.ts'
+import { expectSignedInAt, password, signUp, watchFaults } from '../helpers/page.ts'
 
 // contrast depends on the scheme, the layout on the width; narrow states meet every rule in states.spec.ts
 const looks = [
@@ -62,7 +62,7 @@ test('a page that needs a person leads through sign-in and back', async ({ page,
   await expect(other.locator('main form [type=submit]')).toBeEnabled()
   await other.keyboard.press('Enter')
   // their own language is English
-  await expectArrival(other, `${site}/en/history?kind=deposit`)
+  await expectSignedInAt(other, `${site}/en/history?kind=deposit`)
 })
 
 test('a wrong password says so in words and keeps the e-mail', async ({ page, browser }) => {
@@ -133,7 +133,7 @@ async function visitAll(context: BrowserContext, { site, paths, rules }: Visit):
     for (const [colorScheme, width] of looks) {
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize({ width, height: 800 })
-      await inspect(page, colorScheme === 'light' ? rules : 'colours')
+      await inspectPage(page, colorScheme === 'light' ? rules : 'colours')
     }
   }
   expect(faults).toEqual([])

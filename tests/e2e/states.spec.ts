@@ -4,9 +4,9 @@ import { type Locale, locales, type T } from '../../src/i18n/index.ts'
 import { readBuild } from '../../src/server/site/astro-build.ts'
 import { failurePage } from '../../src/server/site/failure-page.ts'
 import { inspectInBothSchemes } from '../helpers/accessibility.ts'
+import { leaveUnanswered, restoreApi, stubAnswer, stubError } from '../helpers/api-stubs.ts'
 import { openLimitGallery } from '../helpers/limit-gallery.ts'
 import { password, signUp } from '../helpers/page.ts'
-import { answer, hold, refuse, release } from '../helpers/stand-ins.ts'
 import { wordsIn } from '../helpers/words.ts'
 
 // Pages as they first appear are in pages.spec.ts; here is what people, data and the network make of
@@ -50,16 +50,16 @@ for (const locale of locales) {
         await page.locator('input[name=email]').fill('ada@example.com')
         await page.locator('input[name=password]').fill(password)
         await page.locator('main form button[aria-pressed]').click()
-        await refuse(page, ['GET', '/user/login/challenge'], 'internal')
+        await stubError(page, ['GET', '/user/login/challenge'], 'internal')
         await page.locator('main [type=submit]').click()
         await expect(page.getByRole('alert')).toBeVisible()
         await look('sign-in, failed, with the password shown')
-        await release(page)
-        await hold(page, ['GET', '/user/login/challenge'])
+        await restoreApi(page)
+        await leaveUnanswered(page, ['GET', '/user/login/challenge'])
         await page.locator('main [type=submit]').click()
         await expect(page.getByText(t('account.securing'))).toBeVisible()
         await look('sign-in at work')
-        await release(page)
+        await restoreApi(page)
       }
 
       async function lookAtSignUp() {
@@ -71,7 +71,7 @@ for (const locale of locales) {
         await page.locator('main [type=submit]').click()
         await expect(page.getByRole('alert')).toBeVisible()
         await look('sign-up with empty fields')
-        await refuse(page, ['GET', '/user/login/challenge'], 'email_taken')
+        await stubError(page, ['GET', '/user/login/challenge'], 'email_taken')
         const values = { email: 'ada@example.com', username: 'Ada', password, repeat: password }
         for (const [name, value] of Object.entries(values)) {
           await page.locator(`input[name=${name}]`).fill(value)
@@ -79,7 +79,7 @@ for (const locale of locales) {
         await page.locator('main [type=submit]').click()
         await expect(page.getByRole('alert').getByRole('link')).toBeVisible()
         await look('sign-up with an e-mail that has an account')
-        await release(page)
+        await restoreApi(page)
         await page.route(/\/sign-up$/, async route => {
           const response = await route.fetch()
           const body = (await response.text()).replace(
@@ -91,7 +91,7 @@ for (const locale of locales) {
         await visit(`${home}/sign-up`)
         await expect(page.getByText(t('account.signUp.closedText'))).toBeVisible()
         await look('sign-up where it is closed')
-        await release(page)
+        await restoreApi(page)
       }
 
       async function lookAtVerify() {
@@ -100,32 +100,32 @@ for (const locale of locales) {
         await page.locator('main form [type=submit]').click()
         await expect(page.locator('[aria-invalid=true]')).toHaveCount(1)
         await look('verify with a wrong fingerprint')
-        await hold(page, ['POST', '/verify'])
+        await leaveUnanswered(page, ['POST', '/verify'])
         await choose(page, 'asked.txt')
         await expect(page.getByText(t('verify.asking'), { exact: true })).toBeVisible()
         await look('verify at work')
-        await release(page)
+        await restoreApi(page)
         await page.reload()
-        await refuse(page, ['POST', '/verify'], 'internal')
+        await stubError(page, ['POST', '/verify'], 'internal')
         await choose(page, 'waiting.txt')
         await expect(page.getByRole('timer')).toBeVisible()
         await look('verify, which goes on by itself')
-        await release(page)
+        await restoreApi(page)
         await page.reload()
-        await refuse(page, ['POST', '/verify'], 'invalid_input')
+        await stubError(page, ['POST', '/verify'], 'invalid_input')
         await choose(page, 'refused.txt')
         await expect(page.getByRole('alert')).toBeVisible()
         await look('verify, failed')
-        await release(page)
+        await restoreApi(page)
         await choose(page, 'unknown.txt')
         await expect(page.locator('[data-verdict=not_found]')).toBeVisible()
         await look('verify without a record')
         for (const match of ['original', 'stored_copy'] as const) {
-          await answer(page, ['POST', '/verify'], recordOf(match))
+          await stubAnswer(page, ['POST', '/verify'], recordOf(match))
           await choose(page, match)
           await expect(page.locator(`[data-verdict=${match}]`)).toBeVisible()
           await look(`verify, unchanged: ${match}`)
-          await release(page)
+          await restoreApi(page)
         }
         await choose(page, 'one.txt', 'two.txt', '')
         await expect(page.locator('[data-step=done]').first()).toBeVisible()
@@ -144,7 +144,7 @@ for (const locale of locales) {
         await page.keyboard.press('Escape')
         await expect(page.locator('.toast-sheet')).toBeVisible()
         await look('a message')
-        await release(page)
+        await restoreApi(page)
         await page.evaluate(() => {
           const dataTransfer = new DataTransfer()
           dataTransfer.items.add(new File(['a'], 'a.txt'))
@@ -168,7 +168,7 @@ for (const locale of locales) {
         await page.goto(`${home}/verify`)
         await expect(page.getByText('503')).toBeVisible()
         await look('a page that failed')
-        await release(page)
+        await restoreApi(page)
       }
 
       async function lookAtLimits() {
@@ -199,32 +199,32 @@ for (const locale of locales) {
         await visit(`${home}/history`)
         await expect(page.getByText(t('history.empty.title'))).toBeVisible()
         await look('history without an entry')
-        await hold(page, ['GET', '/process'])
+        await leaveUnanswered(page, ['GET', '/process'])
         await visit(`${home}/history`)
         await expect(page.getByText(t('history.loading'))).toBeVisible()
         await look('history at work')
-        await release(page)
-        await refuse(page, ['GET', '/process'], 'internal')
+        await restoreApi(page)
+        await stubError(page, ['GET', '/process'], 'internal')
         await visit(`${home}/history`)
         await expect(page.locator('main [data-state=error]')).toBeVisible()
         await look('history, failed')
-        await release(page)
+        await restoreApi(page)
       }
 
       async function lookAtDeposit() {
-        await refuse(page, ['GET', '/category'], 'internal')
+        await stubError(page, ['GET', '/category'], 'internal')
         await visit(`${home}/deposit`)
         await choose(page, 'held.txt')
         await expect(page.getByText(t('deposit.categories.held', { count: 1 }))).toBeVisible()
         await look('deposit without its categories, failed')
-        await release(page)
-        await answer(page, ['GET', '/category'], [])
+        await restoreApi(page)
+        await stubAnswer(page, ['GET', '/category'], [])
         await visit(`${home}/deposit`)
         await expect(page.getByText(t('deposit.categories.none'))).toBeVisible()
         await look('deposit without a category')
-        await release(page)
+        await restoreApi(page)
 
-        await hold(page, ['PATCH', '/uploads/[^/?]+'])
+        await leaveUnanswered(page, ['PATCH', '/uploads/[^/?]+'])
         await visit(`${home}/deposit`)
         await choose(page, 'first.txt', 'second.txt')
         await expect(page.locator('li[data-status=uploading]')).toHaveCount(2)
@@ -250,7 +250,7 @@ for (const locale of locales) {
         await yes.click()
         await expect(page.locator('li[data-status=cancelled]').first()).toBeVisible()
         await look('deposit, cancelled')
-        await release(page)
+        await restoreApi(page)
 
         await visit(`${home}/deposit`)
         await choose(page, 'lease.txt')
@@ -259,17 +259,17 @@ for (const locale of locales) {
         await expect(page.locator('li[data-status=duplicate]')).toBeVisible()
         await look('deposit, recorded, and once more')
         const figures = { used: 9, limit: 10, resets_at: '2027-05-03T12:00:00.000Z' }
-        await refuse(page, ['POST', '/deposit'], 'request_limit_reached', figures)
+        await stubError(page, ['POST', '/deposit'], 'request_limit_reached', figures)
         await choose(page, 'too many.txt')
         await expect(page.locator('li[data-status=paused]')).toBeVisible()
         await look('deposit with a limit reached')
-        await release(page)
+        await restoreApi(page)
         await visit(`${home}/deposit`)
-        await refuse(page, ['POST', '/deposit'], 'type_not_allowed')
+        await stubError(page, ['POST', '/deposit'], 'type_not_allowed')
         await choose(page, 'refused.txt')
         await expect(page.locator('li[data-status=failed]')).toBeVisible()
         await look('deposit, failed')
-        await release(page)
+        await restoreApi(page)
       }
 
       async function lookAtHistory() {
@@ -288,8 +288,8 @@ for (const locale of locales) {
           ['internal', 'failed'],
           [undefined, 'at work']
         ] as const) {
-          if (code) await refuse(page, ['GET', '/deposit/[^/?]+'], code)
-          else await hold(page, ['GET', '/deposit/[^/?]+'])
+          if (code) await stubError(page, ['GET', '/deposit/[^/?]+'], code)
+          else await leaveUnanswered(page, ['GET', '/deposit/[^/?]+'])
           await visit(`${home}/history`)
           await lease.click()
           const sign = code
@@ -297,7 +297,7 @@ for (const locale of locales) {
             : page.getByText(t('history.details.loading'))
           await expect(sign).toBeVisible()
           await look(`history with details, ${state}`)
-          await release(page)
+          await restoreApi(page)
         }
         await visit(`${home}/history?q=nothing&from=2026-02-01&to=2026-01-01`)
         await expect(page.locator('main [data-state=empty]')).toBeVisible()
@@ -329,16 +329,16 @@ for (const locale of locales) {
       await context.close()
 
       async function lookAtAccount() {
-        await hold(page, ['GET', '/user/session'])
+        await leaveUnanswered(page, ['GET', '/user/session'])
         await visit(`${home}/me`)
         await expect(page.locator('section[data-state=loading]')).toBeVisible()
         await look('account at work')
-        await release(page)
-        await refuse(page, ['GET', '/user/session'], 'internal')
+        await restoreApi(page)
+        await stubError(page, ['GET', '/user/session'], 'internal')
         await visit(`${home}/me`)
         await expect(page.locator('section[data-state=failed]')).toBeVisible()
         await look('account without its devices, failed')
-        await release(page)
+        await restoreApi(page)
         await visit(`${home}/me`)
         await expect(page.locator('section[data-state=ready]')).toBeVisible()
         await look('account')
@@ -369,7 +369,7 @@ for (const locale of locales) {
         await page.setViewportSize({ width: 960, height: 2000 })
         await look('the rail')
         await page.setViewportSize({ width: widths[locale], height: 2000 })
-        await release(page)
+        await restoreApi(page)
       }
 
       async function lookAtEnds() {
@@ -377,8 +377,8 @@ for (const locale of locales) {
         await visit(`${home}/deposit`)
         await expect(page.getByText(t('deposit.notAllowed'))).toBeVisible()
         await look('deposit without the right to')
-        await release(page)
-        await refuse(page, ['GET', '/user'], 'unauthenticated')
+        await restoreApi(page)
+        await stubError(page, ['GET', '/user'], 'unauthenticated')
         await visit(`${home}/history`)
         await expect(page).toHaveURL(/\/sign-in\?reason=ended/)
         await look('a session that has ended')
@@ -428,7 +428,7 @@ async function openDrawer(page: Page): Promise<void> {
 async function describe(page: Page, locale: Locale, changes: object = {}): Promise<void> {
   const id = '01978a5e-0000-7000-8000-000000000001'
   const left = { requests: 5, storage: 100e6 }
-  await answer(page, ['GET', '/user'], {
+  await stubAnswer(page, ['GET', '/user'], {
     id,
     email: 'ada@example.com',
     username: 'Ada Lovelace',

@@ -19,7 +19,7 @@ async function expectAccessible(page: Page, rules: Rules) {
  * Checks what must be true of every page: accessibility, complete translations, no style
  * attributes, nothing cut off.
  */
-export async function inspect(page: Page, rules: Rules = 'all'): Promise<void> {
+export async function inspectPage(page: Page, rules: Rules = 'all'): Promise<void> {
   await expect(page.locator('h1')).toHaveCount(1)
   await page.evaluate(settle)
   expect.soft(await page.evaluate(findClipped), `${page.url()} is cut off`).toEqual([])
@@ -38,7 +38,7 @@ export async function inspect(page: Page, rules: Rules = 'all'): Promise<void> {
  */
 export async function inspectInBothSchemes(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' })
-  await inspect(page)
+  await inspectPage(page)
   await page.emulateMedia({ colorScheme: 'dark' })
   await page.evaluate(settle)
   await expectAccessible(page, 'colours')

@@ -112,7 +112,7 @@ export async function makeService(settings: Partial<Settings> = {}) {
     owner: made.owner,
     letters: made.letters,
     letterTo: made.letterTo,
-    mailed: made.mailed,
+    allMailsSent: made.allMailsSent,
     logged: made.logged,
     request: made.request,
     call: callAt,

@@ -28,7 +28,7 @@ import { runJobs } from '../../src/server/jobs/job-runner.ts'
 import { sendMails } from '../../src/server/jobs/send-mails.ts'
 import { settleUploads } from '../../src/server/jobs/settle-uploads.ts'
 import { createUploads } from '../../src/server/uploads/upload-routes.ts'
-import { opened } from './client.ts'
+import { uploadOf } from './client.ts'
 import { makeDb } from './database.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
 
@@ -278,7 +278,7 @@ export async function makeApp(
       again: true
     }
     const options = key === undefined ? {} : { idempotencyKey: key }
-    return opened(await person.call(createDeposit, input, options))
+    return uploadOf(await person.call(createDeposit, input, options))
   }
 
   /** Sends one tus PATCH to the real port. */
@@ -335,7 +335,7 @@ export async function makeApp(
   }
 
   /** Waits until no mail is due or being sent. */
-  async function mailed(): Promise<void> {
+  async function allMailsSent(): Promise<void> {
     for (let tries = 0; tries < 3000; tries++) {
       const { rows } = await database.owner.query(
         'select 1 from mail where attempts > 0 or next_at <= $1 limit 1',
@@ -351,7 +351,7 @@ export async function makeApp(
     deps,
     letters,
     letterTo,
-    mailed,
+    allMailsSent,
     app,
     tenants,
     server,

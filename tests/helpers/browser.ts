@@ -9,7 +9,7 @@ type Handler = (request: Request) => Response | Promise<Response>
 export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
   const cookies = new Map<string, { value: string; attributes: string[] }>()
   const storage = new Map<string, string>()
-  const ears = new Set<{ name: string; hear: (message: unknown) => void }>()
+  const listeners = new Set<{ name: string; hear: (message: unknown) => void }>()
   const timers = new Set<{ at: number; run: () => void }>()
   const locks = new Map<string, { holder?: LockRequest; queue: LockRequest[] }>()
   let time = now
@@ -97,13 +97,14 @@ export function makeBrowser({ now = Date.parse('2026-05-03T12:00:00Z') } = {}) {
             if (!isFrozen) hear(message)
           }
         }
-        ears.add(mine)
+        listeners.add(mine)
         return {
           send(message) {
             if (isFrozen) return
-            for (const ear of [...ears]) if (ear !== mine && ear.name === name) ear.hear(message)
+            for (const ear of [...listeners])
+              if (ear !== mine && ear.name === name) ear.hear(message)
           },
-          close: () => ears.delete(mine)
+          close: () => listeners.delete(mine)
         }
       },
       requestLock,

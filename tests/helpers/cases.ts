@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import {
   type Endpoint,
+  hasJsonBody,
   pathParameters,
-  type Stream,
-  takesBody
+  type Stream
 } from '../../src/contract/endpoint.ts'
 import type { ErrorCode } from '../../src/contract/errors.ts'
 import type { endpoints, streams } from '../../src/contract/index.ts'
@@ -102,7 +102,7 @@ export function requestOf(
     delete rest[name]
   }
   const { method } = route
-  if (route.kind === 'endpoint' && takesBody(route)) {
+  if (route.kind === 'endpoint' && hasJsonBody(route)) {
     const body = JSON.stringify(rest)
     // Node sends none by itself for this method
     const length = method === 'DELETE' ? { 'content-length': String(Buffer.byteLength(body)) } : {}
@@ -135,7 +135,7 @@ export async function domainOf(owner: pg.Pool, host: string): Promise<string> {
 }
 
 /** Makes a call while another, unfinished call uses the same idempotency key. */
-export async function whileHeld(
+export async function whileKeyInUse(
   app: TestApp,
   actor: string,
   route: string,

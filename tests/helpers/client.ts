@@ -85,7 +85,7 @@ export function fetchAt(port: number): typeof fetch {
 }
 
 /** Returns a `fetch` that retries for a minute while the service is too busy (503). */
-function patient(fetch: typeof globalThis.fetch): typeof fetch {
+function retryWhileBusy(fetch: typeof globalThis.fetch): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init)
     for (const until = Date.now() + 60_000; ; await sleep(200)) {
@@ -98,7 +98,7 @@ function patient(fetch: typeof globalThis.fetch): typeof fetch {
 /**
  * Returns the request and the upload of a `POST /deposit` answer. Throws where it has no upload.
  */
-export function opened(answer: z.output<(typeof createDeposit)['output']>) {
+export function uploadOf(answer: z.output<(typeof createDeposit)['output']>) {
   if ('duplicate' in answer || answer.upload === undefined) {
     throw new Error(`no upload was made: ${JSON.stringify(answer)}`)
   }
@@ -125,7 +125,7 @@ export async function signUpAt(port: number, host: string, newcomer: Newcomer = 
   const { email = newEmail(), username = 'Ada', locale, keys = makeKeys() } = newcomer
   const base = `http://api.${host}`
   const options = { base, fetch: fetchAt(port) }
-  const arriving = { base, fetch: patient(options.fetch) }
+  const arriving = { base, fetch: retryWhileBusy(options.fetch) }
   const { challenge: nonce } = await call(getChallenge, { email, purpose: 'signup' }, arriving)
   const public_key_jwt = keys.publicKeyJwt({ aud: host, email, purpose: 'signup', nonce })
   const account = { email, username, public_key_jwt, ...(locale && { locale }) }
@@ -175,7 +175,7 @@ export async function signUpAt(port: number, host: string, newcomer: Newcomer = 
         category: category.id,
         again: true
       }
-      return opened(await callAt(createDeposit, input, { idempotencyKey: key, ...rest }))
+      return uploadOf(await callAt(createDeposit, input, { idempotencyKey: key, ...rest }))
     },
     /** Calls `PUT /deposit` as `curl -T` does. */
     put(

@@ -12,8 +12,8 @@ const patienceMs = 10_000
 
 /** Opens `GET /process/sse` through a real port. */
 export async function openStream(port: number, reader: Reader, lastEventId?: number) {
-  const heard: EventSourceMessage[] = []
-  const parser = createParser({ onEvent: event => heard.push(event) })
+  const events: EventSourceMessage[] = []
+  const parser = createParser({ onEvent: event => events.push(event) })
   let wake = () => {}
   let isOver = false
   let taken = 0
@@ -67,11 +67,11 @@ export async function openStream(port: number, reader: Reader, lastEventId?: num
     status: response.statusCode ?? 0,
     headers: response.headers,
     /** All events received so far. */
-    heard,
+    events,
     /** Returns the next event, or undefined at the end of the stream. */
     async next(): Promise<EventSourceMessage | undefined> {
-      await until(() => heard.length > taken)
-      return heard[taken++]
+      await until(() => events.length > taken)
+      return events[taken++]
     },
     /** Returns the body of an error answer. */
     async refusal(): Promise<unknown> {

@@ -10,7 +10,7 @@ import { createMailToken } from '../../src/server/domain/mail/mail-tokens.ts'
 import type { TestApp } from './app.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
 
-export interface Mailed {
+export interface MailRecipient {
   id: string
   email: string
   keys: TestKeys
@@ -19,7 +19,7 @@ export interface Mailed {
 const host = 'acme.localhost'
 
 /** Creates a sign-up at acme that waits for confirmation by mail. */
-export async function makeSignUp(app: TestApp): Promise<Mailed> {
+export async function makeSignUp(app: TestApp): Promise<MailRecipient> {
   const keys = makeKeys()
   const email = newEmail()
   const { challenge: nonce } = await app.call(host, getChallenge, { email, purpose: 'signup' })
@@ -32,12 +32,12 @@ export async function makeSignUp(app: TestApp): Promise<Mailed> {
   const { id } = await inCompany(app.deps.db, tenant.company_id, tx =>
     insertSignUp(tx, app.deps, person, proof)
   )
-  await app.mailed()
+  await app.allMailsSent()
   return { id, email, keys }
 }
 
 /** Creates a person of acme: invited and without a key, or signed up with a key. */
-export async function makePerson(app: TestApp, isInvited = false): Promise<Mailed> {
+export async function makePerson(app: TestApp, isInvited = false): Promise<MailRecipient> {
   const keys = makeKeys()
   const email = newEmail()
   const company_id = companyId(app.companies[host] ?? '')
@@ -52,7 +52,7 @@ export async function makePerson(app: TestApp, isInvited = false): Promise<Maile
 export async function mailToken(
   app: TestApp,
   purpose: LinkPurpose,
-  { id: subject, email }: Pick<Mailed, 'id' | 'email'>
+  { id: subject, email }: Pick<MailRecipient, 'id' | 'email'>
 ): Promise<string> {
   const company_id = companyId(app.companies[host] ?? '')
   return inCompany(app.deps.db, company_id, tx =>
@@ -73,7 +73,7 @@ export async function proofFor(
 /** Creates an unconfirmed change of e-mail. The new e-mail is the present one by default. */
 export async function makeEmailChange(
   app: TestApp,
-  person: Mailed,
+  person: MailRecipient,
   email = person.email
 ): Promise<string> {
   const company_id = companyId(app.companies[host] ?? '')

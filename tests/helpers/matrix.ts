@@ -88,7 +88,7 @@ export function codeOf({ status, headers, body }: RawResponse): ErrorCode | unde
 }
 
 /** Returns an answer as text, without the time and the request id, which differ in every call. */
-export function comparable({ status, headers, body }: RawResponse): string {
+export function comparableText({ status, headers, body }: RawResponse): string {
   const kept = Object.entries(headers).filter(([name]) => name !== 'date')
   const text = body.toString().replace(/"instance":"[\w-]{12}"/, '"instance":"…"')
   return JSON.stringify([status, kept.sort(), text])

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Front } from './shared-cache.ts'
+import type { CachingProxy } from './shared-cache.ts'
 
 /** Path of nginx. Debian installs it in a folder that is not on everybody's PATH. */
 const binary = ['nginx', '/usr/sbin/nginx'].find(
@@ -14,7 +14,7 @@ const binary = ['nginx', '/usr/sbin/nginx'].find(
 export const hasNginx = binary !== undefined
 
 /** Starts nginx as a shared cache before a port of this machine. */
-export async function startNginx(target: number): Promise<Front> {
+export async function startNginx(target: number): Promise<CachingProxy> {
   if (binary === undefined)
     throw new Error('nginx is not installed (Debian: apt-get install nginx-light)')
   const folder = mkdtempSync(join(tmpdir(), 'vidimus-nginx-'))

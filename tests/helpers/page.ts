@@ -21,7 +21,7 @@ export async function signUpByHand(page: Page, home: string, person: Person = {}
   await page.locator('input[name=username]').fill(username)
   for (const field of await page.locator('input[type=password]').all()) await field.fill(chosen)
   await page.locator('main form [type=submit]').click()
-  await expectArrival(page, home)
+  await expectSignedInAt(page, home)
   return email
 }
 
@@ -49,7 +49,7 @@ export async function signUp(page: Page, home: string, person: Person = {}): Pro
     }
   ])
   await page.goto(home)
-  await expectArrival(page, home)
+  await expectSignedInAt(page, home)
   // the person is there too, with what they may do
   await expect(page.locator('html')).toHaveAttribute('data-can')
   return email
@@ -70,7 +70,7 @@ export async function fillSignIn(page: Page, email: string, chosen: string): Pro
  * Waits until the person is signed in and at `url`. This takes a while on a busy machine, because
  * deriving the key needs 64 MiB.
  */
-export async function expectArrival(page: Page, url: string | RegExp): Promise<void> {
+export async function expectSignedInAt(page: Page, url: string | RegExp): Promise<void> {
   await expect(page.locator('html')).toHaveAttribute('data-session', 'in', { timeout: 60_000 })
   await expect(page).toHaveURL(url)
 }

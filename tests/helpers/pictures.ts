@@ -221,7 +221,7 @@ export const goodPictures = [
  * Pictures that would set `window.pwned` or request another host if a browser opened them as
  * documents.
  */
-export const runningPictures = [
+export const scriptedPictures = [
   svg('<script>window.pwned=1</script>'),
   svg('<rect width="1" height="1"/>', 'onload="window.pwned=1"'),
   svg('<animate attributeName="x" dur="1s" onbegin="window.pwned=1"/>'),

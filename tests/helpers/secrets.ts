@@ -5,7 +5,7 @@ import { tablesOf } from './matrix.ts'
  * Returns the forms in which a secret may appear in a dump: as text, URL-encoded, and as hex or
  * base64 of its letters and of the bytes that it encodes.
  */
-export function formsOf(secret: string): string[] {
+export function encodingsOf(secret: string): string[] {
   const encoded = encodeURIComponent(secret)
   const kind = /^[0-9a-f]{64,}$/.test(secret) ? 'hex' : 'base64url'
   const decoded = Buffer.from(secret, kind)

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** A proxy between readers and the service. */
-export interface Front extends AsyncDisposable {
+export interface CachingProxy extends AsyncDisposable {
   port: number
 }
 

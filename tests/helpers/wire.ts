@@ -9,7 +9,7 @@ const socketName = '.s.PGSQL.5432'
  * Opens a socket in front of PostgreSQL's that records the statements sent, in order. `holdAnswers`
  * delays PostgreSQL's answers until the function that it returns is called.
  */
-export async function recordWire(socketDir: string) {
+export async function recordStatements(socketDir: string) {
   const directory = await mkdtemp(join(tmpdir(), 'wire-'))
   const statements: string[] = []
   const sockets = new Set<Socket>()

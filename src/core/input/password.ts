@@ -45,7 +45,7 @@ export type Strength = 0 | 1 | 2 | 3 | 4
 /** The least strength of a new password. */
 export const minStrength: Strength = 3
 
-interface Surroundings {
+interface PasswordContext {
   email: string
   username: string
   company: string
@@ -56,7 +56,7 @@ interface Surroundings {
  * Returns the words that an attacker tries first for this person. `'ada.king@example.com'` →
  * `['ada.king@example.com', 'ada', 'king', 'example', …]`
  */
-export function guessableWords(around: Surroundings): string[] {
+export function guessableWords(around: PasswordContext): string[] {
   const texts = Object.values(around).map(text => text.normalize('NFKC').toLowerCase())
   const parts = texts.flatMap(text => [text, ...text.split(/[^\p{L}\p{M}\p{N}]+/u)])
   return [...new Set(parts)].filter(part => part.length > 2)

@@ -7,7 +7,7 @@ import { NewPasswordField } from './NewPasswordField.tsx'
 import { PasswordField } from './PasswordField.tsx'
 
 /** States above a long form that more than three fields have errors. */
-export function ManyErrors({ form }: AccountFieldProps) {
+export function ErrorCountNote({ form }: AccountFieldProps) {
   const { t } = useWords()
   const count = Object.keys(form.errors).length
   if (count <= 3) return null

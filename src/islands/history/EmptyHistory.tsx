@@ -1,7 +1,7 @@
 import { useStore } from '@nanostores/react'
 import type { ReactNode } from 'react'
 import { localizedPath } from '../../i18n/index.ts'
-import { $user, can } from '../../stores/users.ts'
+import { $user, hasRight } from '../../stores/users.ts'
 import { useWords } from '../kit/use-words.ts'
 
 interface NoMatchingRequestsProps {
@@ -34,7 +34,7 @@ export function NoMatchingRequests({ query, onClear }: NoMatchingRequestsProps) 
 export function EmptyHistory() {
   const { locale, t } = useWords()
   const user = useStore($user, { ssr: 'initial' })
-  const mayDeposit = user !== undefined && can('deposit')
+  const mayDeposit = user !== undefined && hasRight('deposit')
   const verify = mayDeposit ? 'link link-secondary' : 'btn btn-primary'
   return (
     <div data-state="empty">

@@ -7,7 +7,7 @@ import { formatBytes, formatInstant } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { $checkedNames } from '../../stores/checked-names.ts'
 import { loadDetails } from '../../stores/history/requests.ts'
-import { can } from '../../stores/users.ts'
+import { hasRight } from '../../stores/users.ts'
 import { useDocumentDownload } from '../files/use-document-download.ts'
 import { AnimatedSeal } from '../kit/AnimatedSeal.tsx'
 import { CopyButton } from '../kit/CopyButton.tsx'
@@ -245,7 +245,7 @@ function Actions({ request }: { request: ProcessedRequest }) {
           {t(`history.${isSaving ? 'saving' : request.reduced_from ? 'saveReduced' : 'save'}`)}
         </button>
       )}
-      {kind === 'deposit' && can('deposit') && (hasEnded || isOpen) && (
+      {kind === 'deposit' && hasRight('deposit') && (hasEnded || isOpen) && (
         <a className="btn btn-primary" href={localizedPath(locale, '/deposit')}>
           {t(`history.details.${isOpen ? 'upload' : 'again'}`)}
         </a>

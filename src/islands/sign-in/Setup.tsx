@@ -5,7 +5,7 @@ import { keepDraft, takeDraft } from '../forms/page-drafts.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { SetupForm } from './SetupForm.tsx'
-import { SetupDone, SetupOver } from './SetupOutcome.tsx'
+import { AlreadySetUp, SetupDone } from './SetupOutcome.tsx'
 
 /**
  * Sets up the installation and its first operator, or states that the installation is already set
@@ -39,7 +39,7 @@ export const Setup = withWords(function Setup() {
         </p>
       )
     case 'over':
-      return <SetupOver />
+      return <AlreadySetUp />
     case 'failed':
       return (
         <div className="sheet" data-state="error">

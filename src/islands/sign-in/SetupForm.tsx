@@ -5,7 +5,7 @@ import { type Demo, finishSetup } from '../../stores/accounts/setup.ts'
 import { EmailField, SignInObstacle, SubmitButton } from '../forms/AccountFields.tsx'
 import { emailRule, fieldSentence, useReadiness, usernameRule } from '../forms/account-form.ts'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
-import { ManyErrors, NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
+import { ErrorCountNote, NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
@@ -69,7 +69,7 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-8" data-state="ready">
       <SignInObstacle obstacle={obstacle} />
-      <ManyErrors form={form} />
+      <ErrorCountNote form={form} />
       <fieldset className="flex flex-col gap-4">
         <legend className="mb-2 font-serif text-xl">{t('setup.person')}</legend>
         <p className="text-ink-soft">{t('setup.personText')}</p>

@@ -3,7 +3,7 @@ import { localizedPath } from '../../i18n/index.ts'
 import { useWords } from '../kit/use-words.ts'
 
 /** States that the installation was already set up. */
-export function SetupOver() {
+export function AlreadySetUp() {
   const { locale, t } = useWords()
   return (
     <section className="sheet flex flex-col gap-4" data-state="over">

@@ -16,7 +16,7 @@ import {
   usernameRule
 } from '../forms/account-form.ts'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
-import { ManyErrors, NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
+import { ErrorCountNote, NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
 import { useForm } from '../forms/use-form.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
@@ -73,7 +73,7 @@ function Form({ company }: { company: string }) {
   return (
     <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
       <SignInObstacle obstacle={obstacle} />
-      <ManyErrors form={form} />
+      <ErrorCountNote form={form} />
       <EmailField form={form} use="email" />
       <UsernameField form={form} />
       <NewPasswordFields

@@ -1,6 +1,6 @@
 import { useStore } from '@nanostores/react'
 import { formatCountdown } from '../../core/text/format.ts'
-import { $pause, type Pause } from '../../stores/verifications.ts'
+import { $pause, type CheckPause } from '../../stores/verifications.ts'
 import { useNow } from '../kit/time.ts'
 import { useWords } from '../kit/use-words.ts'
 import { SignInLink } from './CheckList.tsx'
@@ -15,7 +15,7 @@ export function PauseCountdown(props: PauseCountdownProps) {
   return pause ? <Countdown {...props} pause={pause} /> : null
 }
 
-function Countdown({ pause, isSignedIn }: PauseCountdownProps & { pause: Pause }) {
+function Countdown({ pause, isSignedIn }: PauseCountdownProps & { pause: CheckPause }) {
   const { t } = useWords()
   const now = useNow(1000)
   const { error, until } = pause

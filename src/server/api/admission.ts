@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import { disabledBy } from '../../contract/disabled.ts'
+import { disabledDetails } from '../../contract/disabled.ts'
 import type { Endpoint } from '../../contract/endpoint.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { Deps, Tenant } from '../domain/deps.ts'
@@ -49,7 +49,7 @@ export function requirePermission(person: Person, access: Endpoint['access']): v
 export function refuseSuspended({ disabled }: Tenant, route: Admission): void {
   if (!disabled || route.suspended) return
   throw new AppError('account_disabled', 'The company is suspended', {
-    disabled: disabledBy('company', disabled)
+    disabled: disabledDetails('company', disabled)
   })
 }
 

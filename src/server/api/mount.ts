@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import { type Endpoint, type Stream, takesBody } from '../../contract/endpoint.ts'
+import { type Endpoint, hasJsonBody, type Stream } from '../../contract/endpoint.ts'
 import { AppError } from '../../contract/errors.ts'
 import { getHealth } from '../../contract/health.ts'
 import { attachment } from '../../core/http/content-disposition.ts'
@@ -131,7 +131,7 @@ function withPath(
 }
 
 async function payload(c: ApiContext, endpoint: Endpoint): Promise<Record<string, unknown>> {
-  if (!takesBody(endpoint)) return query(c)
+  if (!hasJsonBody(endpoint)) return query(c)
   if (/\?./.test(c.req.url)) {
     throw refusedField('(query)', {
       rule: 'unknown',

@@ -1,5 +1,5 @@
 import { AppError, type FieldError } from '../../contract/errors.ts'
-import { type IssueLike, refusalOf, shortName } from '../../contract/field-errors.ts'
+import { type IssueLike, refusalOf, shortenFieldName } from '../../contract/field-errors.ts'
 
 /** The most fields that the `detail` text of an error names. Its `fields` contain more. */
 const maxSaid = 5
@@ -26,7 +26,7 @@ export function refusedField(
   error: FieldError & { detail: string },
   cause?: unknown
 ): AppError {
-  const field = shortName(name)
+  const field = shortenFieldName(name)
   return new AppError('invalid_input', `Refused. Wanted: ${field} (${error.detail})`, {
     fields: { [field]: error },
     cause

@@ -31,8 +31,8 @@ export async function handOffItems(to: Target, items: readonly DroppedItem[]): P
     filesOf(items),
     import('../../stores/file-handoff.ts')
   ])
-  for (const [file, handle] of handles) handoff.keepHandle(file, handle)
-  for (const [file, name] of names) handoff.keepName(file, name)
+  for (const [file, handle] of handles) handoff.storeHandle(file, handle)
+  for (const [file, name] of names) handoff.storeName(file, name)
   if (files.length + unreadable.length + leftOut === 0) return
   handoff.handOffFiles({ to, files, unreadable, leftOut })
   if (isOnPage(to)) return

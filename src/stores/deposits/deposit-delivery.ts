@@ -10,7 +10,7 @@ import type { Retries } from '../retries.ts'
 import {
   type DepositEntry,
   type DepositList,
-  type Prepared,
+  type PreparedFile,
   resetAttempt,
   restoreEntry,
   toRememberedUpload
@@ -20,7 +20,7 @@ import type { TusClient } from './tus-client.ts'
 const checkMs = 2000
 const maxChecks = 4
 
-export interface DeliveryParts extends Pick<TusClient, 'send' | 'getOffset'> {
+export interface DeliveryDependencies extends Pick<TusClient, 'send' | 'getOffset'> {
   hash: (file: Blob, options: TaskOptions) => Promise<string>
   reduce: (file: Blob, options: TaskOptions) => Promise<Reduction | undefined>
   reserve: (
@@ -48,7 +48,7 @@ interface DeliveryContext {
 }
 
 /** Creates the steps of a deposit: from the file on the disk to the record of the server. */
-export function createDepositDelivery(parts: DeliveryParts, context: DeliveryContext) {
+export function createDepositDelivery(parts: DeliveryDependencies, context: DeliveryContext) {
   const { list, retries } = context
   /** Entries whose bytes the server has, without a record yet. */
   const recording = new Set<DepositEntry>()
@@ -100,7 +100,7 @@ export function createDepositDelivery(parts: DeliveryParts, context: DeliveryCon
    */
   async function reserve(
     entry: DepositEntry,
-    { original, stored, bytes, reduction }: Prepared,
+    { original, stored, bytes, reduction }: PreparedFile,
     signal: AbortSignal
   ): Promise<boolean> {
     const { name, category, again, key } = entry

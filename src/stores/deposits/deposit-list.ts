@@ -40,7 +40,7 @@ export interface DepositEntry extends QueuedDeposit {
   again: boolean
   /** Fingerprints that a file chosen after a reload must have. */
   expected: Pick<RememberedUpload, 'original' | 'stored'> | undefined
-  prepared: Prepared | undefined
+  prepared: PreparedFile | undefined
   reserved: { request: ProcessedRequest; upload: string | undefined } | undefined
   /** Ratio of the bytes that the server has, from 0 to 1. */
   sent: number
@@ -54,7 +54,7 @@ export interface DepositEntry extends QueuedDeposit {
   isEarlier: boolean
 }
 
-export interface Prepared {
+export interface PreparedFile {
   original: string
   stored: string
   bytes: Blob

@@ -4,7 +4,11 @@ import { fieldErrors } from '../../contract/field-errors.ts'
 import { maxFileBytes } from '../../contract/limits.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
 import { createRetries, isTransient } from '../retries.ts'
-import { createDepositDelivery, type DeliveryParts, mediaTypeOf } from './deposit-delivery.ts'
+import {
+  createDepositDelivery,
+  type DeliveryDependencies,
+  mediaTypeOf
+} from './deposit-delivery.ts'
 import { createDepositList, createEntry, type DepositEntry, resetAttempt } from './deposit-list.ts'
 import {
   countOpen,
@@ -21,7 +25,7 @@ const maxSending = 2
 const sliceFiles = 20
 
 /** What the queue needs from the page. */
-export interface DepositParts extends DeliveryParts {
+export interface DepositDependencies extends DeliveryDependencies {
   random: () => number
   /** Returns the name of a file, with its folders if it came in one. */
   nameOf: (file: File) => string
@@ -39,7 +43,7 @@ export interface DepositParts extends DeliveryParts {
 }
 
 /** Creates the queue of deposits. It sends a few files at a time. */
-export function createDepositQueue(parts: DepositParts) {
+export function createDepositQueue(parts: DepositDependencies) {
   const list = createDepositList(parts)
   const retries = createRetries(parts)
   const delivery = createDepositDelivery(parts, {

@@ -2,7 +2,7 @@ import { AppError } from '../../contract/errors.ts'
 import { hashFile } from '../../workers/hash-client.ts'
 import { reducePicture } from '../../workers/image-client.ts'
 import { environment } from '../environment.ts'
-import { fileName, handleOf, keepHandle } from '../file-handoff.ts'
+import { fileName, handleOf, storeHandle } from '../file-handoff.ts'
 import { loadRequests, onRequest } from '../history/requests.ts'
 import { createRememberedUploads } from '../remembered-uploads.ts'
 import {
@@ -11,8 +11,8 @@ import {
   handleAuthError,
   onSignIn,
   onSignOut,
+  personalName,
   sessionToken,
-  sharedName,
   signedInUserId
 } from '../sessions.ts'
 import { refreshUser } from '../users.ts'
@@ -132,7 +132,7 @@ async function openHandle(handle: FileSystemFileHandle, ask: boolean): Promise<F
     const method = ask ? 'requestPermission' : 'queryPermission'
     if ((await methods[method]({ mode: 'read' })) !== 'granted') return undefined
     const file = await handle.getFile()
-    keepHandle(file, handle)
+    storeHandle(file, handle)
     return file
   } catch {
     return undefined // moved, deleted or refused: the person can still choose it
@@ -141,7 +141,7 @@ async function openHandle(handle: FileSystemFileHandle, ask: boolean): Promise<F
 
 function lockFile(original: string, signal: AbortSignal): Promise<() => void> {
   return new Promise((resolve, reject) => {
-    const unlock = environment().requestLock(sharedName(`file:${original}`), {
+    const unlock = environment().requestLock(personalName(`file:${original}`), {
       steal: false,
       onHeld: () => resolve(unlock),
       onWait() {},

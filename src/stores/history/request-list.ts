@@ -25,7 +25,7 @@ export function createRequestList() {
       // `created` never changes, so each place is found by binary search
       const next = [...sorted]
       for (const request of changed) {
-        const at = findPlace(next, request)
+        const at = insertionIndex(next, request)
         next.splice(at, next[at]?.id === request.id ? 1 : 0, request)
       }
       sorted = next
@@ -52,7 +52,7 @@ export function updateRows(
   const [top] = before
   if (!top) return present
   const shown: ProcessedRequest[] = []
-  for (let old = 0, at = findPlace(present, top); ; ) {
+  for (let old = 0, at = insertionIndex(present, top); ; ) {
     const [held, next] = [before[old], present[at]]
     const order = held === next ? 0 : !held ? 1 : !next ? -1 : newestFirst(held, next)
     if (held && order <= 0) shown.push(newest(held.id) ?? held)
@@ -64,7 +64,10 @@ export function updateRows(
 }
 
 /** Returns the index at which a request belongs in a list sorted newest first. */
-export function findPlace(sorted: readonly ProcessedRequest[], request: ProcessedRequest): number {
+export function insertionIndex(
+  sorted: readonly ProcessedRequest[],
+  request: ProcessedRequest
+): number {
   let [low, high] = [0, sorted.length]
   while (low < high) {
     const middle = (low + high) >> 1

@@ -3,7 +3,7 @@ import { ProcessedRequest, streamRequests } from '../../contract/requests.ts'
 import { type EventStreamOptions, openEventStream, StreamState } from './event-stream.ts'
 
 /** A message from the tab that has the event stream to the other tabs. */
-const News = z.object({
+const StreamMessage = z.object({
   state: StreamState,
   /**
    * Sequence numbers up to which the leading tab has received every event, with and before this
@@ -15,14 +15,14 @@ const News = z.object({
   /** Whether the list must be loaded again. */
   reload: z.optional(z.boolean())
 })
-export type News = z.infer<typeof News>
+export type StreamMessage = z.infer<typeof StreamMessage>
 
 /**
  * Parses a message. Returns undefined where another release of the page has sent it in an unknown
  * format.
  */
-export function readNews(message: unknown): News | undefined {
-  const read = News.safeParse(message)
+export function readStreamMessage(message: unknown): StreamMessage | undefined {
+  const read = StreamMessage.safeParse(message)
   return read.success ? read.data : undefined
 }
 

@@ -9,15 +9,15 @@ import {
   apiOrigin,
   handleAuthError,
   onSignOut,
+  personalName,
   sessionNumber,
-  sessionToken,
-  sharedName
+  sessionToken
 } from '../sessions.ts'
 import { joinTabGroup, type TabGroup } from '../tab-leader.ts'
 import type { StreamState } from './event-stream.ts'
 import { isFiltered, isSameFilter, matcherOf, type RequestFilter } from './request-filter.ts'
-import { createRequestList, findPlace, type RequestList, updateRows } from './request-list.ts'
-import type { News } from './request-stream.ts'
+import { createRequestList, insertionIndex, type RequestList, updateRows } from './request-list.ts'
+import type { StreamMessage } from './request-stream.ts'
 
 export type { StreamState }
 
@@ -102,15 +102,15 @@ async function join(): Promise<void> {
     return
   }
   tabs = joinTabGroup({
-    name: sharedName('stream'),
+    name: personalName('stream'),
     environment: environment(),
     lead: () => lead(stream),
     follow: () => {
       if ($historyStatus.get().status === 'loading') void reload()
     },
     onNews(message) {
-      const news = stream.readNews(message)
-      if (news) applyNews(news)
+      const news = stream.readStreamMessage(message)
+      if (news) applyMessage(news)
     },
     snapshot: () => newsOf({ at: seen, before: seen })
   })
@@ -148,12 +148,12 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
   })
 }
 
-function newsOf(news: Omit<News, 'state'>): News {
+function newsOf(news: Omit<StreamMessage, 'state'>): StreamMessage {
   return { state: $streamState.get(), ...news }
 }
 
 /** Applies a message of the leading tab. */
-function applyNews({ state, at, before, request, reload: isStale }: News): void {
+function applyMessage({ state, at, before, request, reload: isStale }: StreamMessage): void {
   $streamState.set(state)
   if (request) addRequests([request])
   if (isStale) void reload()
@@ -220,7 +220,7 @@ export function countNewer(
   requests: readonly ProcessedRequest[],
   first: ProcessedRequest | undefined
 ): number {
-  return first ? findPlace(requests, first) : 0
+  return first ? insertionIndex(requests, first) : 0
 }
 
 /** Loads the first page again after a failure. */

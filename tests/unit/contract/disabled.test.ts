@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { DisabledReason, disabledBy, readDisabled } from '../../../src/contract/disabled.ts'
-import '../../helpers/counts.ts'
+import { DisabledReason, disabledDetails, readDisabled } from '../../../src/contract/disabled.ts'
+import '../../helpers/soak.ts'
 
 const since = '2026-05-03T12:00:00.000Z'
 
@@ -13,7 +13,7 @@ test.each([...DisabledReason.options, 'other'])('reads what the API says: %s', r
 test('takes no word of the address that it does not know', () => {
   const text = JSON.stringify({ scope: 'company', reason: 'Call +33 1 23', since, note: 'Call us' })
   expect(readDisabled(text)).toEqual({ scope: 'company', reason: 'other', since })
-  expect(disabledBy('user', { reason: 'a joke', since }).reason).toBe('other')
+  expect(disabledDetails('user', { reason: 'a joke', since }).reason).toBe('other')
 })
 
 test.each([

@@ -9,7 +9,7 @@ import {
   toHex,
   toUtf8
 } from '../../../src/core/bytes.ts'
-import '../../helpers/counts.ts'
+import '../../helpers/soak.ts'
 
 const bytes = fc.uint8Array({ maxLength: 80 })
 

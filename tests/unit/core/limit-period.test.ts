@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Interval, periodOf } from '../../../src/core/limit-period.ts'
-import '../../helpers/counts.ts'
+import '../../helpers/soak.ts'
 
 const day = 86_400_000
 

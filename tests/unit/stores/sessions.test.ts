@@ -116,9 +116,9 @@ test('takes up the session of the cookie', async () => {
   sessions.startSession()
   sessions.startSession()
   expect(sessions.$session.get()).toEqual({ status: 'in', token, exp })
-  expect(users.can('deposit')).toBe(false)
-  await vi.waitFor(() => expect(users.can('deposit')).toBe(true))
-  expect(users.can('admin')).toBe(false)
+  expect(users.hasRight('deposit')).toBe(false)
+  await vi.waitFor(() => expect(users.hasRight('deposit')).toBe(true))
+  expect(users.hasRight('admin')).toBe(false)
 })
 
 test('finds a feature and a permission by name, and nothing in nobody', async () => {
@@ -126,7 +126,7 @@ test('finds a feature and a permission by name, and nothing in nobody', async ()
     cookie: makeToken({ sub: 'ada', exp }),
     answers: { 'GET /user': () => Response.json({ ...ada, permissions: ['admin'] }) }
   })
-  const asked = () => ['deposit', 'admin', 'operator', 'dep', ''].map(users.can)
+  const asked = () => ['deposit', 'admin', 'operator', 'dep', ''].map(users.hasRight)
   expect(asked()).toEqual([false, false, false, false, false])
   sessions.startSession()
   await vi.waitFor(() => expect(users.$user.get()).toBeDefined())

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { disabledBy } from '../../../contract/disabled.ts'
+import { disabledDetails } from '../../../contract/disabled.ts'
 import { AppError } from '../../../contract/errors.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { prepare } from '../../db/prepared-statements.ts'
@@ -173,6 +173,6 @@ function refuseDisabled(scope: 'user' | 'company', mark: DisabledMark | null): v
 export function accountDisabled(scope: 'user' | 'company', mark: DisabledMark): AppError {
   const who = scope === 'user' ? 'person' : 'company'
   return new AppError('account_disabled', `The ${who} is disabled`, {
-    disabled: disabledBy(scope, mark)
+    disabled: disabledDetails(scope, mark)
   })
 }

@@ -6,7 +6,7 @@ import {
   parseCanonical,
   parseJson
 } from '../../../../src/core/evidence/canonical-json.ts'
-import '../../../helpers/counts.ts'
+import '../../../helpers/soak.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 12 })
 const name = fc.oneof(

@@ -20,7 +20,7 @@ import {
   origin,
   values
 } from './vectors.ts'
-import '../../../helpers/counts.ts'
+import '../../../helpers/soak.ts'
 
 const actor = formatActor('EBESExQVFhcYGRobHB0eHw', 'Ada')
 const salts = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fitInside } from '../../../../src/core/files/image-size.ts'
-import '../../../helpers/counts.ts'
+import '../../../helpers/soak.ts'
 
 const box = { w: 600, h: 600 }
 

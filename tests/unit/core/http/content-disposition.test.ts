@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { attachment } from '../../../../src/core/http/content-disposition.ts'
-import { times } from '../../../helpers/counts.ts'
+import { runCount } from '../../../helpers/soak.ts'
 
 test.each([
   ['report.pdf', `attachment; filename="report.pdf"; filename*=UTF-8''report.pdf`],
@@ -51,6 +51,6 @@ test('is one header value of three parts, whatever the name holds (E-02)', () =>
       )
       expect(() => new Headers({ 'content-disposition': header })).not.toThrow()
     }),
-    { numRuns: times(10_000, 1_000_000) }
+    { numRuns: runCount(10_000, 1_000_000) }
   )
 })

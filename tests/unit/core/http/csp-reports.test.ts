@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readPolicyReports } from '../../../../src/core/http/csp-reports.ts'
-import '../../../helpers/counts.ts'
+import '../../../helpers/soak.ts'
 
 const said = {
   effectiveDirective: 'script-src-elem',

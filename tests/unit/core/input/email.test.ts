@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import published from '../../../../public/kdf-a1.json' with { type: 'json' }
 import { canonicalEmail } from '../../../../src/core/input/email.ts'
 import { passwordBytes } from '../../../../src/core/keys/kdf.ts'
-import { times } from '../../../helpers/counts.ts'
+import { runCount } from '../../../helpers/soak.ts'
 
 describe('canonical e-mail', () => {
   test.each(published.vectors)('$name', ({ email, email_c }) => {
@@ -38,7 +38,7 @@ describe('canonical e-mail', () => {
         expect(email.length).toBeLessThanOrEqual(254)
         expect(canonicalEmail(email)).toBe(email)
       }),
-      { numRuns: times(10_000, 1_000_000) }
+      { numRuns: runCount(10_000, 1_000_000) }
     )
     expect(accepted).toBeGreaterThan(2_000)
   })
@@ -52,7 +52,7 @@ describe('canonical e-mail', () => {
         const same = Buffer.from(passwordBytes(a, first)).equals(passwordBytes(b, second))
         expect(same).toBe(a === b && first === second)
       }),
-      { numRuns: times(10_000, 1_000_000) }
+      { numRuns: runCount(10_000, 1_000_000) }
     )
   })
 })

@@ -6,7 +6,7 @@ import {
   writeRequestLimit,
   writeStorageLimit
 } from '../../../../src/core/input/limit-input.ts'
-import '../../../helpers/counts.ts'
+import '../../../helpers/soak.ts'
 
 test.each([
   ['en', '100', 100],

@@ -5,7 +5,7 @@ import {
   parseFingerprint,
   parseFingerprints
 } from '../../../../src/core/input/pasted-fingerprints.ts'
-import '../../../helpers/counts.ts'
+import '../../../helpers/soak.ts'
 
 const digest = createHash('sha256').update('vidimus').digest()
 const hex = digest.toString('hex')

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { fieldErrors } from '../../../../src/contract/field-errors.ts'
 import { Username } from '../../../../src/contract/users.ts'
 import { maxUsernameCharacters, usernameFault } from '../../../../src/core/input/username.ts'
-import '../../../helpers/counts.ts'
+import '../../../helpers/soak.ts'
 
 const odd = fc.constantFrom(
   '\u202E',

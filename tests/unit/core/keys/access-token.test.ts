@@ -6,8 +6,8 @@ import {
   isUsable,
   readPayload
 } from '../../../../src/core/keys/access-token.ts'
-import { times } from '../../../helpers/counts.ts'
-import { damaged } from '../../../helpers/damaged.ts'
+import { corrupted } from '../../../helpers/corrupted.ts'
+import { runCount } from '../../../helpers/soak.ts'
 
 const payload = Buffer.from('{"sub":"é","exp":1777809600}').toString('base64url')
 
@@ -63,7 +63,7 @@ test('tells an object or nothing, and a time or nothing, whatever comes (E-02)',
   const good = `abc.${payload}.def`
   let told = 0
   fc.assert(
-    fc.property(fc.oneof(damaged(good), forged), fc.maxSafeNat(), (text, now) => {
+    fc.property(fc.oneof(corrupted(good), forged), fc.maxSafeNat(), (text, now) => {
       const found = readPayload(text)
       if (found) told++
       expect(found === undefined || (typeof found === 'object' && !Array.isArray(found))).toBe(true)
@@ -71,7 +71,7 @@ test('tells an object or nothing, and a time or nothing, whatever comes (E-02)',
       expect(exp === undefined || Number.isFinite(exp)).toBe(true)
       expect(Number.isFinite(clockSkew(text, now))).toBe(true)
     }),
-    { numRuns: times(10_000, 1_000_000) }
+    { numRuns: runCount(10_000, 1_000_000) }
   )
   expect(told).toBeGreaterThan(500)
 })

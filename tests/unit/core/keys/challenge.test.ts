@@ -13,8 +13,8 @@ import {
   parseChallenge,
   splitResponse
 } from '../../../../src/core/keys/challenge.ts'
-import { times } from '../../../helpers/counts.ts'
-import { damaged } from '../../../helpers/damaged.ts'
+import { corrupted } from '../../../helpers/corrupted.ts'
+import { runCount } from '../../../helpers/soak.ts'
 
 const mac = (signed: Uint8Array) => createHmac('sha256', 'a key').update(signed).digest()
 
@@ -77,7 +77,7 @@ describe('challenge', () => {
 
   test('is read as what its MAC is of, or not at all (E-02)', async () => {
     let accepted = 0
-    const text = damaged(expected.challenge)
+    const text = corrupted(expected.challenge)
     await fc.assert(
       fc.property(text, fc.constantFrom(...challengePurposes), (challenge, purpose) => {
         const read = parseChallenge(challenge, purpose)
@@ -88,7 +88,7 @@ describe('challenge', () => {
         const written = formatChallenge(purpose, read.payload, () => read.mac)
         expect(parseChallenge(written, purpose)?.payload).toEqual(read.payload)
       }),
-      { numRuns: times(10_000, 1_000_000) }
+      { numRuns: runCount(10_000, 1_000_000) }
     )
     expect(accepted).toBeGreaterThan(100)
   })
@@ -179,7 +179,7 @@ describe('what a browser signs', () => {
           signatures++
         }).toThrow(/^challenge: wrong/)
       }),
-      { numRuns: times(200, 10_000) }
+      { numRuns: runCount(200, 10_000) }
     )
     expect(signatures).toBe(0)
   })
@@ -192,14 +192,14 @@ describe('response', () => {
     let accepted = 0
     const response = challengeResponse(expected.challenge, signature)
     await fc.assert(
-      fc.property(damaged(response), text => {
+      fc.property(corrupted(response), text => {
         const parts = splitResponse(text)
         if (!parts) return
         accepted++
         expect(parts.signature).toHaveLength(64)
         expect(challengeResponse(parts.challenge, parts.signature)).toBe(text)
       }),
-      { numRuns: times(10_000, 1_000_000) }
+      { numRuns: runCount(10_000, 1_000_000) }
     )
     expect(accepted).toBeGreaterThan(1000)
   })

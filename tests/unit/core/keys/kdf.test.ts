@@ -12,8 +12,8 @@ import {
   passwordBytes,
   scalarFromOkm
 } from '../../../../src/core/keys/kdf.ts'
-import { times } from '../../../helpers/counts.ts'
 import { argon2id as node } from '../../../helpers/keys.ts'
+import { runCount } from '../../../helpers/soak.ts'
 
 const wasm: Argon2id = ({ password, salt, memoryKib, passes, lanes, bytes }) =>
   wasmArgon2id({
@@ -53,7 +53,7 @@ describe('derivation a1', () => {
   })
 
   // the third one is slow: others of them by `npm run soak`
-  test.each([0, 1, 2, 14].slice(0, times(1, 4)).map(at => published.vectors[at]))(
+  test.each([0, 1, 2, 14].slice(0, runCount(1, 4)).map(at => published.vectors[at]))(
     'noble agrees: $name',
     async vector => {
       if (!vector) throw new Error('a vector is missing')

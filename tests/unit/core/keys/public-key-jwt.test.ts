@@ -9,9 +9,9 @@ import {
   publicJwk,
   publicKeyPurposes
 } from '../../../../src/core/keys/public-key-proof.ts'
-import { times } from '../../../helpers/counts.ts'
-import { damaged } from '../../../helpers/damaged.ts'
+import { corrupted } from '../../../helpers/corrupted.ts'
 import { makeKeys } from '../../../helpers/keys.ts'
+import { runCount } from '../../../helpers/soak.ts'
 
 const keys = makeKeys()
 const claims = {
@@ -78,7 +78,7 @@ describe('public_key_jwt', () => {
       })
       .map(withPayload)
     fc.assert(
-      fc.property(fc.oneof(damaged(token), damaged(token), forged), text => {
+      fc.property(fc.oneof(corrupted(token), corrupted(token), forged), text => {
         const jwt = parsePublicKeyJwt(text)
         if (!jwt) return
         accepted++
@@ -87,7 +87,7 @@ describe('public_key_jwt', () => {
         expect(publicKeyPurposes).toContain(jwt.payload.purpose)
         expect(formatPublicKeyJwt(fromUtf8(jwt.signed), jwt.signature)).toBe(text)
       }),
-      { numRuns: times(10_000, 1_000_000) }
+      { numRuns: runCount(10_000, 1_000_000) }
     )
     expect(accepted).toBeGreaterThan(100)
   })

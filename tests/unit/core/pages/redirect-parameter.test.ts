@@ -5,7 +5,7 @@ import {
   parseRedirect,
   withRedirect
 } from '../../../../src/core/pages/redirect-parameter.ts'
-import { times } from '../../../helpers/counts.ts'
+import { runCount } from '../../../helpers/soak.ts'
 
 const origin = 'https://acme.test'
 const everywhere = () => true
@@ -209,7 +209,7 @@ describe('a redirect parameter', () => {
         const again = parseRedirect(buildRedirect({ path, query, hash }), origin, everywhere)
         expect(again).toBe(`${origin}${path}${query}${hash}`)
       }),
-      { numRuns: times(10_000, 1_000_000) }
+      { numRuns: runCount(10_000, 1_000_000) }
     )
     expect(accepted).toBeGreaterThan(500)
   })

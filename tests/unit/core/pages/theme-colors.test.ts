@@ -7,7 +7,7 @@ import {
   themeCss,
   themeTokens
 } from '../../../../src/core/pages/theme-colors.ts'
-import '../../../helpers/counts.ts'
+import '../../../helpers/soak.ts'
 
 const light: ThemeTokens = {
   '--color-base-100': '#ffffff',

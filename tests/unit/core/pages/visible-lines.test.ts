@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { measureLines, visibleLines } from '../../../../src/core/pages/visible-lines.ts'
-import '../../../helpers/counts.ts'
+import '../../../helpers/soak.ts'
 
 test('draws every line that the window touches, and few others', () => {
   const heights = fc.array(fc.integer({ min: 20, max: 100 }), { maxLength: 300 })

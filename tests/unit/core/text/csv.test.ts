@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { csvRecord } from '../../../../src/core/text/csv.ts'
-import { times } from '../../../helpers/counts.ts'
+import { runCount } from '../../../helpers/soak.ts'
 
 test.each([
   [['a', 1, undefined], 'a,1,\r\n'],
@@ -23,7 +23,7 @@ test('can be read back, whatever the cells hold, and leaves no formula (E-02)', 
       // an import takes one quote from what an export has given one
       expect(read.map(each => each.replace(/^'(?='*[=+\-@\t\r\0＝＋－＠])/, ''))).toEqual(cells)
     }),
-    { numRuns: times(10_000, 1_000_000) }
+    { numRuns: runCount(10_000, 1_000_000) }
   )
 })
 

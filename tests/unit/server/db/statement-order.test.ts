@@ -5,17 +5,17 @@ import { type Db, openDatabase } from '../../../../src/server/db/open.ts'
 import { prepare } from '../../../../src/server/db/prepared-statements.ts'
 import { companyId, inCompany, inCompanyOnce, type Tx } from '../../../../src/server/db/scope.ts'
 import { makeDb } from '../../../helpers/database.ts'
-import { recordWire } from '../../../helpers/wire.ts'
+import { recordStatements } from '../../../helpers/wire.ts'
 
 let made: Awaited<ReturnType<typeof makeDb>>
-let wire: Awaited<ReturnType<typeof recordWire>>
+let wire: Awaited<ReturnType<typeof recordStatements>>
 let db: Db
 const company = companyId(randomUUID())
 const begin = `begin; set local app.company_id = '${company}'`
 
 beforeAll(async () => {
   made = await makeDb()
-  wire = await recordWire(made.socketDir)
+  wire = await recordStatements(made.socketDir)
   db = await openDatabase({ socketDir: wire.socketDir, database: made.name })
 })
 afterAll(async () => {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { HostName } from '../../../../src/contract/domains.ts'
 import { hostOf } from '../../../../src/server/http/hosts.ts'
-import { times } from '../../../helpers/counts.ts'
+import { runCount } from '../../../helpers/soak.ts'
 
 // E-02
 
@@ -67,7 +67,7 @@ test('a host is one name in its one spelling, or there is none', () => {
       )
       expect(hostOf(requestTo([host], '/'))).toBe(host)
     }),
-    { numRuns: times(10_000, 1_000_000) }
+    { numRuns: runCount(10_000, 1_000_000) }
   )
   expect(accepted).toBeGreaterThan(200)
 })

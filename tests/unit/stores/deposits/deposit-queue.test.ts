@@ -4,7 +4,7 @@ import { AppError } from '../../../../src/contract/errors.ts'
 import type { ProcessedRequest, RequestState } from '../../../../src/contract/requests.ts'
 import {
   createDepositQueue,
-  type DepositParts
+  type DepositDependencies
 } from '../../../../src/stores/deposits/deposit-queue.ts'
 import type {
   DepositCategory,
@@ -845,16 +845,16 @@ class Gate {
   }
 }
 
-function makeQueue(parts: Partial<DepositParts> = {}) {
+function makeQueue(parts: Partial<DepositDependencies> = {}) {
   const world = {
     hashed: 0,
-    reserved: [] as ({ key: string } & Parameters<DepositParts['reserve']>[0])[],
+    reserved: [] as ({ key: string } & Parameters<DepositDependencies['reserve']>[0])[],
     sent: [] as [string, Blob][],
-    remembered: new Map<string, Parameters<DepositParts['remember']>[0]>(),
+    remembered: new Map<string, Parameters<DepositDependencies['remember']>[0]>(),
     released: [] as string[],
     run: () => vi.advanceTimersByTimeAsync(1)
   }
-  const given: DepositParts = {
+  const given: DepositDependencies = {
     hash: async file => digestOf((file as File).name),
     reduce: async () => undefined,
     reserve: async () => {

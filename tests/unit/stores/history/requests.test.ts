@@ -9,7 +9,7 @@ import {
   updateRows
 } from '../../../../src/stores/history/request-list.ts'
 import { makeBrowser, makeToken } from '../../../helpers/browser.ts'
-import '../../../helpers/counts.ts'
+import '../../../helpers/soak.ts'
 
 const start = Date.parse('2026-05-03T12:00:00Z')
 

@@ -7,7 +7,6 @@ import {
   canonicalTheme
 } from '../../../../../src/server/domain/companies/canonical-svg.ts'
 import { demoTheme } from '../../../../../src/server/domain/demo/demo-theme.ts'
-import { times } from '../../../../helpers/counts.ts'
 import {
   goodPictures as good,
   hostilePictures as hostile,
@@ -15,6 +14,7 @@ import {
   svg,
   xlink
 } from '../../../../helpers/pictures.ts'
+import { runCount } from '../../../../helpers/soak.ts'
 
 describe('a picture', () => {
   test(`is refused and told what it holds: ${hostile.length} hostile ones`, () => {
@@ -100,7 +100,7 @@ describe('a picture', () => {
         expect(values.filter(value => /url\s*\(\s*['"]?[^#'"]/i.test(value))).toEqual([])
         expect(canonical).not.toMatch(/<!|<\?/)
       }),
-      { numRuns: times(10_000, 1_000_000) }
+      { numRuns: runCount(10_000, 1_000_000) }
     )
   })
 
@@ -125,7 +125,7 @@ describe('a picture', () => {
         const canonical = canonicalSvg(text, 'logo')
         expect(canonicalSvg(canonical, 'logo')).toBe(canonical)
       }),
-      { numRuns: times(5000, 500_000) }
+      { numRuns: runCount(5000, 500_000) }
     )
     expect(read).toBeGreaterThan(500)
   })

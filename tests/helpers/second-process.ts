@@ -14,7 +14,7 @@ type BesideNotifications = NonNullable<Parameters<typeof createSignals>[0]>
  * Starts a second server on the database and documents of `app`, like another process of the
  * product. It has its own locks, signals and clock.
  */
-export async function startBeside(
+export async function startSecondProcess(
   app: TestApp,
   {
     aheadSeconds = 0,

@@ -1,11 +1,11 @@
 import http from 'node:http'
 import type { TestPerson } from './app.ts'
 
-export interface HeldPatch {
+export interface SlowPatch {
   /** Sends more bytes of the body. */
   send(bytes: Uint8Array): void
   /** Breaks the connection. */
-  leave(): void
+  breakConnection(): void
   /** Status and error code of the answer. The status is 0 where the connection broke first. */
   answer: Promise<{ status: number; code: string | undefined; retryAfter: string | undefined }>
 }
@@ -14,12 +14,12 @@ export interface HeldPatch {
  * Starts a PATCH whose body has `length` bytes, and sends only `first`. The test sends the other
  * bytes.
  */
-export function holdPatch(
+export function startSlowPatch(
   port: number,
   person: TestPerson,
   upload: string,
   { offset, length, first }: { offset: number; length: number; first?: Uint8Array }
-): HeldPatch {
+): SlowPatch {
   const outgoing = http.request({
     host: '127.0.0.1',
     port,
@@ -38,7 +38,7 @@ export function holdPatch(
   outgoing.on('error', () => undefined)
   if (first) outgoing.write(first)
   else outgoing.flushHeaders()
-  const answer = new Promise<Awaited<HeldPatch['answer']>>(resolve => {
+  const answer = new Promise<Awaited<SlowPatch['answer']>>(resolve => {
     outgoing.once('close', () => resolve({ status: 0, code: undefined, retryAfter: undefined }))
     outgoing.once('response', async response => {
       const chunks: Buffer[] = []
@@ -51,7 +51,7 @@ export function holdPatch(
   })
   return {
     send: bytes => void outgoing.write(bytes),
-    leave: () => void outgoing.destroy(),
+    breakConnection: () => void outgoing.destroy(),
     answer
   }
 }

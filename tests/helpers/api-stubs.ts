@@ -4,7 +4,7 @@ import { type ErrorCode, errorCodes } from '../../src/contract/errors.ts'
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH'
 
 /** Makes the browser receive an error of the API for a call, from now on. */
-export async function refuse(
+export async function stubError(
   page: Page,
   [method, path]: [Method, string],
   code: ErrorCode,
@@ -19,7 +19,7 @@ export async function refuse(
 }
 
 /** Makes the browser receive this answer for a call of the API, from now on. */
-export async function answer(
+export async function stubAnswer(
   page: Page,
   [method, path]: [Method, string],
   json: unknown
@@ -28,12 +28,12 @@ export async function answer(
 }
 
 /** Leaves a call of the API without an answer, from now on. */
-export async function hold(page: Page, [method, path]: [Method, string]): Promise<void> {
+export async function leaveUnanswered(page: Page, [method, path]: [Method, string]): Promise<void> {
   await stand(page, method, path, () => new Promise(() => {}))
 }
 
 /** Lets all calls reach the API again. */
-export async function release(page: Page): Promise<void> {
+export async function restoreApi(page: Page): Promise<void> {
   await page.unrouteAll({ behavior: 'ignoreErrors' })
 }
 

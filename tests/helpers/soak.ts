@@ -12,11 +12,11 @@ export const seed = Number(process.env.SEED ?? 20_260_503)
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed })
 
 /** Returns how often to test a property: `here` in a normal run, `long` in `npm run soak`. */
-export function times(here: number, long: number): number {
+export function runCount(here: number, long: number): number {
   return soak === undefined ? here : Math.max(here, Math.round(long * soak))
 }
 
 /** Returns a test's timeout in milliseconds. It is a day in `npm run soak`. */
-export function patience(milliseconds: number): number {
+export function testTimeout(milliseconds: number): number {
   return soak === undefined ? milliseconds : 86_400_000
 }
