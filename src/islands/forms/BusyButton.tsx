@@ -1,17 +1,20 @@
 interface BusyButtonProps {
   label: string
   isWorking: boolean
-  isOff?: boolean
+  isOff?: boolean | undefined
+  /** Further classes; those of the main button when absent. */
+  look?: string | undefined
   /** Runs on a click. Undefined in a form, which the button submits. */
   onClick?: () => void
 }
 
-/** The main button of a form or sheet. It keeps its size and the focus while `isWorking`. */
-export function BusyButton({ label, isWorking, isOff = false, onClick }: BusyButtonProps) {
+/** A button that keeps its size and the focus while `isWorking`. */
+export function BusyButton(props: BusyButtonProps) {
+  const { label, isWorking, isOff = false, look = 'btn-primary', onClick } = props
   return (
     <button
       type={onClick ? 'button' : 'submit'}
-      className="btn btn-primary"
+      className={`btn ${look}`}
       disabled={isOff}
       aria-disabled={isWorking}
       onClick={onClick}

@@ -6,18 +6,6 @@ import { fieldSentence } from './account-form.ts'
 import { NewPasswordField } from './NewPasswordField.tsx'
 import { PasswordField } from './PasswordField.tsx'
 
-/** States above a long form that more than three fields have errors. */
-export function ErrorCountNote({ form }: AccountFieldProps) {
-  const { t } = useWords()
-  const count = Object.keys(form.errors).length
-  if (count <= 3) return null
-  return (
-    <p role="alert" className="alert alert-error alert-outline">
-      {t('account.attention', { count })}
-    </p>
-  )
-}
-
 export function UsernameField({
   form,
   initial

@@ -3,7 +3,7 @@ import * as drafts from '../../stores/form-drafts.ts'
 
 /** Returns the value stored under `name` when this page changed its language. */
 export function takeDraft(name: string): unknown {
-  return drafts.takeDraft(page(), name)
+  return drafts.takeDraft(pagePath(), name)
 }
 
 /**
@@ -11,12 +11,17 @@ export function takeDraft(name: string): unknown {
  * that stops this.
  */
 export function keepDraft(name: string, read: () => unknown): () => void {
-  const keep = () => drafts.keepDraft(page(), name, read())
+  const keep = () => drafts.keepDraft(pagePath(), name, read())
   document.addEventListener('vidimus:language', keep)
   return () => document.removeEventListener('vidimus:language', keep)
 }
 
+/** Returns the name under which a form's values are kept: the names of its fields. */
+export function draftName(values: Record<string, unknown>): string {
+  return `form ${Object.keys(values).join(' ')}`
+}
+
 /** Returns the path of the page without its language. */
-function page(): string {
+function pagePath(): string {
   return localizedPath(defaultLocale, location.pathname)
 }

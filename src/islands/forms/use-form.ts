@@ -6,58 +6,106 @@ import {
   useRef,
   useState
 } from 'react'
-import type { FieldErrors } from '../../contract/errors.ts'
+import { AppError, type FieldErrors } from '../../contract/errors.ts'
 import { faultsOf, type Validator } from '../../core/input/validators.ts'
-import { keepDraft, takeDraft } from './page-drafts.ts'
+import { draftName, keepDraft, takeDraft } from './page-drafts.ts'
+import { type ActionOptions, useAction } from './use-action.ts'
 
+/** What the fields hold, by name. A field with several values has them on lines of their own. */
 export type Values = Record<string, string>
 
+export interface FormOptions<Result> extends ActionOptions<Values, Result> {
+  rules?: Readonly<Record<string, Validator>>
+  /** Returns errors that the rules do not find, such as those of the contract's schema. */
+  inputErrors?: (values: Values) => FieldErrors
+  /** Returns errors that take time to find. Called when the form is sent. */
+  slowErrors?: (values: Values) => Promise<FieldErrors | undefined>
+  /** The field of the present password, which is at fault where the server says that it is wrong. */
+  presentPassword?: string
+  /** The field that gets the focus after any other failure. */
+  focusAfterFailure?: string
+  /** Whether success empties the fields. */
+  isEmptiedBySuccess?: boolean
+}
+
+export type Form = ReturnType<typeof useForm>
+
 /**
- * Connects a native form, whose inputs keep their own values, with rules. Checks a field when it
- * loses the focus, and from then on at every change. Submitting checks all fields and focuses the
- * first with an error. Values survive a change of the page's language. Pass `checkStrength` in
- * forms in which a person chooses a password.
+ * Connects a native form, whose inputs keep their own values, with rules and with what it sends.
+ * Checks a field when it loses the focus, and from then on at every change. Submitting checks all
+ * fields, focuses the first with an error, and sends the values if there is none. Shows errors of
+ * the server at the fields that it names. Values survive a change of the page's language.
  */
-export function useForm(
-  rules: Readonly<Record<string, Validator>>,
-  checkStrength: (values: Values) => Promise<FieldErrors | undefined> = async () => undefined
-) {
+export function useForm<Result>(options: FormOptions<Result>) {
+  const { rules = {}, inputErrors, slowErrors, presentPassword } = options
   const form = useRef<HTMLFormElement>(null)
   const seen = useRef(new Set<string>())
   /**
-   * Errors from the server or from `checkStrength`, with the values they belong to. They are shown
+   * Errors from the server or from `slowErrors`, with the values they belong to. They are shown
    * until one of these values changes or the form is submitted again.
    */
   const refused = useRef<{ values: Values; found: FieldErrors }>({ values: {}, found: {} })
   const [errors, setErrors] = useState<FieldErrors>({})
 
-  const read = (): Values => {
-    const values: Values = {}
-    if (!form.current) return values
-    for (const [name, value] of new FormData(form.current)) values[name] = String(value)
-    return values
-  }
+  const action = useAction<Values, Result>({
+    what: options.what,
+    async send(values, key) {
+      const fields = await slowErrors?.(values)
+      if (fields) throw new AppError('invalid_input', 'A field has an error', { fields })
+      const result = await options.send(values, key)
+      if (options.isEmptiedBySuccess) clear()
+      return result
+    },
+    handle(error, values) {
+      const named =
+        presentPassword && error.code === 'password_wrong'
+          ? { [presentPassword]: { rule: 'wrong' } }
+          : error.fields
+      const found = ownErrors(named)
+      const isShown = Object.keys(found).length > 0
+      if (isShown) refuse(values, found)
+      else if (options.focusAfterFailure) focus(options.focusAfterFailure)
+      return options.handle?.(error, values) || isShown
+    }
+  })
+
+  const read = () => valuesOf(form.current)
 
   const connectDraft = useEffectEvent(() => {
-    const name = `form ${Object.keys(rules).join(' ')}`
-    fill(form.current, takeDraft(name))
+    const name = draftName(read())
+    fillIn(form.current, takeDraft(name))
     return keepDraft(name, read)
   })
   useEffect(() => connectDraft(), [])
 
+  const faults = (values: Values): FieldErrors => ({
+    ...ownErrors(inputErrors?.(values)),
+    ...faultsOf(rules, values)
+  })
+
+  /** Returns the errors of this form's fields. Those of a field's parts count as its own: `emails.2`. */
+  const ownErrors = (found: FieldErrors = {}): FieldErrors => {
+    const own: FieldErrors = {}
+    for (const [path, error] of Object.entries(found)) {
+      const name = path.split('.')[0] ?? ''
+      if (form.current?.elements.namedItem(name)) own[name] ??= error
+    }
+    return own
+  }
+
   const showSeen = () => {
+    if (action.isDone) action.reset()
     const values = read()
     const { values: sent, found: kept } = refused.current
     const isAsSent = Object.entries(sent).every(([name, value]) => values[name] === value)
-    const found = Object.entries(faultsOf(rules, values)).filter(([name]) => seen.current.has(name))
+    const found = Object.entries(faults(values)).filter(([name]) => seen.current.has(name))
     setErrors({ ...(isAsSent ? kept : {}), ...Object.fromEntries(found) })
   }
 
   const focus = (...names: string[]) => {
-    const first = [...(form.current?.elements ?? [])].find(
-      element => element instanceof HTMLInputElement && names.includes(element.name)
-    )
-    if (!(first instanceof HTMLInputElement)) return
+    const fields = [...(form.current?.elements ?? [])].map(fieldOf)
+    const first = fields.find(field => field && names.includes(nameOf(field)))
+    if (!first) return
     // screen readers do not repeat a field that has the focus already
     if (first === document.activeElement) first.blur()
     first.focus()
@@ -74,55 +122,52 @@ export function useForm(
     show(found)
   }
 
-  const addWeakness = async (values: Values) => {
+  const addSlowErrors = async (values: Values) => {
     // sending the form again checks again, and says what failed
-    const found = await checkStrength(values).catch(() => undefined)
+    const found = await slowErrors?.(values).catch(() => undefined)
     if (!found) return
     refused.current = { values, found }
     showSeen()
   }
 
+  /** Empties all fields and removes their errors. */
+  const clear = () => {
+    seen.current.clear()
+    refused.current = { values: {}, found: {} }
+    setErrors({})
+    form.current?.reset()
+  }
+
   return {
+    ...action,
     errors,
     /** Returns the present values of the fields. */
     read,
-    /** Shows errors that the rules cannot find in these values, such as those of the server. */
-    refuse,
-    /** Returns whether the chosen password is strong enough, and shows the error if it is not. */
-    async isStrong(values: Values): Promise<boolean> {
-      const found = await checkStrength(values)
-      if (found) refuse(values, found)
-      return !found
-    },
+    /** Fills in values as if they were typed. */
+    fill: (values: Values) => fillIn(form.current, values),
     focus,
-    /** Empties all fields and removes their errors. */
-    clear(): void {
-      seen.current.clear()
-      refused.current = { values: {}, found: {} }
-      setErrors({})
-      form.current?.reset()
-    },
-    /** Returns the values if they break no rule; otherwise shows all errors. */
-    submit(): Values | undefined {
-      const values = read()
-      for (const name of Object.keys(values)) seen.current.add(name)
-      const found = faultsOf(rules, values)
-      refused.current = { values: {}, found: {} }
-      show(found)
-      if (Object.keys(found).length === 0) return values
-      void addWeakness(values)
-      return undefined
-    },
     props: {
       ref: form,
       // our own sentences instead of the browser's
       noValidate: true,
       // never a query: a form sent before its script runs must not put a password in the address
       method: 'post' as const,
+      onSubmit(event: SyntheticEvent): void {
+        event.preventDefault()
+        if (action.isWorking) return
+        const values = read()
+        for (const name of Object.keys(values)) seen.current.add(name)
+        const found = faults(values)
+        refused.current = { values: {}, found: {} }
+        show(found)
+        if (Object.keys(found).length === 0) void action.start(values)
+        else void addSlowErrors(values)
+      },
       onBlur({ target }: SyntheticEvent) {
         // an empty field may still be filled: only submitting complains about it
-        if (!(target instanceof HTMLInputElement) || !target.value) return
-        seen.current.add(target.name)
+        const field = fieldOf(target)
+        if (!field?.value) return
+        seen.current.add(nameOf(field))
         showSeen()
       },
       onInput: showSeen,
@@ -135,13 +180,40 @@ export function useForm(
   }
 }
 
+type FieldElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
+
+/** Returns the field that can have the focus, if the element is one. */
+function fieldOf(element: EventTarget): FieldElement | undefined {
+  const isField =
+    element instanceof Element && element.matches('input:not([type=hidden]), select, textarea')
+  return isField ? (element as FieldElement) : undefined // as: what the selector names
+}
+
+/** Returns the name of a field's value. An input that adds to several values has none itself. */
+function nameOf(field: FieldElement): string {
+  return field.dataset['for'] ?? field.name
+}
+
+/** Returns the values of a form. Checked boxes of one name are lines of one value. */
+function valuesOf(form: HTMLFormElement | null): Values {
+  const values: Values = {}
+  if (!form) return values
+  for (const box of form.querySelectorAll<HTMLInputElement>('[type=checkbox]'))
+    values[box.name] = ''
+  for (const [name, value] of new FormData(form))
+    values[name] = values[name] ? `${values[name]}\n${value}` : String(value)
+  return values
+}
+
 /** Fills in values as if they were typed. */
-function fill(form: HTMLFormElement | null, values: unknown): void {
-  for (const [name, value] of Object.entries(Object(values))) {
-    const field = form?.elements.namedItem(name)
-    if (field instanceof RadioNodeList) field.value = String(value)
-    if (!(field instanceof HTMLInputElement) || field.readOnly) continue
-    field.value = String(value)
+function fillIn(form: HTMLFormElement | null, values: unknown): void {
+  const given = new Map<string, unknown>(Object.entries(Object(values)))
+  for (const field of form?.querySelectorAll<FieldElement>('input, select, textarea') ?? []) {
+    if (!given.has(field.name) || field.matches('[readonly]')) continue
+    const value = String(given.get(field.name))
+    if ('checked' in field && /^(?:checkbox|radio)$/.test(field.type))
+      field.checked = value.split('\n').includes(field.value)
+    else field.value = value
     field.dispatchEvent(new Event('input', { bubbles: true }))
   }
 }

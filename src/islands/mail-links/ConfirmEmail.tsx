@@ -1,15 +1,14 @@
 import { useStore } from '@nanostores/react'
-import { useState } from 'react'
-import { type AppError, asAppError } from '../../contract/errors.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { confirmEmail, type MailLink } from '../../stores/accounts/mail-links.ts'
 import { $session } from '../../stores/sessions.ts'
 import { useReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
+import { useAction } from '../forms/use-action.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { LinkOutcome } from './LinkOutcome.tsx'
-import { closedLinkState, linkStateFromError, useMailLink } from './use-mail-link.ts'
+import { useClosedLink, useMailLink } from './use-mail-link.ts'
 
 /**
  * The page of a mailed link that confirms a new e-mail. The person must be signed in with this
@@ -20,21 +19,12 @@ export const ConfirmEmail = withWords(function ConfirmEmail() {
   const link = useMailLink('email')
   const { isReady } = useReadiness()
   const session = useStore($session, { ssr: 'initial' })
-  const [state, setState] = useState<'ready' | 'working' | 'done' | 'used' | 'over' | AppError>(
-    'ready'
-  )
-
-  const confirm = async (opened: MailLink) => {
-    if (state === 'working') return
-    setState('working')
-    try {
-      await confirmEmail(opened)
-      setState('done')
-    } catch (cause) {
-      const error = asAppError(cause, 'Confirming the e-mail failed')
-      setState(linkStateFromError(error) ?? error)
-    }
-  }
+  const { closed, handleFailure } = useClosedLink(link)
+  const action = useAction({
+    what: 'Confirming the e-mail failed',
+    send: (opened: MailLink) => confirmEmail(opened),
+    handle: handleFailure
+  })
 
   if (link === 'loading') return <div className="sheet" data-state="loading" />
   if (link === 'none') {
@@ -46,8 +36,7 @@ export const ConfirmEmail = withWords(function ConfirmEmail() {
       </LinkOutcome>
     )
   }
-  const outcome =
-    state === 'done' || state === 'used' || state === 'over' ? state : closedLinkState(link)
+  const outcome = action.isDone ? 'done' : closed
   if (outcome) {
     return (
       <LinkOutcome text={t(`links.confirmEmail.${outcome}`, { email: link.email })}>
@@ -66,16 +55,15 @@ export const ConfirmEmail = withWords(function ConfirmEmail() {
       </LinkOutcome>
     )
   }
-  const failure = typeof state === 'object' ? state : undefined
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.confirmEmail.ready', { email: link.email })}</p>
-      {failure && <LazyAccountError error={failure} />}
+      {action.failure && <LazyAccountError error={action.failure} />}
       <BusyButton
         label={t('links.confirmEmail.submit')}
-        isWorking={state === 'working'}
+        isWorking={action.isWorking}
         isOff={!isReady}
-        onClick={() => void confirm(link)}
+        onClick={() => void action.start(link)}
       />
     </section>
   )

@@ -1,8 +1,6 @@
-import { type FormEvent, useState } from 'react'
-import { type AppError, asAppError } from '../../contract/errors.ts'
-import { SignInObstacle, SubmitButton } from '../forms/AccountFields.tsx'
-import { useReadiness, usernameRule } from '../forms/account-form.ts'
-import { LazyAccountError } from '../forms/LazyAccountError.tsx'
+import type { AppError } from '../../contract/errors.ts'
+import { usernameRule } from '../forms/account-form.ts'
+import { Form } from '../forms/Form.tsx'
 import { NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
 import { HiddenUsername } from '../forms/PasswordField.tsx'
@@ -24,53 +22,27 @@ interface NewPasswordFormProps {
 
 /** Asks for a new password twice, and for a username where the account has none yet. */
 export function NewPasswordForm(props: NewPasswordFormProps) {
-  const { email, company, submit, asksForName = false, handleFailure, send } = props
+  const { email, company, submit, asksForName = false } = props
   const { t } = useWords()
-  const { isReady, obstacle } = useReadiness()
-  const form = useForm(
-    {
+  const form = useForm({
+    what: 'Choosing a password failed',
+    rules: {
       ...(asksForName ? { username: usernameRule } : {}),
       ...newPasswordRules('password', t('account.password'))
     },
-    ({ username = '', password = '' }) =>
-      weaknessErrors('password', password, { email, username, company })
-  )
-  const [state, setState] = useState<'idle' | 'working' | AppError>('idle')
-
-  const go = async (event: FormEvent) => {
-    event.preventDefault()
-    if (state === 'working') return
-    const values = form.submit()
-    if (!values) return
-    setState('working')
-    const { username = '', password = '' } = values
-    try {
-      if (!(await form.isStrong(values))) return setState('idle')
-      await send({ username, password })
-    } catch (cause) {
-      const error = asAppError(cause, 'Choosing a password failed')
-      if (error.fields) form.refuse(values, error.fields)
-      if (!handleFailure(error)) setState(error)
-    }
-  }
-
-  const failure = typeof state === 'object' ? state : undefined
+    slowErrors: ({ username = '', password = '' }) =>
+      weaknessErrors('password', password, { email, username, company }),
+    send: ({ username = '', password = '' }) => props.send({ username, password }),
+    handle: props.handleFailure
+  })
   return (
-    <form {...form.props} onSubmit={go} className="flex flex-col gap-4">
-      <SignInObstacle obstacle={obstacle} />
+    <Form form={form} submit={submit} derivesKey>
       <HiddenUsername email={email} />
       {asksForName && <UsernameField form={form} initial={props.username} />}
       <NewPasswordFields
         form={form}
         owner={() => ({ email, username: form.read()['username'] ?? '', company })}
       />
-      {failure && <LazyAccountError error={failure} />}
-      <SubmitButton
-        label={submit}
-        isWorking={state === 'working'}
-        isReady={isReady}
-        obstacle={obstacle}
-      />
-    </form>
+    </Form>
   )
 }

@@ -1,16 +1,9 @@
-import { type FormEvent, useEffect, useState } from 'react'
-import { type AppError, asAppError } from '../../contract/errors.ts'
-import type { Delivery } from '../../contract/users.ts'
+import { useEffect, useState } from 'react'
+import type { AppError } from '../../contract/errors.ts'
 import { type MailLink, requestReset, resetPassword } from '../../stores/accounts/mail-links.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
-import {
-  continueAfterSignIn,
-  emailRule,
-  prefillFromQuery,
-  useReadiness
-} from '../forms/account-form.ts'
-import { BusyButton } from '../forms/BusyButton.tsx'
-import { LazyAccountError } from '../forms/LazyAccountError.tsx'
+import { continueAfterSignIn, emailRule, prefillFromQuery } from '../forms/account-form.ts'
+import { Form } from '../forms/Form.tsx'
 import { useForm } from '../forms/use-form.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
@@ -45,53 +38,36 @@ interface AskProps {
 
 function Ask({ note, email: known }: AskProps) {
   const { t } = useWords()
-  const { isReady } = useReadiness()
-  const form = useForm({ email: emailRule })
-  const [state, setState] = useState<
-    'idle' | 'working' | { sentTo: string; delivery: Delivery } | AppError
-  >('idle')
   const [typed, setTyped] = useState(known)
+  const form = useForm({
+    what: 'Asking for a link failed',
+    rules: { email: emailRule },
+    async send({ email = '' }) {
+      const delivery = await requestReset(email)
+      setTyped(email.trim())
+      return { email: email.trim(), delivery }
+    }
+  })
   const { ref } = form.props
 
   useEffect(() => prefillFromQuery(ref.current, ['email']), [ref])
 
-  const send = async (event: FormEvent) => {
-    event.preventDefault()
-    const values = form.submit()
-    if (!values || state === 'working') return
-    setState('working')
-    const { email = '' } = values
-    try {
-      const delivery = await requestReset(email)
-      setTyped(email.trim())
-      setState({ sentTo: email.trim(), delivery })
-    } catch (cause) {
-      setState(asAppError(cause, 'Asking for a link failed'))
-    }
-  }
-
-  if (typeof state === 'object' && 'sentTo' in state) {
+  if (form.result) {
+    const { email, delivery } = form.result
     return (
-      <LinkOutcome text={t(`links.reset.sent.${state.delivery}`, { email: state.sentTo })}>
-        <p className="text-ink-soft">{t(`links.reset.sentNote.${state.delivery}`)}</p>
-        <button type="button" className="btn btn-outline" onClick={() => setState('idle')}>
+      <LinkOutcome text={t(`links.reset.sent.${delivery}`, { email })}>
+        <p className="text-ink-soft">{t(`links.reset.sentNote.${delivery}`)}</p>
+        <button type="button" className="btn btn-outline" onClick={form.reset}>
           {t('links.reset.other')}
         </button>
       </LinkOutcome>
     )
   }
-  const failure = typeof state === 'object' ? state : undefined
   return (
-    <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-4" data-state="ready">
+    <Form form={form} submit={t('links.reset.submit')} isSheet>
       <p role="status">{note}</p>
       <EmailField form={form} use="username" initial={typed} />
-      {failure && <LazyAccountError error={failure} />}
-      <BusyButton
-        label={t('links.reset.submit')}
-        isWorking={state === 'working'}
-        isOff={!isReady}
-      />
-    </form>
+    </Form>
   )
 }
 

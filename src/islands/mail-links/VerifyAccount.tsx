@@ -1,6 +1,5 @@
 import { useStore } from '@nanostores/react'
 import { useEffect, useState } from 'react'
-import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import {
@@ -13,15 +12,11 @@ import { $user, refreshUser } from '../../stores/users.ts'
 import { continueAfterSignIn, useReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'
 import { LazyAccountError } from '../forms/LazyAccountError.tsx'
+import { useAction } from '../forms/use-action.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
-import {
-  closedLinkState,
-  linkStateFromError,
-  type OpenedLink,
-  useMailLink
-} from './use-mail-link.ts'
+import { type OpenedLink, useClosedLink, useMailLink } from './use-mail-link.ts'
 
 interface VerifyAccountProps {
   company: string
@@ -56,39 +51,29 @@ interface ConfirmProps {
 function Confirm({ company, link }: ConfirmProps) {
   const { locale, t } = useWords()
   const { isReady } = useReadiness()
-  const [state, setState] = useState<
-    'ready' | 'working' | 'elsewhere' | 'used' | 'over' | AppError
-  >(closedLinkState(link) ?? 'ready')
-  const handleFailure = (error: AppError) => {
-    const outcome = linkStateFromError(error)
-    if (outcome) setState(outcome)
-    return outcome !== undefined
-  }
-  const confirm = async () => {
-    if (state === 'working') return
-    setState('working')
-    try {
+  const { closed, handleFailure } = useClosedLink(link)
+  const action = useAction({
+    what: 'Confirming the e-mail failed',
+    async send() {
       await confirmSignUp(link)
       await continueAfterSignIn(t('links.verify.done'))
-    } catch (cause) {
-      const error = asAppError(cause, 'Confirming the e-mail failed')
-      if (error.code === 'proof_required') setState('elsewhere')
-      else if (!handleFailure(error)) setState(error)
-    }
-  }
+    },
+    handle: handleFailure
+  })
+  const isOfAnotherBrowser = action.failure?.code === 'proof_required'
 
-  if (state === 'used' || state === 'over') {
-    const page = state === 'used' ? '/sign-in' : '/sign-up'
+  if (closed) {
+    const page = closed === 'used' ? '/sign-in' : '/sign-up'
     const query = `?email=${encodeURIComponent(link.email)}`
     return (
-      <LinkOutcome text={t(`links.verify.${state}`)}>
+      <LinkOutcome text={t(`links.verify.${closed}`)}>
         <a className="btn btn-primary" href={localizedPath(locale, page) + query}>
-          {t(state === 'used' ? 'links.toSignIn' : 'links.toSignUp')}
+          {t(closed === 'used' ? 'links.toSignIn' : 'links.toSignUp')}
         </a>
       </LinkOutcome>
     )
   }
-  if (state === 'elsewhere') {
+  if (isOfAnotherBrowser) {
     return (
       <section className="sheet flex flex-col gap-4" data-state="ready">
         <p className="wrap-anywhere font-medium">{link.email}</p>
@@ -109,12 +94,12 @@ function Confirm({ company, link }: ConfirmProps) {
   return (
     <section className="sheet flex flex-col gap-4" data-state="ready">
       <p className="wrap-anywhere">{t('links.verify.ready', { email: link.email })}</p>
-      {typeof state === 'object' && <LazyAccountError error={state} />}
+      {action.failure && <LazyAccountError error={action.failure} />}
       <BusyButton
         label={t('links.verify.submit')}
-        isWorking={state === 'working'}
+        isWorking={action.isWorking}
         isOff={!isReady}
-        onClick={() => void confirm()}
+        onClick={() => void action.start(undefined)}
       />
     </section>
   )
@@ -135,7 +120,13 @@ interface WaitingProps {
 function Waiting({ company, user: { email, delivery = 'mail' } }: WaitingProps) {
   const { locale, t } = useWords()
   const [left, setLeft] = useState(pauseSeconds)
-  const [state, setState] = useState<'idle' | 'working' | 'sent' | AppError>('idle')
+  const action = useAction({
+    what: 'Sending the mail again failed',
+    async send() {
+      await sendVerification()
+      setLeft(pauseSeconds)
+    }
+  })
 
   useEffect(() => {
     const ask = setInterval(() => void refreshUser(), askEveryMs)
@@ -150,17 +141,6 @@ function Waiting({ company, user: { email, delivery = 'mail' } }: WaitingProps) 
     }
   }, [])
 
-  const send = async () => {
-    if (state === 'working' || left > 0) return
-    setState('working')
-    try {
-      await sendVerification()
-      setLeft(pauseSeconds)
-      setState('sent')
-    } catch (cause) {
-      setState(asAppError(cause, 'Sending the mail again failed'))
-    }
-  }
   const startOver = async () => {
     await signOut()
     // in full, so that nothing of the person stays in memory
@@ -173,20 +153,22 @@ function Waiting({ company, user: { email, delivery = 'mail' } }: WaitingProps) 
       <h2 className="section-title">{t(`links.verify.waitTitle.${delivery}`)}</h2>
       <p className="wrap-anywhere">{t(`links.verify.wait.${delivery}`, { email, company })}</p>
       <p className="text-ink-soft">{t(`links.verify.waitNote.${delivery}`)}</p>
-      {typeof state === 'object' && <LazyAccountError error={state} />}
+      {action.failure && <LazyAccountError error={action.failure} />}
       {delivery !== 'administrator' && (
         <button
           type="button"
           // the seconds must be readable
           className="btn btn-outline aria-disabled:text-ink-soft"
-          aria-disabled={left > 0 || state === 'working'}
-          onClick={() => void send()}
+          aria-disabled={left > 0 || action.isWorking}
+          onClick={() => {
+            if (left === 0) void action.start(undefined)
+          }}
         >
           {again}
         </button>
       )}
       <p role="status" className="wrap-anywhere text-sm empty:hidden">
-        {state === 'sent' ? t(`links.verify.sent.${delivery}`, { email }) : ''}
+        {action.isDone ? t(`links.verify.sent.${delivery}`, { email }) : ''}
       </p>
       <button
         type="button"

@@ -44,15 +44,13 @@ export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loadin
 }
 
 /** Returns why the API refused a link, or undefined for an error with another reason. */
-export function linkStateFromError(error: AppError): 'used' | 'over' | undefined {
+function linkStateFromError(error: AppError): 'used' | 'over' | undefined {
   if (error.code === 'mail_token_used') return 'used'
   return error.code === 'mail_token_invalid' ? 'over' : undefined
 }
 
 /** Returns why an opened link no longer works, or undefined if it works. */
-export function closedLinkState(
-  link: OpenedLink | 'none' | 'loading'
-): 'used' | 'over' | undefined {
+function closedLinkState(link: OpenedLink | 'none' | 'loading'): 'used' | 'over' | undefined {
   return typeof link === 'string' || link.state === 'open' ? undefined : link.state
 }
 

@@ -1,12 +1,9 @@
-import { type FormEvent, useState } from 'react'
-import { type AppError, asAppError } from '../../contract/errors.ts'
 import type { UserInfo } from '../../contract/users.ts'
 import { required, type Validator } from '../../core/input/validators.ts'
 import { changePassword } from '../../stores/accounts/account-changes.ts'
 import { loadSessions } from '../../stores/accounts/session-list.ts'
 import { fieldSentence } from '../forms/account-form.ts'
-import { BusyButton } from '../forms/BusyButton.tsx'
-import { LazyAccountError } from '../forms/LazyAccountError.tsx'
+import { Form } from '../forms/Form.tsx'
 import { NewPasswordField } from '../forms/NewPasswordField.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
 import { HiddenUsername, PasswordField } from '../forms/PasswordField.tsx'
@@ -20,43 +17,26 @@ interface PasswordFormProps {
 
 export function ChangePassword({ user }: PasswordFormProps) {
   const { t } = useWords()
-  const [state, setState] = useState<'idle' | 'working' | 'done' | AppError>('idle')
   const { email, username } = user
   const owner = { email, username, company: user.company.name }
-  const form = useForm(
-    { password: required, ...newPasswordRules('next', t('me.password.next'), different) },
-    ({ next = '' }) => weaknessErrors('next', next, owner)
-  )
-
-  const send = async (event: FormEvent) => {
-    event.preventDefault()
-    if (state === 'working') return
-    const values = form.submit()
-    if (!values) return
-    setState('working')
-    const { password = '', next = '' } = values
-    try {
-      if (!(await form.isStrong(values))) return setState('idle')
+  const form = useForm({
+    what: 'Changing the password failed',
+    rules: { password: required, ...newPasswordRules('next', t('me.password.next'), different) },
+    slowErrors: ({ next = '' }) => weaknessErrors('next', next, owner),
+    presentPassword: 'password',
+    isEmptiedBySuccess: true,
+    async send({ password = '', next = '' }) {
       await changePassword({ email, password, next })
-      form.clear()
-      setState('done')
       void loadSessions()
-    } catch (cause) {
-      const error = asAppError(cause, 'Changing the password failed')
-      if (error.code === 'password_wrong') form.refuse(values, { password: { rule: 'wrong' } })
-      setState(error.code === 'password_wrong' ? 'idle' : error)
     }
-  }
-
-  const isWorking = state === 'working'
-  const failure = typeof state === 'object' ? state : undefined
+  })
   return (
     <AccountSection
       id="change-password"
       title={t('me.password.title')}
       note={t('me.password.effect')}
     >
-      <form {...form.props} onSubmit={send} className="flex flex-col gap-4">
+      <Form form={form} submit={t('me.password.submit')} derivesKey done={t('me.password.done')}>
         <HiddenUsername email={email} />
         <PasswordField
           label={t('me.password.present')}
@@ -77,12 +57,7 @@ export function ChangePassword({ user }: PasswordFormProps) {
           error={fieldSentence(form.errors, 'repeat', t)}
         />
         <p className="font-serif text-lg">{t('account.stays')}</p>
-        {failure && <LazyAccountError error={failure} />}
-        <BusyButton label={t('me.password.submit')} isWorking={isWorking} />
-        <p role="status" className="text-sm empty:hidden">
-          {isWorking ? t('account.securing') : state === 'done' ? t('me.password.done') : ''}
-        </p>
-      </form>
+      </Form>
     </AccountSection>
   )
 }

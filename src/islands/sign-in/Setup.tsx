@@ -3,9 +3,11 @@ import { useEffect, useState } from 'react'
 import { $setup, loadSetup } from '../../stores/accounts/setup.ts'
 import { keepDraft, takeDraft } from '../forms/page-drafts.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { lazyPart } from '../kit/LazyPart.tsx'
 import { useWords, withWords } from '../kit/use-words.ts'
-import { SetupForm } from './SetupForm.tsx'
 import { AlreadySetUp, SetupDone } from './SetupOutcome.tsx'
+
+const SetupForm = lazyPart(async () => (await import('./SetupForm.tsx')).SetupForm)
 
 /**
  * Sets up the installation and its first operator, or states that the installation is already set

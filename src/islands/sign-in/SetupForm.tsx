@@ -1,16 +1,13 @@
-import { type FormEvent, useState } from 'react'
-import { type AppError, asAppError } from '../../contract/errors.ts'
 import { requiredIf } from '../../core/input/validators.ts'
 import { type Demo, finishSetup } from '../../stores/accounts/setup.ts'
-import { EmailField, SignInObstacle, SubmitButton } from '../forms/AccountFields.tsx'
-import { emailRule, fieldSentence, useReadiness, usernameRule } from '../forms/account-form.ts'
-import { LazyAccountError } from '../forms/LazyAccountError.tsx'
-import { ErrorCountNote, NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
+import { EmailField } from '../forms/AccountFields.tsx'
+import { emailRule, fieldSentence, usernameRule } from '../forms/account-form.ts'
+import { Form } from '../forms/Form.tsx'
+import { NewPasswordFields, UsernameField } from '../forms/NewAccountFields.tsx'
 import { newPasswordRules, weaknessErrors } from '../forms/new-password-rules.ts'
 import { useForm } from '../forms/use-form.ts'
 import { Field } from '../kit/Field.tsx'
 import { useWords } from '../kit/use-words.ts'
-
 import { isLocalHost } from './SetupOutcome.tsx'
 
 interface SetupFormProps {
@@ -25,9 +22,9 @@ interface SetupFormProps {
 /** Form for the first operator and the name of their company. */
 export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
   const { locale, t } = useWords()
-  const { isReady, obstacle } = useReadiness()
-  const form = useForm(
-    {
+  const form = useForm({
+    what: 'Setting up failed',
+    rules: {
       email: emailRule,
       username: usernameRule,
       ...newPasswordRules('password', t('account.password')),
@@ -35,41 +32,21 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
       // absent where the code came with the address
       code: requiredIf(({ code }) => code !== undefined)
     },
-    ({ email = '', username = '', password = '', company: name = '' }) =>
-      weaknessErrors('password', password, { email, username, company: name })
-  )
-  const [isWorking, setWorking] = useState(false)
-  const [failure, setFailure] = useState<AppError>()
-  const isRefused = failure?.code === 'setup_code_wrong' || failure?.code === 'setup_code_expired'
-  const asksForCode = code === '' || isRefused
-
-  const send = async (event: FormEvent) => {
-    event.preventDefault()
-    if (isWorking) return
-    const values = form.submit()
-    if (!values) return
-    setWorking(true)
-    setFailure(undefined)
-    const { email = '', username = '', password = '', company: name = '' } = values
-    const wish = values['demo'] === 'remove' ? 'remove' : 'keep'
-    try {
-      if (!(await form.isStrong(values))) return setWorking(false)
+    slowErrors: ({ email = '', username = '', password = '', company: name = '' }) =>
+      weaknessErrors('password', password, { email, username, company: name }),
+    async send({ email = '', username = '', password = '', company: name = '', ...values }) {
+      const wish = values['demo'] === 'remove' ? 'remove' : 'keep'
       const person = { email, username, password, locale }
       const typed = values['code']?.trim() || code
-      const left = await finishSetup({ ...person, code: typed, company: name, demo: wish })
-      finish(wish, left)
-    } catch (cause) {
-      const error = asAppError(cause, 'Setting up failed')
-      setFailure(error)
-      if (error.fields) form.refuse(values, error.fields)
-      setWorking(false)
+      finish(wish, await finishSetup({ ...person, code: typed, company: name, demo: wish }))
     }
-  }
+  })
+  const refusal = form.failure?.code
+  const isRefused = refusal === 'setup_code_wrong' || refusal === 'setup_code_expired'
+  const asksForCode = code === '' || isRefused
 
   return (
-    <form {...form.props} onSubmit={send} className="sheet flex flex-col gap-8" data-state="ready">
-      <SignInObstacle obstacle={obstacle} />
-      <ErrorCountNote form={form} />
+    <Form form={form} submit={t('setup.submit')} isSheet derivesKey className="gap-8">
       <fieldset className="flex flex-col gap-4">
         <legend className="mb-2 font-serif text-xl">{t('setup.person')}</legend>
         <p className="text-ink-soft">{t('setup.personText')}</p>
@@ -108,14 +85,7 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
           error={fieldSentence(form.errors, 'code', t)}
         />
       )}
-      {failure && <LazyAccountError error={failure} />}
-      <SubmitButton
-        label={t('setup.submit')}
-        isWorking={isWorking}
-        isReady={isReady}
-        obstacle={obstacle}
-      />
-    </form>
+    </Form>
   )
 }
 
