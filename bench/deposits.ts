@@ -30,7 +30,7 @@ export async function measure(options: Options): Promise<Row[]> {
 
   const capture = () =>
     insider.statementsOf({ path: '/deposit', token: person.token, body: documentIn(category) })
-  await capture() // the first call also asks for keys and names that are then known
+  await capture() // the first call also loads keys and names that stay in memory
   const twice = [await capture(), await capture()]
   await using peer = await startPeer('statements', { socketDir, callers: most })
 

@@ -94,7 +94,7 @@ export async function measure(options: Options): Promise<Row[]> {
     let done = 0
     const beside = await repeat(options, async () => {
       await using helper = await startHelper('flood', { port: service.port, ...setup })
-      await timeGetUser() // the flood has begun by the end of it
+      await timeGetUser() // when this returns, the flood has begun
       const figures = await timeGetUser()
       done = (await helper.request<{ done: number }>({})).done
       return figures

@@ -158,7 +158,7 @@ async function memoryOf(
     const { processInfo } = await client.send('SystemInfo.getProcessInfo')
     const pids = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id)
     const before = pids.map(pid => statusOf(pid, 'VmRSS'))
-    for (const pid of pids) writeFileSync(`/proc/${pid}/clear_refs`, '5') // the peak counts from here
+    for (const pid of pids) writeFileSync(`/proc/${pid}/clear_refs`, '5') // resets the peak
     await work(page)
     const grown = pids.map((pid, index) => statusOf(pid, 'VmHWM') - (before[index] ?? 0))
     await page.close()

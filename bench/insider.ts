@@ -103,7 +103,7 @@ export async function openInsider(service: Service) {
       pg.Client.prototype.query = function (this: pg.Client, ...given: unknown[]) {
         const [statement] = given
         if (typeof statement === 'string') captured.push({ text: statement, values: [] })
-        else captured.push(statement as Captured) // as: the only other form in use
+        else captured.push(statement as Captured) // as: the only other form that is used
         return Reflect.apply(query, this, given)
       } as typeof query
       try {

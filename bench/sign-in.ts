@@ -23,7 +23,7 @@ export async function measure(options: Options): Promise<Row[]> {
   async function ask(caller: number, request: string): Promise<Record<string, string>> {
     const answer = await connections[caller]?.requestWithRetry(request)
     if (!answer) throw new Error('there are fewer connections than callers')
-    return jsonOf(answer) as Record<string, string> // as: what the contract says of both calls
+    return jsonOf(answer) as Record<string, string> // as: the type of both responses in the contract
   }
   const headers = { host: `api.${host}` }
   const work = async (caller: number) => {

@@ -270,7 +270,7 @@ export async function rehash(service: ServiceProcess, remembered: Remembered[]):
     for (const { request, sha256, end } of remembered) {
       if (end !== 'acknowledged') continue
       const path = pathOf.get(request)
-      if (path === undefined) continue // told by the audit
+      if (path === undefined) continue // audit() reports it
       const digest =
         digests.get(path) ?? (await sha256Of(join(service.documents, 'blobs', path)).catch(String))
       digests.set(path, digest)

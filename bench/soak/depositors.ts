@@ -99,7 +99,7 @@ export async function startDepositors(options: {
   const clients = await Promise.all(hosts.map(host => retry(undefined, () => signUpAt(port, host))))
   const work = clients.map(client => depositAll(client, random.fork()))
   const all = Promise.all(work)
-  all.catch(() => undefined) // told by finish()
+  all.catch(() => undefined) // finish() throws it
   return {
     clients,
     remembered,

@@ -178,7 +178,7 @@ async function send(service: ServiceProcess, ada: Client, random: Random, fault?
   const settled = retryForAMinute(call).then(
     (request): Sent => ({ name, bytes, failures, request })
   )
-  settled.catch(() => undefined) // told to whoever awaits it
+  settled.catch(() => undefined) // thrown where it is awaited
   if (!fault) return { injected: true, settled }
   for (const until = Date.now() + 10_000; !watching && Date.now() < until; ) await sleep(5)
   const strace = await watching

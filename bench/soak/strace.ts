@@ -80,7 +80,7 @@ function callsIn(text: string): Call[] {
     }
     const [resumed] = /^<\.\.\. \w+ resumed>/.exec(said) ?? ['']
     const first = resumed ? open.get(thread) : { text: '', begun: at }
-    if (!first) continue // it began before we came
+    if (!first) continue // it began before strace was attached
     const whole = first.text + said.slice(resumed.length)
     const [, name] = /^(\w+)\(/.exec(whole) ?? []
     if (!name) continue

@@ -106,7 +106,7 @@ export function createApp(
   mountSetup(app)
   mountService(app)
   mountDocs(app)
-  mountDomains(app) // last: its path is any one segment
+  mountDomains(app) // last, because `/{domain}` matches every path of one segment
 
   app.notFound(c => {
     const allow = methodsOf(c.req.path)

@@ -95,7 +95,7 @@ async function countAllHeld(deps: Deps): Promise<number | null> {
     for (const company of await listCompanies(deps)) held += await countHeld(deps, company)
     return held
   } catch {
-    return null // the database says why in its own check
+    return null // the check of the database reports the error
   }
 }
 

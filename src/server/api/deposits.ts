@@ -42,7 +42,7 @@ export function mountDeposits(app: Api): void {
   mountEndpoint(app, createContentLink, async ({ id }, c) => {
     const caller = person(c)
     const content = { company_id: companyOf(c), user_id: caller.id, id }
-    await deposits.getContent(c.get('deps'), content) // a link never leads to a refusal
+    await deposits.getContent(c.get('deps'), content) // throws before a link to nothing is made
     const { link, expires } = createDownloadLink(c.get('deps'), { person: caller, id })
     const path = getDepositContent.path.replace('{id}', id)
     return { url: `${path}?link=${link}`, expires: expires.toISOString() }

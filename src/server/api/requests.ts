@@ -38,7 +38,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
       ...filter,
       ...owner
     })
-    const first = await texts.next() // a refusal is still an answer with a status
+    const first = await texts.next() // errors up to here still get a status
     const day = deps.clock().toISOString().slice(0, 10)
     const isWelcome = () => isSignedIn(deps, person(c))
     return new Response(bytesOf(texts, first, isWelcome), {

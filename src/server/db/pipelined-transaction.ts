@@ -10,8 +10,8 @@ import type pg from 'pg'
  * - `finish` writes `commit` or `rollback`, after the callback of the transaction has ended. Where the
  *   transaction is for a single statement, `send` writes `commit` right behind that statement.
  * - `sendLast` keeps a statement that locks a row which many transactions share. `finish` writes these
- *   statements right before the commit, in the order of `lastLocks`, so nothing can come behind them.
- * - Everything written in one turn of the event loop leaves in one packet.
+ *   statements right before the commit, in the order of `lastLocks`.
+ * - Everything written in one turn of the event loop is sent in one packet.
  *
  * **Why the order holds.** PostgreSQL runs the statements of a connection in the order in which they
  * arrive, and `send` writes synchronously. `Tx.raw`, `Tx.run` and Kysely (through `query-executor.ts`)
@@ -31,7 +31,7 @@ export class PipelinedTransaction {
   /** The promise of a last statement that is sent together with the commit. */
   sentWithCommit: Promise<unknown> | undefined
   #last: LastStatement[] = []
-  /** Answers of the statements of `sendLast`. */
+  /** The promises of the statements that `sendLast` has kept and that were then sent. */
   readonly #sentLast: Promise<unknown>[] = []
   readonly #locked = new Set<LastLock>()
   readonly #client: pg.PoolClient
@@ -74,8 +74,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Keeps a statement until the end of the transaction. Throws where statements with a later lock have
-   * been sent.
+   * Keeps a statement and sends it at the end of the transaction. Throws if a lock that comes later
+   * in `lastLocks` has been taken already.
    */
   sendLast(kept: LastStatement): void {
     if (this.#hasEnded || this.#isSingle) throw new Error('this transaction has ended')
@@ -85,7 +85,10 @@ export class PipelinedTransaction {
     this.#last.push(kept)
   }
 
-  /** Sends the kept statements that lock before `lock`, and notes that `lock` is taken now. */
+  /**
+   * Call this before a statement that takes `lock`. Sends the kept statements whose locks come
+   * earlier in `lastLocks`.
+   */
   lock(lock: LastLock): void {
     this.#sendKept(lastLocks.slice(0, lastLocks.indexOf(lock)))
     this.#locked.add(lock)
@@ -94,7 +97,7 @@ export class PipelinedTransaction {
   #sendKept(locks: readonly LastLock[]): void {
     for (const lock of locks) {
       const kept = this.#last.filter(each => each.lock === lock)
-      // two transactions that lock several rows of a kind lock them in the same order
+      // rows are locked in a fixed order, so that two transactions cannot wait for each other
       for (const { statements } of kept.toSorted((a, b) => a.row.localeCompare(b.row))) {
         this.#sentLast.push(...statements.map(statement => this.send(statement)))
       }
@@ -103,7 +106,7 @@ export class PipelinedTransaction {
     for (const sent of this.#sentLast) sent.catch(() => undefined) // lastAnswered() throws it
   }
 
-  /** Throws the error of the first statement of `sendLast` that failed. */
+  /** Waits for the statements of `sendLast`. Throws the error of the first one that failed. */
   async lastAnswered(): Promise<void> {
     await Promise.all(this.#sentLast)
   }
@@ -150,16 +153,19 @@ export class PipelinedTransaction {
 }
 
 /**
- * Locks on rows that many transactions of a company share, in the order in which they are taken. Together
- * with the locks before them it is the order of locks of docs/architecture.md.
+ * The rows that many transactions of a company lock, in the order in which a transaction must lock
+ * them. docs/architecture.md contains the order of all locks.
  */
 const lastLocks = ['audit head', 'log head'] as const
 export type LastLock = (typeof lastLocks)[number]
 
-/** A statement that locks one of these rows, with those that must surround it. */
+/**
+ * A statement that locks one of these rows, together with the statements that must run directly
+ * before and after it.
+ */
 export interface LastStatement {
   lock: LastLock
-  /** Which row: several of one kind are locked in this order. */
+  /** A name of the row. Several rows of the same kind are locked in the order of these names. */
   row: string
   statements: pg.QueryConfig[]
 }
@@ -204,7 +210,7 @@ export async function runTransaction<T>(
         () => true,
         () => false
       )
-      await transaction.sentWithCommit // if this one failed first, its error is the reason
+      await transaction.sentWithCommit // throws its own error if it failed first
       throw error
     }
     const command = await transaction.finish('commit')

@@ -161,7 +161,7 @@ async function detach(dir: string, pid: number, presence: pg.Client, log: (text:
 async function shutDown(dir: string, pid: number) {
   const found = await findPostmaster(dir)
   if (!('socketDir' in found) || found.pid !== pid) return
-  process.kill(pid, 'SIGINT') // fast shutdown: roll back, write a checkpoint, leave
+  process.kill(pid, 'SIGINT') // fast shutdown: rolls back, writes a checkpoint, exits
   for (const giveUpAt = Date.now() + stopSeconds * 1000; isAlive(pid); await sleep(pollMillis)) {
     if (Date.now() > giveUpAt) throw new Error(`PostgreSQL on ${dir} did not stop in time.`)
   }
@@ -180,7 +180,7 @@ async function otherClients(presence: pg.Client): Promise<number> {
       )
       count = rows[0].n
     } catch {
-      return 0 // the server is gone
+      return 0 // the server has ended
     }
     if (count === 0) break
   }

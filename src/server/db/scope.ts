@@ -26,17 +26,17 @@ export type CompanyId = string & { readonly [brand]: 'CompanyId' }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** Parses a company id. Throws where `text` is not a UUID. */
+/** Parses a company id. Throws if `text` is not a UUID. */
 export function companyId(text: string): CompanyId {
   const id = parseCompanyId(text)
   if (id === undefined) throw new Error('a company id is a UUID')
   return id
 }
 
-/** Parses a company id. Returns undefined where `text` is not a UUID. */
+/** Parses a company id. Returns undefined if `text` is not a UUID. */
 export function parseCompanyId(text: string): CompanyId | undefined {
   const lower = text.toLowerCase()
-  return uuid.test(lower) ? (lower as CompanyId) : undefined // checked by the pattern
+  return uuid.test(lower) ? (lower as CompanyId) : undefined // as: the pattern has checked it
 }
 
 /**
@@ -158,8 +158,9 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Runs a statement that locks a head of this company, or of `company`, right before the commit: behind
-   * all others, and several in the order of `lastLocks`. Its failure undoes the transaction.
+   * Runs a statement that locks a row of `lastLocks`, at the end of the transaction, so that the
+   * lock is held only briefly. The row belongs to `company`, by default the transaction's own. If
+   * the statement fails, the transaction is rolled back.
    */
   sendLast(lock: LastLock, statement: Statement, company: CompanyId = this.companyId): void {
     const within = (id: CompanyId): Statement[] =>
@@ -168,7 +169,10 @@ export class Tx extends BaseTx {
     this.sent.sendLast({ lock, row: company, statements })
   }
 
-  /** Sends the kept statements that lock before `lock`, which the caller's next statement takes. */
+  /**
+   * Call this before a statement that takes `lock`. Sends the kept statements that must lock before
+   * it.
+   */
   lock(lock: LastLock): void {
     this.sent.lock(lock)
   }

@@ -159,5 +159,5 @@ async function stored<Body>(
   if (!row.fingerprint.equals(fingerprint)) {
     throw new AppError('idempotency_key_reused', 'The key was used for another input')
   }
-  return row.body as Body // as: written by once() for the same route
+  return row.body as Body // as: written by runOnce() for the same route
 }

@@ -40,14 +40,14 @@ interface Words {
 const BuildRecord = z.object({
   id: z.string(),
   built: z.iso.datetime(),
-  // the routes that have a page: `/[locale]/verify`
+  // the routes that have a page, such as `/[locale]/verify`
   routes: z.array(z.string()),
   messages: z.object({ en: z.record(z.string(), z.any()), fr: z.record(z.string(), z.any()) })
 })
 
 /**
- * Reads the folder `dist` and loads the page renderer. Throws if the table of pages names an unknown
- * guard or does not list exactly the pages of the build.
+ * Reads the folder `dist` and loads the page renderer. Throws if the table of pages names an
+ * unknown guard, or does not list exactly the pages of the build.
  */
 export async function readBuild(
   folder: string,
@@ -67,8 +67,8 @@ export async function readBuild(
 }
 
 /**
- * Throws if a page names an unknown guard, because everybody could open this page, or if the table
- * has no row for a page of the build, or a row without a page.
+ * Throws if a page names an unknown guard, because everybody could open this page. Also throws if a
+ * page of the build is missing in the table, or if the table contains a page that was not built.
  */
 function checkPages(routes: string[], table: Page[]): void {
   const unknown = table

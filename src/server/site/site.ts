@@ -77,7 +77,7 @@ export function createSite(options: SiteOptions): Site {
     const words = /^\/_i18n\/([\w-]+)\/(en|fr)\/messages\.json$/.exec(path)
     if (words) {
       const [, id, locale] = words
-      return sendMessages(request, response, id === build.id, locale as Locale) // as: matched
+      return sendMessages(request, response, id === build.id, locale as Locale) // as: the pattern has checked it
     }
     if (await sendWellKnown(request, response, host, path)) return
     await sendPage(request, response, host, path, query)

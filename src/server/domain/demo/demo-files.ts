@@ -47,7 +47,7 @@ export function makePng(width: number, height: number): Uint8Array {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
   header.writeUInt32BE(height, 4)
-  header.writeUInt8(8, 8) // bits of a sample; the rest is grey, deflate, no interlace
+  header.writeUInt8(8, 8) // bits of a sample; the other bytes are 0: gray, deflate, no interlace
   const rows = Buffer.alloc((width + 1) * height)
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {

@@ -10,15 +10,18 @@ import type { CompanyId, Deps } from '../deps.ts'
 
 export interface AuditCheck {
   entries: number
-  /** Entries whose changed fields were erased with their person. */
+  /** The number of entries whose changed fields were erased when their person was deleted. */
   erased: number
-  /** The first entry that is not as it was written. */
+  /** The first entry that does not match its hash, and the reason. */
   broken?: { seq: number; reason: string }
 }
 
 const pageSize = 500
 
-/** Recomputes the audit log of a company from its first entry to its head. */
+/**
+ * Verifies the audit log of a company: recomputes every hash, from the first entry to the head of
+ * the log.
+ */
 export async function checkAuditLog(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
@@ -55,7 +58,10 @@ export async function checkAuditLog(
   return found
 }
 
-/** Reads the head and the number of the newest entry in one statement, because entries are being added. */
+/**
+ * Reads the head and the number of the newest entry. Uses one statement, because new entries may be
+ * added at the same time.
+ */
 async function readEnds(tx: Tx, company_id: CompanyId) {
   const row = await tx
     .selectFrom('company')
@@ -107,7 +113,7 @@ function textOf(entry: Entry): string {
   })
 }
 
-/** Returns what is wrong with the values beside an entry, or undefined where nothing is. */
+/** Returns what is wrong with the stored fields of an entry, or undefined if nothing is wrong. */
 function faultOf({ company_id, id, changes, salt, value, deleted_at }: Entry): string | undefined {
   if (salt === null || value === null) {
     const isErased = changes === null || deleted_at !== null

@@ -10,7 +10,10 @@ import type { Statement, Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { newId } from '../ids.ts'
 
-/** What the audit log can tell, as `noun.verb`. An action is added, never renamed or reused. */
+/**
+ * The actions that the audit log records, as `noun.verb`. Actions may be added, but never renamed
+ * or reused.
+ */
 type AuditAction =
   | 'company.set_up'
   | 'domain.update'
@@ -28,24 +31,25 @@ type AuditAction =
   | 'user.delete'
 
 interface Act {
-  /** Who acts, and the company they belong to. */
+  /** The person who acts, and their company. */
   by: { id: string; company_id: CompanyId }
   action: AuditAction
-  /** Id of what is changed, of the noun of the action. */
+  /** The id of the changed object. Its kind is the noun of the action. */
   target: string
   /**
-   * The fields before and after the change: plain JSON values, no numbers below zero. Only those that differ
-   * are kept. `null` and `undefined` mean that there is no value.
+   * The fields before the change, and in `after` the fields after it: plain JSON values without
+   * negative numbers. Only fields that differ are stored. `null` and `undefined` mean that a field
+   * has no value.
    */
   before?: object
   after?: object
 }
 
 /**
- * Enters an act into the audit log of the company of the transaction, and without the changed fields into
- * that of the actor's own company, where that is another one. Writes nothing where `before` and `after` are
- * given and equal. May be called at any point of the transaction before the events are published: the
- * entries are written right before the commit, because they lock the head of the log.
+ * Writes an entry to the audit log of the transaction's company. If the actor belongs to another
+ * company, also writes one without the changed fields to that company's log. Writes nothing if
+ * `before` and `after` are both given and equal. It must be called before the events are published.
+ * The entries are written right before the commit, because they lock the head of the log.
  */
 export function audit(tx: Tx, deps: Pick<Deps, 'clock' | 'random'>, act: Act): void {
   const changes = changedFields(act.before ?? {}, act.after ?? {})
@@ -87,7 +91,8 @@ function enter(
   tx.sendLast('audit head', statement, company)
 }
 
-// the hash is that of auditHash(); computed here, it costs no answer that is awaited under the lock
+// computes the hash as auditHash() does; in SQL it needs no further round trip while the head is
+// locked
 const auditSql = `
   with head as (
     insert into audit_head as head (company_id, seq, hash)
@@ -105,7 +110,10 @@ const auditSql = `
   insert into audit_value (company_id, seq, person_id, salt, changes)
   select $1, seq, $13, $14, $15 from entry where $15::text is not null`
 
-/** Erases what the company's audit log tells of a person. Its chain stays as it was. */
+/**
+ * Erases the changed fields that the company's audit log has stored about a person. The entries and
+ * their hashes stay.
+ */
 export async function eraseAuditValues(tx: Tx, person_id: string): Promise<void> {
   await sql`select erase_audit_values(${person_id}::uuid)`.execute(tx)
 }

@@ -253,7 +253,7 @@ async function readCompanyEvents(
   )
   const events = new Map<string, EventText[]>()
   for (const { user_id, payload } of rows) {
-    if (user_id === null) continue // nothing has happened since
+    if (user_id === null) continue // a row without an event: there are no new ones
     const text = formatEvent(ProcessedRequest.parse(payload))
     const known = events.get(user_id)
     if (known) known.push(text)

@@ -136,7 +136,7 @@ async function addressOfPerson(
     subject: person.id,
     withinMs: justMailedMs
   } as const
-  await lockPerson(tx, mail, person) // Two mails of one person may be on their way at once.
+  await lockPerson(tx, mail, person) // two mails to one person may be sent at the same time
   if (attempts === 1 && (await hasFreshToken(tx, deps, mailed))) return undefined
   const token = await tokenFor(tx, deps, mail, 'reset', person)
   const { email: to, locale } = person
