@@ -30,7 +30,10 @@ interface LookUps {
   seconds: number
   callers: number
   statement: Captured
-  /** Values for the only array parameter. Each query uses the next one. */
+  /**
+   * The values of the statement's only array parameter: one list of tags for each query, used in
+   * turn.
+   */
   batches: Uint8Array[][]
 }
 

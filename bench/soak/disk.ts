@@ -59,7 +59,10 @@ export async function checkFlushOrder(options: { seed: number; deposits: number 
   return { seed: options.seed, deposits: options.deposits, faults }
 }
 
-/** Returns a sentence for each promise that was sent too early or never. */
+/**
+ * Returns a sentence for each response or event that was sent before its data was on disk, or
+ * never.
+ */
 function orderFaultsOf(calls: Call[], upload: string, request: string): string[] {
   const staged = new RegExp(`/staging/[^/>"]+/${upload}`)
   const isWrite = ({ name }: Call) => ['write', 'writev', 'pwrite64', 'pwritev'].includes(name)

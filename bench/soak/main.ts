@@ -15,9 +15,10 @@ interface Options {
 type Scenario = (options: Options) => Promise<{ faults: string[] }>
 
 /**
- * The long tests, by the names of the rows in docs/security.md: `npm run soak -- --only C-01
- * --scale 0.1 --seed 7`. The normal tests run the same with few rounds. Prints the seed first and a
- * JSON report last. Exits with 1 if a test failed or could not run.
+ * The long tests, by the names of the rows in docs/security.md. The normal tests run the same with
+ * few rounds. Prints the seed first and a JSON report last. Exits with 1 if a test failed or could
+ * not run.
+ * `npm run soak -- --only C-01 --scale 0.1 --seed 7`
  */
 const scenarios: Record<string, Scenario> = {
   'A-02': runTests(['tests/unit/core/input/email.test.ts']),

@@ -7,11 +7,9 @@ import { join } from 'node:path'
 export interface Call {
   name: string
   text: string
-  /**
-   * Line numbers of the begin and the end of the call in the output of strace. Equal if no other
-   * call came in between.
-   */
+  /** Line number of the start of the call in the output of strace. */
   begun: number
+  /** Line number of its end. The same as `begun` if no other call came in between. */
   ended: number
   /** Whether strace returned an error instead of making the call. */
   injected: boolean

@@ -8,11 +8,9 @@ import { makeServiceProcess, type ServiceProcess } from '../../tests/helpers/ser
 
 const host = 'localhost'
 const ticksPerSecond = 100
-/**
- * The most processor time (as a share of a core) and memory that waiting calls may cost. An idle
- * service stays below both.
- */
+/** The most processor time that waiting calls may cost, as a share of a core. */
 const maxCpuShare = 0.25
+/** The most memory in MB that waiting calls may cost. */
 const maxGrownMb = 64
 
 interface Cost {

@@ -156,8 +156,8 @@ function beginInFlightCall(c: ApiContext, inFlightCalls: InFlightCalls): InFligh
 }
 
 /**
- * Returns the headers of draft-ietf-httpapi-ratelimit-headers-11, such as `ratelimit:
- * "verify_user_minute";r=599;t=60`.
+ * Returns the headers of draft-ietf-httpapi-ratelimit-headers-11, such as this one:
+ * `ratelimit: "verify_user_minute";r=599;t=60`
  */
 function rateLimitHeaders(read: LimitReading[]): Record<string, string> {
   if (read.length === 0) return {}

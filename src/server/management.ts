@@ -10,11 +10,9 @@ import { pingDatabase } from './domain/installation/installation.ts'
 import type { Connections } from './http/connections.ts'
 
 const maxLagMs = 1000
-/**
- * The disk counts as full when less than this share of it and fewer than `leastFreeBytes` are free.
- * So many bytes hold two of the largest documents.
- */
+/** The disk counts as full when less than this share of it and fewer than `leastFreeBytes` are free. */
 const leastFreeShare = 0.05
+/** 10 GB: enough for two of the largest documents. */
 const leastFreeBytes = 10_000_000_000
 
 /**

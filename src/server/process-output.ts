@@ -108,7 +108,10 @@ function kindOf(facts: object): string {
 /** Names of log fields that never contain personal data. */
 const harmless = ['job', 'company', 'host', 'path', 'route', 'status', 'code', 'request']
 
-/** `{ job: 'forget', err }` → `: the reason (job forget)` */
+/**
+ * Returns the end of a log line: the messages of the error and its causes, then the harmless facts.
+ * `{ job: 'forget', err }` → `: the reason (job forget)`
+ */
 function detailsOf(facts: object): string {
   const known = Object.entries(facts).filter(([name]) => harmless.includes(name))
   const named = known.map(([name, value]) => `${name} ${value}`).join(', ')

@@ -78,8 +78,8 @@ async function portProblems(
 }
 
 /**
- * Reports settings that trust every address as a proxy. Clients could then choose the address that
- * they are counted by.
+ * Reports settings that trust every address as a proxy. Clients could then pretend to have any
+ * address.
  */
 function proxyProblems(trustedProxies: string[]): string[] {
   const ranges: AddressRange[] = []

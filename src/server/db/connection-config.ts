@@ -19,8 +19,9 @@ export type DatabaseLocation =
   | { url: string; ownerUrl?: string | undefined }
 
 /**
- * Returns whether requests log in as the owner of the tables. If so, each connection switches to
- * the request role at its start. A `reset role` would undo the switch.
+ * Returns whether requests log in as the owner of the tables, for lack of a login of their own.
+ * Each connection then switches to the request role at its start. This protects less, because the
+ * statement `reset role` would undo the switch.
  */
 export function sharesLogin(place: DatabaseLocation): boolean {
   return 'url' in place && place.ownerUrl === undefined

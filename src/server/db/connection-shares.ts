@@ -260,8 +260,8 @@ class Slot implements ConnectionSlot {
 }
 
 /**
- * PostgreSQL's code `too_many_connections`. Callers handle both errors below like a full database
- * server.
+ * The code of both errors below. It is PostgreSQL's `too_many_connections`, so that callers handle
+ * these errors like that of a full database server.
  */
 const tooManyConnections = '53300'
 

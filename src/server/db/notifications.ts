@@ -126,8 +126,8 @@ export async function openNotifications(
 }
 
 /**
- * Counts the other processes that listen. A role without the right to see a connection's name
- * counts it too.
+ * Counts the other connections that listen. A connection whose name this role may not read is
+ * counted as well.
  */
 const othersSql = `
   select count(*)::int as others from pg_stat_activity

@@ -7,7 +7,7 @@ import type pg from 'pg'
  * **What is sent when.** The pool opens its connections with the option `pipeline` of pg, so
  * `client.query` writes a statement to the socket before it returns.
  * - `send` writes one statement. Before the first one it writes `begin`, without waiting for the answer.
- * - `finish` writes `commit` or `rollback`, after the callback of the transaction has ended. Where the
+ * - `finish` writes `commit` or `rollback`, after the callback of the transaction has ended. If the
  *   transaction is for a single statement, `send` writes `commit` right behind that statement.
  * - `sendLast` keeps a statement that locks a row which many transactions share. `finish` writes these
  *   statements right before the commit, in the order of `lastLocks`.

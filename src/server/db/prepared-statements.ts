@@ -3,8 +3,8 @@ import { type StatementBuilder, statementBuilder } from './query-executor.ts'
 import { statementName } from './statement-names.ts'
 
 /**
- * A statement whose SQL is built once and then run with different values: `tx.run(prepared,
- * values)`.
+ * A statement whose SQL is built once and then run with different values:
+ * `tx.run(prepared, values)`
  */
 export interface Prepared<Values extends object, Row> {
   bind(values: Values): { name: string | undefined; text: string; values: unknown[] }

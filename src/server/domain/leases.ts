@@ -53,8 +53,8 @@ export function claimNext<Table extends 'upload' | 'mail'>(
 }
 
 /**
- * Leases the row with this id if it is free. A condition in `free` replaces the usual one. Returns
- * the updated row, or undefined if another process has leased it.
+ * Leases the row with this id if it is free. `free` can be another condition for a free row.
+ * Returns the updated row, or undefined if another process has leased it.
  */
 export function claim<Table extends LeasedTable>(
   tx: Tx,

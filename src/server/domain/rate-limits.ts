@@ -33,23 +33,20 @@ const rules = {
   sign_in_address: reported(rule(limits => limits.signInPerAddressMinute, minute)),
   /** Attempts to create an account from one network address. */
   sign_up_address: reported(rule(limits => limits.signUpPerAddressHour, hour)),
-  /**
-   * Mails that are requested from one network address, and for one e-mail, whether or not it has an
-   * account.
-   */
+  /** Mails that are requested from one network address. */
   mail_address: reported(rule(limits => limits.mailsPerAddressHour, hour)),
+  /** Mails that are requested for one e-mail, whether or not it has an account. */
   mail_email: rule(() => 3, hour),
   /**
    * Password resets of one e-mail from one network. Requests from other networks do not count, so
    * nobody else can prevent the owner from requesting one.
    */
   reset_email: rule(() => 3, hour),
-  /**
-   * Mails that signed-out people request from one company. `mail_newcomers_day` reserves a part for
-   * networks that request their first mail of the day.
-   */
+  /** Mails that signed-out people request from one company, without the reserved part. */
   mail_company_day: rule(limits => commonPart(limits.mailsPerCompanyDay), day),
+  /** The reserved part of these mails: only for networks that request their first mail of the day. */
   mail_newcomers_day: rule(limits => reservedPart(limits.mailsPerCompanyDay), day),
+  /** Not a limit: shows whether a network requests its first mail of the day. */
   mail_seen_day: rule(() => Number.MAX_SAFE_INTEGER, day),
   /** Attempts with mailed links from one network address. */
   mail_token_address: rule(limits => limits.mailTokensPerAddress, 15 * minute),
@@ -57,6 +54,7 @@ const rules = {
    * Failed logins of one e-mail from one network address, whether or not the e-mail has an account.
    */
   login_address: rule(() => 10, 15 * minute),
+  /** Failed logins of one e-mail from all network addresses together. */
   login_email: rule(() => 100, hour),
   /**
    * Failed logins of one e-mail in a browser that has signed in before. This browser has its own
@@ -64,23 +62,26 @@ const rules = {
    */
   login_device: rule(() => 10, 15 * minute),
   /**
-   * Attempts to enter a person's current password wrongly, so that somebody with a stolen session
-   * cannot guess it.
+   * Failed confirmations with a person's current password, so that somebody with a stolen session
+   * cannot guess the password.
    */
   rekey_user: rule(() => 10, 15 * minute),
   /** Attempts with the setup code from one network address. */
   setup_address: rule(() => 10, hour),
-  /** Fingerprints that are verified. */
+  /** Fingerprints that one network address verifies without signing in. */
   verify_address_minute: reported(
     rule(limits => limits.verifyPerAddressMinute, minute, 'lookup_limited')
   ),
   verify_address_day: reported(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
+  /** Fingerprints that signed-out people verify at one company, without the reserved part. */
   verify_company_day: rule(limits => commonPart(limits.verifyPerCompanyDay), day, 'lookup_limited'),
+  /** The reserved part of these: only for networks that verify for the first time that day. */
   verify_newcomers_day: rule(
     limits => reservedPart(limits.verifyPerCompanyDay),
     day,
     'lookup_limited'
   ),
+  /** Fingerprints that one signed-in person verifies. */
   verify_user_minute: reported(
     rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')
   ),

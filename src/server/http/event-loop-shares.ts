@@ -1,10 +1,8 @@
 import type { PresentCompanies } from '../../core/present-companies.ts'
 
-/**
- * The most requests of one company that begin in one turn of the event loop: while no other company
- * is active, and while others are.
- */
+/** The most requests that a company begins in one turn of the event loop while it alone is active. */
 const beginsAlone = 16
+/** The most requests that a company begins in one turn while other companies are active. */
 const beginsWhenContended = 1
 
 export interface EventLoopShares {

@@ -15,8 +15,8 @@ export function detectLocale(headers: IncomingHttpHeaders, path: string): Locale
 }
 
 /**
- * Returns the languages of an `Accept-Language` header, most preferred first: `'de, fr-CA;q=0.8,
- * en;q=0'` → `['de', 'fr']`
+ * Returns the languages of an `Accept-Language` header, most preferred first.
+ * `'de, fr-CA;q=0.8, en;q=0'` → `['de', 'fr']`
  */
 function preferred(header: string): string[] {
   return parseAccept(header.toLowerCase())
@@ -24,7 +24,7 @@ function preferred(header: string): string[] {
     .map(({ type }) => languageOf(type))
 }
 
-/** `'fr-ca'` → `'fr'` */
+/** Returns the language of a language tag: `'fr-ca'` → `'fr'` */
 function languageOf(tag: string): string {
   return tag.split('-')[0] ?? ''
 }

@@ -105,7 +105,7 @@ export function createSite(options: SiteOptions): Site {
     return true
   }
 
-  /** `'docs.acme.fr'` → `'https://docs.acme.fr'` */
+  /** Returns the web address of a host: `'docs.acme.fr'` → `'https://docs.acme.fr'` */
   function originOf(host: string): string {
     return `${options.scheme}://${host}${options.port === undefined ? '' : `:${options.port}`}`
   }

@@ -55,8 +55,8 @@ export interface Uploads {
 }
 
 /**
- * Serves tus 1.0 at `/uploads/{id}` for the uploads that `POST /deposit` creates, and serves `PUT
- * /deposit`. Both read Node's own request, because only that shows when a client disconnects. Only
+ * Serves `PUT /deposit`, and tus 1.0 at `/uploads/{id}` for the uploads that `POST /deposit`
+ * creates. Both read Node's own request, because only that shows when a client disconnects. Only
  * one call at a time writes an upload: a lock ensures this within the process, a lease between
  * processes.
  */

@@ -32,8 +32,8 @@ export interface DemoCheck {
   kind: 'verify'
   day: number
   /**
-   * Names of the verified documents. A name that no document has stands for a file that nobody has
-   * deposited.
+   * Names of the verified documents. If no document has a name, it stands for a file that nobody
+   * has deposited.
    */
   names: string[]
 }

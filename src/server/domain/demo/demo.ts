@@ -245,7 +245,10 @@ async function register(deps: Deps, person: DemoPerson, document: DemoDocument):
   return upload
 }
 
-/** Verifies documents, unless an entry of this time exists. */
+/**
+ * Creates the history entry of a verification, unless the history already has an entry of this
+ * time.
+ */
 async function seedCheck(deps: Deps, person: DemoPerson, { names }: DemoCheck): Promise<void> {
   const { company_id, user_id: id } = person
   const known = await inCompany(deps.db, company_id, tx =>

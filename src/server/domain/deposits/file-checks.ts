@@ -42,8 +42,9 @@ export async function checkFiles(
 }
 
 /**
- * Deletes the files of removed companies. Only companies with a removal note count as removed. A
- * company without rows may also be newer than a restored backup of the database.
+ * Deletes the files of removed companies. A company counts as removed only if there is a note of
+ * its removal. Missing rows are no proof: after the restore of an older backup the rows of a newer
+ * company are missing too.
  */
 export async function deleteLeftoverFiles(
   deps: Pick<Deps, 'db' | 'blobs' | 'clock' | 'log'>

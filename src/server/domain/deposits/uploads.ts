@@ -37,8 +37,9 @@ export interface Upload {
    * file.
    */
   generation: number
-  /** The process that writes the bytes, and the end of its lease. */
+  /** The id of the process that has the right to write the bytes. */
   writer: string | null
+  /** The end of this right, unless the process renews it. */
   writer_until: Date | null
   request_state: RequestState
   request_created: Date

@@ -139,7 +139,7 @@ async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
   return { user_id, disabled, tokens_valid_after, key }
 }
 
-/** The most sign-ups of one e-mail that can sign in. The newest ones count. */
+/** How many unconfirmed sign-ups of one e-mail can sign in; only the newest ones can. */
 const maxWaiting = 3
 
 interface Waiting {

@@ -27,8 +27,8 @@ export interface Person {
 
 const sessionHours = 12
 /**
- * The browser regularly asks for its data. This call renews a token that expires within this many
- * minutes, so that a session is written about three times an hour.
+ * A call of `GET /user` renews a token that expires within this many minutes. Pages repeat this
+ * call, so a session is written about three times an hour.
  */
 const renewMinutes = 40
 
@@ -279,8 +279,8 @@ export async function deleteExpiredSessions(
 }
 
 /**
- * Returns the name of the browser, which is enough to recognize one's own devices: `'Mozilla/5.0 …
- * Firefox/142.0'` → `'Firefox'`
+ * Returns the name of the browser, which is enough to recognize one's own devices.
+ * `'Mozilla/5.0 … Firefox/142.0'` → `'Firefox'`
  */
 function browserFamily(agent: string): string {
   // in this order, because user agents of earlier ones in the list also contain the names of later
