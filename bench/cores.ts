@@ -12,7 +12,7 @@ const everyCore = `0-${availableParallelism() - 1}`
 export const canPin = availableParallelism() > 1 && pinTo(everyCore)
 
 /** Returns a function that runs `work` while this process is bound to the client's core. */
-export function asClient<Given, T>(
+export function onClientCore<Given, T>(
   work: (given: Given) => Promise<T>
 ): (given: Given) => Promise<T> {
   return async given => {

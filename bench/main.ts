@@ -1,6 +1,6 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
-import { asClient, canPin } from './cores.ts'
+import { canPin, onClientCore } from './cores.ts'
 import { measure as deposits } from './deposits.ts'
 import { measure as desk } from './desk.ts'
 import { measure as fairness } from './fairness.ts'
@@ -24,14 +24,14 @@ import { measure as weight } from './weight.ts'
 const measures: Record<string, (options: Options) => Promise<Row[]>> = {
   weight,
   hashing,
-  start: asClient(start),
-  pages: asClient(pages),
-  'sign-in': asClient(signIn),
-  deposits: asClient(deposits),
-  verifications: asClient(verifications),
-  streams: asClient(streams),
-  fairness: asClient(fairness),
-  parsing: asClient(parsing),
+  start: onClientCore(start),
+  pages: onClientCore(pages),
+  'sign-in': onClientCore(signIn),
+  deposits: onClientCore(deposits),
+  verifications: onClientCore(verifications),
+  streams: onClientCore(streams),
+  fairness: onClientCore(fairness),
+  parsing: onClientCore(parsing),
   history,
   desk
 }

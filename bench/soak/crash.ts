@@ -8,7 +8,7 @@ import { startDepositors } from './depositors.ts'
 export interface CrashReport {
   seed: number
   kills: number
-  /** How often the database was killed as well. */
+  /** How many of the kills also killed the database. */
   database_kills: number
   acknowledged: number
   abandoned: number

@@ -67,7 +67,7 @@ export async function watchFault(
  * Waits up to ten seconds for the fault and returns whether it occurred. It may occur after the
  * response, while the service records the deposit.
  */
-export async function isHit(watching: Watch): Promise<boolean> {
+export async function waitForFault(watching: Watch): Promise<boolean> {
   for (const until = Date.now() + 10_000; Date.now() < until; await sleep(20)) {
     if (watching.hasInjected()) return true
   }

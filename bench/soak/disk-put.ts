@@ -11,10 +11,10 @@ import type { Remembered } from './depositors.ts'
 import {
   countableSettings,
   type Fault,
-  isHit,
   maxTries,
   removeOrphans,
   retryForAMinute,
+  waitForFault,
   watchFault
 } from './disk-faults.ts'
 import type { Watch } from './strace.ts'
@@ -182,7 +182,7 @@ async function send(service: ServiceProcess, ada: Client, random: Random, fault?
   if (!fault) return { injected: true, settled }
   for (const until = Date.now() + 10_000; !watching && Date.now() < until; ) await sleep(5)
   const strace = await watching
-  const injected = strace !== undefined && (await isHit(strace))
+  const injected = strace !== undefined && (await waitForFault(strace))
   await strace?.end()
   return { injected, settled }
 }

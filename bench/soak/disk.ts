@@ -14,10 +14,10 @@ import {
   countableSettings,
   databaseProcesses,
   type Fault,
-  isHit,
   maxTries,
   removeOrphans,
   retryForAMinute,
+  waitForFault,
   watchFault
 } from './disk-faults.ts'
 import { type Call, watch } from './strace.ts'
@@ -239,7 +239,7 @@ async function deposit(service: ServiceProcess, ada: Client, random: Random, fau
   const id = upload.slice('/uploads/'.length)
   const watching = fault && (await watchFault(service, fault, id))
   const first = await ada.tus('PATCH', upload, { offset: 0, body: bytes }).catch(() => undefined)
-  const injected = watching && (await isHit(watching))
+  const injected = watching && (await waitForFault(watching))
   await watching?.end()
   const acknowledged = await resumeUpload(ada, upload, bytes, first?.status === 204)
   const settle = async (): Promise<Remembered> => {

@@ -24,11 +24,13 @@ import { canonicalEmailOf } from './users.ts'
 
 export function mountAccounts(app: Api): void {
   mountEndpoint(app, readLink, (input, c) =>
-    counted(c, () => mailTokens.readLink(c.get('deps'), { company_id: companyOf(c), ...input }))
+    countFailures(c, () =>
+      mailTokens.readLink(c.get('deps'), { company_id: companyOf(c), ...input })
+    )
   )
 
   mountEndpoint(app, verifyEmail, ({ token, ...chosen }, c) =>
-    counted(c, () =>
+    countFailures(c, () =>
       signUps.verifySignUp(c.get('deps'), {
         tenant: c.get('tenant'),
         person: c.get('person'),
@@ -40,30 +42,32 @@ export function mountAccounts(app: Api): void {
 
   mountEndpoint(app, sendVerification, async (_input, c) => {
     await signUps.sendVerification(c.get('deps'), { ...here(c), person: person(c) })
-    return promised(c)
+    return deliveryOf(c)
   })
 
   mountEndpoint(app, activateUser, (input, c) =>
-    counted(c, () => members.activateUser(c.get('deps'), { tenant: c.get('tenant'), ...input }))
+    countFailures(c, () =>
+      members.activateUser(c.get('deps'), { tenant: c.get('tenant'), ...input })
+    )
   )
 
   mountEndpoint(app, requestReset, async ({ email }, c) => {
     await resets.requestReset(c.get('deps'), { ...here(c), email: canonicalEmailOf(email) })
-    return promised(c)
+    return deliveryOf(c)
   })
 
   mountEndpoint(app, resetKey, (input, c) =>
-    counted(c, () => resets.resetKey(c.get('deps'), { tenant: c.get('tenant'), ...input }))
+    countFailures(c, () => resets.resetKey(c.get('deps'), { tenant: c.get('tenant'), ...input }))
   )
 
   mountEndpoint(app, changeEmail, async ({ email, ...proofs }, c) => {
     const asked = { ...here(c), person: person(c), email: canonicalEmailOf(email) }
     await emailChanges.changeEmail(c.get('deps'), { ...asked, ...proofs })
-    return promised(c)
+    return deliveryOf(c)
   })
 
   mountEndpoint(app, confirmEmail, ({ token }, c) =>
-    counted(c, () => emailChanges.confirmEmail(c.get('deps'), { person: person(c), token }))
+    countFailures(c, () => emailChanges.confirmEmail(c.get('deps'), { person: person(c), token }))
   )
 
   mountEndpoint(app, deleteUser, ({ challenge_response }, c) =>
@@ -83,11 +87,11 @@ function here(c: ApiContext) {
  * Returns how the mailed link reaches the person. The answer is the same for every e-mail, so it
  * does not reveal which accounts exist.
  */
-function promised(c: ApiContext): { delivery: Delivery } {
+function deliveryOf(c: ApiContext): { delivery: Delivery } {
   return { delivery: mailDelivery(c.get('deps').settings, isFromDeveloper(c)) }
 }
 
 /** Runs a call with a mailed token. Counts a failure against the client's address. */
-function counted<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
+function countFailures<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
   return countTokenFailures(c.get('deps'), here(c), run)
 }

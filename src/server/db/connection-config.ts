@@ -30,35 +30,35 @@ export function sharesLogin(place: DatabaseLocation): boolean {
 /** Returns the connection options of the tables' owner, which runs migrations. */
 export function ownerLogin(place: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in place) return connectionTo(place.socketDir, place.database, embeddedOwner)
-  return { connectionString: overTls(place.ownerUrl ?? place.url) }
+  return { connectionString: withTls(place.ownerUrl ?? place.url) }
 }
 
 /** Returns the connection options with which requests are served. */
 export function requestLogin(place: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in place) return connectionTo(place.socketDir, place.database, appRole)
-  const url = overTls(place.url)
-  return { connectionString: sharesLogin(place) ? inRole(url, appRole) : url }
+  const url = withTls(place.url)
+  return { connectionString: sharesLogin(place) ? withRole(url, appRole) : url }
 }
 
 /**
  * Adds `sslmode=verify-full` to the URL of a remote server that sets neither `sslmode` nor `ssl`.
  */
-function overTls(url: string): string {
+function withTls(url: string): string {
   const { address, parameters } = partsOf(url)
   if (parameters.has('sslmode') || parameters.has('ssl')) return url
-  if (isHere(new pg.Client({ connectionString: url }).host)) return url
+  if (isOnThisMachine(new pg.Client({ connectionString: url }).host)) return url
   parameters.set('sslmode', 'verify-full')
   return `${address}?${parameters}`
 }
 
 /** Returns whether a host is a socket directory or a loopback address. */
-function isHere(host: string): boolean {
+function isOnThisMachine(host: string): boolean {
   const isLoopback = isIPv4(host) && host.startsWith('127.')
   return host.startsWith('/') || host === 'localhost' || host === '::1' || isLoopback
 }
 
 /** Adds a role to the options: `postgres://a@b/c` → `postgres://a@b/c?options=-c+role%3Dvidimus_app` */
-function inRole(url: string, role: string): string {
+function withRole(url: string, role: string): string {
   const { address, parameters } = partsOf(url)
   const options = [parameters.get('options'), `-c role=${role}`].filter(Boolean).join(' ')
   parameters.set('options', options)

@@ -220,7 +220,7 @@ async function launchServer(as: RunAs, postgres: string, args: string[], logFile
     if ((await output.stat()).size > maxLogBytes) await output.truncate()
     const start = (await output.stat()).size
     const server = spawnAs(as, postgres, args, output.fd)
-    if (server.pid !== undefined) yieldToService(server.pid)
+    if (server.pid !== undefined) lowerPriority(server.pid)
     const attempt: Attempt = { pid: server.pid, failure: undefined }
     server.once('error', error => {
       attempt.failure = error.message
@@ -241,7 +241,7 @@ async function launchServer(as: RunAs, postgres: string, args: string[], logFile
  * Lowers the priority of the database server, so that it does not take processor time from the
  * event loop, which serves every company.
  */
-function yieldToService(pid: number): void {
+function lowerPriority(pid: number): void {
   try {
     setPriority(
       pid,

@@ -34,7 +34,7 @@ export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs>
   const user: RunAs = isChosen ? { kind: 'user', ...owner } : own
   const namespace: RunAs = { kind: 'namespace' }
   for (const as of owner?.uid === 0 ? [namespace, user] : [user, namespace]) {
-    if (await reaches(as, dirname(dir), postgres)) {
+    if (await canReach(as, dirname(dir), postgres)) {
       await changeOwner(dir, as)
       return as
     }
@@ -101,7 +101,7 @@ function commandOf(as: RunAs, file: string, args: string[]) {
  * Returns whether a user can enter `folder` and run the program. It tries, because permissions,
  * mount options and sandboxes can all forbid it.
  */
-async function reaches(as: RunAs, folder: string, postgres: string): Promise<boolean> {
+async function canReach(as: RunAs, folder: string, postgres: string): Promise<boolean> {
   const script = 'cd "$1" && exec "$2" --version'
   return runAs(as, '/bin/sh', ['-c', script, 'sh', folder, postgres]).then(
     () => true,

@@ -114,8 +114,8 @@ export interface Keys {
   signingKey(): { kid: string; sign(text: string): Buffer }
   verifyingKey(kid: string): CryptoKey | undefined
   /**
-   * Reads the token key files again. A rotation has added a file. Deletes keys that were replaced
-   * more than a day ago.
+   * Reads the token key files again, because a rotation may have added one. Deletes keys that were
+   * replaced more than a day ago.
    */
   reload(): Promise<void>
 }

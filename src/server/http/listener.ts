@@ -66,7 +66,7 @@ export function createListener(options: ListenerOptions): Server {
         stream.close()
         return answer
       }
-      pour(stream, response, answer)
+      writeStream(stream, response, answer)
       return RESPONSE_ALREADY_SENT
     },
     { overrideGlobalObjects: false }
@@ -137,7 +137,11 @@ function write(text: string, response: ServerResponse, { status, headers }: Resp
  * Writes an event stream to its connection. Thousands are open at the same time, so each must use
  * little memory.
  */
-function pour(stream: EventStream, response: ServerResponse, { status, headers }: Response): void {
+function writeStream(
+  stream: EventStream,
+  response: ServerResponse,
+  { status, headers }: Response
+): void {
   response.writeHead(status, Object.fromEntries(headers))
   response.on('close', () => stream.close())
   response.on('drain', () => stream.resume())

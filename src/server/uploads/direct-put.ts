@@ -118,7 +118,7 @@ async function takeFile(
     if (begun.kind === 'new') {
       return { begun, sha256: await receive(deps, request, response, file, begun.upload) }
     }
-    invite(request, response)
+    askForBody(request, response)
     const hash = createHash('sha256')
     for await (const chunk of readBody(request)) hash.update(chunk)
     return { begun, sha256: hash.digest() }
@@ -146,7 +146,7 @@ async function receive(
   }, touchMs)
   try {
     await deps.blobs.prepareStaging(upload.company_id)
-    invite(request, response)
+    askForBody(request, response)
     const hash = createHash('sha256')
     const { size } = upload
     const onBytes = (bytes: Buffer) => void hash.update(bytes)
@@ -181,7 +181,7 @@ async function abandon(
 }
 
 /** Asks a client that sent `Expect: 100-continue` for the body. */
-function invite(request: IncomingMessage, response: ServerResponse): void {
+function askForBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
 }
 

@@ -149,7 +149,7 @@ export function createUploads(deps: Deps): Uploads {
     const offset = Number(request.headers['upload-offset'])
     const length = Number(request.headers['content-length'] ?? 0)
     let reached = offset
-    await exclusively(upload, { offset, gone: goneOf(response) }, async (current, lock) => {
+    await exclusively(upload, { offset, gone: closeSignal(response) }, async (current, lock) => {
       const { company_id, size } = current
       await deps.blobs.prepareStaging(company_id)
       const held = (await deps.blobs.sizeStaged(current)) ?? 0
@@ -245,7 +245,7 @@ export function createUploads(deps: Deps): Uploads {
       const offset = await append(request, response, upload)
       return answer(response, 204, { 'upload-offset': offset })
     }
-    const offset = await offsetOf(upload, goneOf(response))
+    const offset = await offsetOf(upload, closeSignal(response))
     answer(response, 200, { 'upload-offset': offset, 'upload-length': upload.size })
   }
 
@@ -318,7 +318,7 @@ function answer(
 }
 
 /** Returns a signal that is aborted when the client disconnects. */
-function goneOf(response: ServerResponse): AbortSignal {
+function closeSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController()
   if (response.closed) gone.abort(interruptedError())
   else response.once('close', () => gone.abort(interruptedError()))

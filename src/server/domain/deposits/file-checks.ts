@@ -8,7 +8,10 @@ import { discardUnreferenced } from './unreferenced-files.ts'
 /** Files younger than this may belong to a transaction that has not committed yet. */
 const orphanHours = 24
 const pageRows = 1000
-/** A small number, because deposits of the same bytes wait during the deletion. */
+/**
+ * How many files are deleted in one transaction. They are few, because deposits of the same bytes
+ * wait meanwhile.
+ */
 const discardedAtOnce = 100
 
 /** The result of comparing a company's files with its rows. */
