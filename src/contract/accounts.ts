@@ -135,7 +135,7 @@ export const confirmEmail = endpoint({
 
 /**
  * Deletes the caller's account. `challenge_response` is the answer to a challenge of purpose
- * `rekey`. The body carries it, because proxies log addresses.
+ * `rekey`. It is in the body, because proxies log addresses.
  */
 export const deleteUser = endpoint({
   method: 'DELETE',

@@ -20,7 +20,10 @@ export const Category = z.object({
   keep_originals: KeepOriginals,
   /** The category for deposits that name none. A company has at most one. */
   default: z.boolean(),
-  /** Whether the bytes are stored, or only the fingerprint. Then the bytes never leave the browser. */
+  /**
+   * Whether deposits store the file or only its fingerprint. A file whose fingerprint alone is
+   * stored never leaves the browser.
+   */
   store: Store,
   /** The accepted media types, or `null` for all. */
   media_types: z.nullable(z.array(z.string()))

@@ -44,8 +44,8 @@ interface Catalogue {
 export type Namespace = keyof Catalogue
 
 /**
- * Namespaces whose keys are not listed as types, because the API or the contract defines them.
- * Tests check that each key has a sentence.
+ * Namespaces whose keys are any text to the type checker, because the API or the contract defines
+ * them. Tests check that each key has a sentence.
  */
 type OpenNamespace = 'docs' | 'errors' | 'fields'
 

@@ -52,14 +52,17 @@ async function watchSession(): Promise<void> {
   applySession()
 }
 
-/** Runs `boot.js` again, so that the page shows the cookie and the person's snapshot. */
+/**
+ * Runs `boot.js` again, which marks the page as signed in or out by the cookie and shows the
+ * person's menu entries.
+ */
 function applySession(): void {
   document.dispatchEvent(new Event('vidimus:changed'))
 }
 
 /**
- * Redirects a visitor whom the page's guard refuses. This only avoids a useless page; the API
- * protects the data.
+ * Opens another page for a visitor whom the page's guard refuses. The guard does not protect data:
+ * the API does.
  */
 async function guard(reason?: 'ended'): Promise<void> {
   const answer = answerOfPage()

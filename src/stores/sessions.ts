@@ -18,8 +18,8 @@ const cookieName = '__Host-vidimus'
 /** The longest cookie in bytes. Browsers silently ignore a longer one. */
 const maxCookieBytes = 4096
 /**
- * Storage key for the number of seconds by which this device's clock is ahead. `boot.js` reads it,
- * too.
+ * Storage key for the number of seconds by which this device's clock is ahead of the server's.
+ * `boot.js` also reads the value.
  */
 const clockKey = 'vidimus:clock'
 /**

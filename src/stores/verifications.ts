@@ -37,7 +37,10 @@ export interface CheckPause {
   until: number
 }
 
-/** The checks since the page was loaded, newest batch first. A batch keeps its order. */
+/**
+ * The checks since the page was loaded, newest batch first. The checks of a batch stay in their
+ * order.
+ */
 export const $checks = atom<readonly Check[]>([])
 
 /** Number of the batch whose answers are shown in place of the drop zone. */
@@ -54,7 +57,10 @@ const running = new Map<number, AbortController>()
  * Fingerprints per call. A call may contain more, but larger groups would delay the first answers.
  */
 const groupSize = 100
-/** The longest pause that is respected. After a longer one nobody has the page open any more. */
+/**
+ * The longest pause in seconds. The server may name a longer one, but nobody keeps the page open
+ * for so long.
+ */
 const maxPauseSeconds = 86_400
 /** The pause between two tries while the network or the service is unreachable. */
 const steadyRetryMs = 20_000
@@ -171,8 +177,8 @@ export function forgetChecks(): void {
 }
 
 /**
- * Hashes all files of a batch. Sends the fingerprints whenever a group is full, so that a batch
- * takes few calls.
+ * Hashes all files of a batch. Sends the fingerprints in groups, each when it is full, so that a
+ * batch takes few calls.
  */
 async function run(batch: readonly Check[]): Promise<void> {
   const hashing = batch.map(fingerprint)

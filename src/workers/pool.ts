@@ -107,7 +107,7 @@ function serve<Message, Result>(
   })
 }
 
-/** Logs an error for later analysis. The caller gets it as a rejection. */
+/** Logs an error and returns it, for the rejection that the caller gets. */
 function logged(error: AppError): AppError {
   // biome-ignore lint/suspicious/noConsole: the browser's log is where the specification wants it
   console.error(error)

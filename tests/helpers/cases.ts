@@ -49,7 +49,7 @@ export interface Row {
   proves?: ErrorCode
   /** Error code for a malformed id. `invalid_input` when absent. */
   malformed?: ErrorCode
-  /** What a successful call ends or changes, so that each such call needs a new one. */
+  /** What a successful call uses up, so that the next such call needs a new one. */
   spends?: 'session' | 'another session' | 'upload' | 'person'
   /** Set where all people of the company may use a person's thing. */
   shared?: true

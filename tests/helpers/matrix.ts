@@ -29,7 +29,7 @@ import { type Refusals, type Row, type Rows, type Stage, uploadBytes } from './c
  */
 export const routes: Record<string, Endpoint | Stream> = { ...endpoints, ...streams }
 
-/** The cases of each noun, from the files beside its tests. */
+/** The cases of each noun. Each file is beside the noun's tests. */
 const nouns: { rows: Rows; refusals?: (stage: Stage) => Refusals }[] = [
   accounts,
   categories,
@@ -67,8 +67,8 @@ export function rowOf(name: string): Row {
 }
 
 /**
- * Returns whether a route receives the bytes of a file. Such routes use Node's own request, beside
- * the others.
+ * Returns whether a route receives the bytes of a file. The server handles such routes outside
+ * Hono.
  */
 export function isUpload(route: Endpoint | Stream): boolean {
   return route.path.startsWith('/uploads/') || (route.kind === 'stream' && route.method === 'PUT')

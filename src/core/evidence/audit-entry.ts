@@ -4,9 +4,9 @@ import { canonicalise, type Json } from './canonical-json.ts'
 import { commit } from './commitments.ts'
 import { hashPrefix } from './formats.ts'
 
-/** The part of an audit entry that its hash covers in clear. */
+/** The part of an audit entry that its hash covers as readable text. */
 export interface AuditEntry {
-  /** The company whose chain has the entry. */
+  /** The company to whose chain the entry belongs. */
   company: string
   id: string
   /** Time in milliseconds since 1970. */

@@ -1,8 +1,8 @@
 import { type Bytes, fromHex, toHex, toUtf8 } from '../bytes.ts'
 
 /**
- * Returns the prefix of a hash or HMAC input. It keeps the hashes of different purposes apart.
- * `hashPrefix('box')` → `vidimus/v1/box` 0x00
+ * Returns the prefix of a hash or HMAC input. Different prefixes ensure that hashes for different
+ * purposes are never equal. `hashPrefix('box')` → `vidimus/v1/box` 0x00
  */
 export function hashPrefix(label: string, ...names: string[]): Bytes {
   const parts = [`vidimus/v1/${label}`, ...names]

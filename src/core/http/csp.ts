@@ -12,7 +12,7 @@ export const workerPolicy =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 
 export type PagePolicyInput = {
-  /** Astro's header, from which the hashes of scripts and styles are taken. */
+  /** The header that Astro generates. It contains the hashes of scripts and styles. */
   astroPolicy: string
   /** Hashes of `boot.js` and of the theme's style element: `sha256-…`, quoted or not. */
   bootHash: string

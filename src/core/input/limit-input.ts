@@ -25,12 +25,18 @@ export function readStorageLimit(text: string, locale: FormatLocale): number | n
   return digits && safe(BigInt(digits.whole + digits.fraction.padEnd(9, '0').slice(0, 9)))
 }
 
-/** Writes a number of requests so that `readRequestLimit` returns it: 1000 → `'1,000'`, `null` → `''` */
+/**
+ * Formats a number of requests in the form that `readRequestLimit` reads: 1000 → `'1,000'`, `null`
+ * → `''`
+ */
 export function writeRequestLimit(limit: number | null, locale: FormatLocale): string {
   return limit === null ? '' : grouped(limit, locale)
 }
 
-/** Writes bytes as gigabytes so that `readStorageLimit` returns them: 10 → `'0.00000001'`, `null` → `''` */
+/**
+ * Formats bytes as gigabytes in the form that `readStorageLimit` reads: 10 → `'0.00000001'`, `null`
+ * → `''`
+ */
 export function writeStorageLimit(bytes: number | null, locale: FormatLocale): string {
   if (bytes === null) return ''
   const whole = grouped(Math.floor(bytes / bytesPerGigabyte), locale)
@@ -53,8 +59,8 @@ function safe(value: bigint): number {
 }
 
 /**
- * Reads a number. A comma or point is a separator of thousands where the language uses it so and it
- * stands between groups of three digits.
+ * Parses a number of the language. A comma or point separates thousands if the language uses it for
+ * this and every group after it has three digits.
  */
 function readDigits(
   text: string,

@@ -17,7 +17,7 @@ export function parseFingerprint(text: string): string | undefined {
   }
 }
 
-/** A fingerprint and the file name beside it, if there was one. */
+/** A fingerprint and, if the pasted line had one, the file name. */
 export interface NamedFingerprint {
   sha256: string
   name: string | undefined
@@ -50,7 +50,9 @@ function parseLine(line: string): NamedFingerprint | undefined {
   return { sha256: hex.toLowerCase(), name: escaped ? unescapeName(name) : name }
 }
 
-/** Unescapes a name whose line began with a backslash, the mark of `sha256sum` for escaped names. */
+/**
+ * Unescapes a file name. `sha256sum` marks a line with an escaped name by a backslash at its start.
+ */
 function unescapeName(name: string): string {
   const meant: Record<string, string> = { n: '\n', r: '\r', '\\': '\\' }
   return name.replace(/\\([nr\\])/g, (whole, sign: string) => meant[sign] ?? whole)

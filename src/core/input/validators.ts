@@ -13,15 +13,15 @@ export interface Fault {
 export type FormValues = Readonly<Record<string, unknown>>
 
 /**
- * Returns what is wrong with a value, or undefined. All but `required` and `requiredIf` accept an empty
- * value, so that an optional field may stay empty.
+ * Returns what is wrong with a value, or undefined. All validators except `required` and
+ * `requiredIf` accept an empty value, so that optional fields may stay empty.
  */
 export type Validator = (value: unknown, form?: FormValues) => Fault | undefined
 
 /** Accepts a value that is not blank. */
 export const required: Validator = value => (isEmpty(value) ? { rule: 'required' } : undefined)
 
-/** Requires a value where `condition` holds for the other fields. */
+/** Requires a value if `condition` returns true for the fields of the form. */
 export function requiredIf(condition: (form: FormValues) => boolean): Validator {
   return (value, form = {}) =>
     condition(form) && isEmpty(value) ? { rule: 'required_if' } : undefined

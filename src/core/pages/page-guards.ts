@@ -1,6 +1,6 @@
 /**
- * The guards that a page can name. `admin` admits administrators of a company and operators. A
- * guard only spares visitors a page that they cannot use. The API protects the data.
+ * The guards that a page can have. `admin` admits administrators of a company and operators. A
+ * guard redirects visitors for whom the page is useless. It does not protect data: the API does.
  */
 export const guardNames = ['none', 'signed-in', 'signed-out', 'admin', 'operator'] as const
 export type GuardName = (typeof guardNames)[number]
@@ -18,9 +18,9 @@ export interface Visitor {
 }
 
 /**
- * Returns what a guard does with a visitor: `stay` on the page, or go to the sign-in, to the
- * confirmation of the e-mail (`confirm`), to the page that follows a sign-in (`go-on`), or to
- * another page (`leave`).
+ * Returns what a guard does with a visitor. `stay` shows the page. The other results open the
+ * sign-in, the confirmation of the e-mail (`confirm`), the page that follows a sign-in (`go-on`),
+ * or another page (`leave`).
  */
 export function checkGuard(
   guard: GuardName,

@@ -67,8 +67,8 @@ export function pathOf<Name extends PageName>(
 }
 
 /**
- * Returns the path by which a page is rendered and kept, below the locale. It has the same text for
- * all parameters, so addresses that a visitor makes up cannot fill the cache.
+ * Returns the path, below the locale, by which the server renders and caches a page. Parameters
+ * have a fixed text in it, so that invented addresses cannot fill the cache.
  */
 export function renderedPath({ path }: Page): string {
   return path.replaceAll(parameters, anySegment)

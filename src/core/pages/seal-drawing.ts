@@ -1,7 +1,7 @@
 export type SealState =
   /** No file is chosen, or there is no record. */
   | { kind: 'idle' }
-  /** Verification is running: all ticks have the same length. */
+  /** The deposit is waiting or in progress: all ticks have the same length. */
   | { kind: 'even' }
   /** `progress` from 0 to 1. */
   | { kind: 'hashing'; progress: number }
@@ -12,7 +12,10 @@ export type SealState =
 
 /** Path data for `viewBox="0 0 100 100"`, drawn with round caps and without fill. */
 export type SealDrawing = {
-  /** Clockwise from the top. Each is drawn outwards, so that a dash can animate it; a dot has no length. */
+  /**
+   * Path of each tick, clockwise from the top. A tick is drawn outwards, so that a dash can animate
+   * it. A dot is a tick without length.
+   */
   ticks: string[]
   ring: {
     /** Path of the whole circle. */
@@ -22,7 +25,9 @@ export type SealDrawing = {
   }
   /** Path of the check mark, which is empty unless sealed. */
   mark: string
-  /** `ink`: ticks in soft ink; `wax`: sealed, in the primary colour. */
+  /**
+   * `ink`: the seal has the soft colour of text. `wax`: it is sealed and has the primary colour.
+   */
   tone: 'ink' | 'wax'
 }
 

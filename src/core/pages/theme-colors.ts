@@ -18,17 +18,17 @@ export type ThemeToken =
 export type ThemeTokens = Record<ThemeToken, string>
 
 /**
- * Returns every colour of a page in both modes, corrected for contrast: 4.5:1 for text and 3:1 for the
- * seal and controls, on desk and sheet. The correction keeps hues and changes lightness and chroma.
- * `#ff7a00` as primary → `#bd5900` in light mode, where white text sits on it
+ * Returns every colour of a page for the light and the dark mode. Corrects the lightness and
+ * chroma, but not the hue, until the contrast is 4.5:1 for text and 3:1 for the seal and controls.
+ * `#ff7a00` as primary → `#bd5900` in light mode, where white text is on it
  */
 export function themeTokens(colors: ThemeColors): { light: ThemeTokens; dark: ThemeTokens } {
   return { light: tokensOf(colors, light), dark: tokensOf(colors, dark) }
 }
 
 /**
- * Returns the theme style of a page. It is in no cascade layer, so it overrides daisyUI's themes and has
- * to define the dark mode itself.
+ * Returns the CSS with the colours of a page. It is in no cascade layer, so it overrides daisyUI's
+ * themes and has to define the dark mode itself.
  */
 export function themeCss(colors: ThemeColors): string {
   const tokens = themeTokens(colors)
@@ -152,8 +152,9 @@ function tokensOf(colors: ThemeColors, mode: Mode): ThemeTokens {
 }
 
 /**
- * Returns the color of a surface. The company's own color is used in its default mode; the other
- * mode takes its hue and the lightness of the standard color.
+ * Returns the colour of a surface. In the company's default mode, this is the company's own colour.
+ * In the other mode, it has the hue of the company's colour and the lightness of the standard
+ * colour.
  */
 function surface(
   given: string | undefined,

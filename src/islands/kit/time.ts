@@ -49,7 +49,10 @@ export function relativeTime(time: Date, now: number, locale: Locale): string {
   return minutes > 0 ? format.format(-minutes, 'minute') : format.format(0, 'second')
 }
 
-/** Returns the number of calendar days between two times. Days have 23 to 25 hours. */
+/**
+ * Returns the number of calendar days between two times. Does not divide the hours by 24, because a
+ * day can have 23 or 25 hours.
+ */
 function daysBetween(from: Date, to: Date): number {
   const startOf = (time: Date) =>
     new Date(time.getFullYear(), time.getMonth(), time.getDate()).getTime()

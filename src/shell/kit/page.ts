@@ -49,7 +49,10 @@ export function isOnPage(name: 'deposit' | 'verify'): boolean {
   return location.pathname.replace(/\/$/, '').endsWith(`/${name}`)
 }
 
-/** Returns a function that runs `start` once; if that fails, the next call runs it again. */
+/**
+ * Returns a function that runs `start` on the first call only. If `start` fails, the next call runs
+ * it again.
+ */
 export function once(start: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
   return async () => {

@@ -50,7 +50,7 @@ interface DeliveryContext {
 /** Creates the steps of a deposit: from the file on the disk to the record of the server. */
 export function createDepositDelivery(parts: DeliveryDependencies, context: DeliveryContext) {
   const { list, retries } = context
-  /** Entries whose bytes the server has, without a record yet. */
+  /** Entries that wait for their record: the server has all their bytes. */
   const recording = new Set<DepositEntry>()
   let isCheckDue = false
 
@@ -236,8 +236,8 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   }
 
   /**
-   * Returns an entry for an upload from before a reload, with what the server has received. Returns
-   * undefined when the upload has ended.
+   * Returns an entry for an upload from before a reload, with the upload's progress on the server.
+   * Returns undefined when the upload has ended.
    */
   async function restore(upload: RememberedUpload): Promise<DepositEntry | undefined> {
     const { id, address, request_id, bytes } = upload

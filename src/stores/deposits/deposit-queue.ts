@@ -21,13 +21,18 @@ import {
 
 const maxPreparing = 2
 const maxSending = 2
-/** How many files are added without a pause. A thousand files at once would block the page. */
+/**
+ * How many files are added at once, with a pause before the next ones. A thousand files at once
+ * would block the page.
+ */
 const sliceFiles = 20
 
 /** What the queue needs from the page. */
 export interface DepositDependencies extends DeliveryDependencies {
   random: () => number
-  /** Returns the name of a file, with its folders if it came in one. */
+  /**
+   * Returns the name of a file. It includes the folders in which the file was dropped or chosen.
+   */
   nameOf: (file: File) => string
   handleOf: (file: File) => FileSystemFileHandle | undefined
   /**

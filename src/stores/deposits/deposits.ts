@@ -24,7 +24,9 @@ import { createTusClient } from './tus-client.ts'
 export type { DepositCategory, QueuedDeposit }
 
 const memory = createRememberedUploads()
-/** Sends uploads without `api()`, so it reports errors that may end the session itself. */
+/**
+ * Sends uploads. Does not use `api()`, so `onProblem` must report errors that may end the session.
+ */
 const tus = createTusClient({
   http: upload => httpUpload({ ...upload, uri: new URL(upload.uri, apiOrigin()).href }),
   token: sessionToken,
@@ -79,7 +81,10 @@ export function addFiles(files: readonly File[], category: DepositCategory): num
   return queue.addFiles(files, category)
 }
 
-/** Restores the person's unfinished uploads of this browser, whose page was closed or reloaded. */
+/**
+ * Restores the person's unfinished uploads, which this browser has stored because the page was
+ * closed or reloaded.
+ */
 export async function restoreDeposits(): Promise<void> {
   const person = signedInUserId()
   if (person === undefined) return

@@ -116,7 +116,10 @@ async function join(): Promise<void> {
   })
 }
 
-/** Opens the event stream for all tabs of this browser and sends its events to the other tabs. */
+/**
+ * Runs in the tab that leads. Opens the event stream for all tabs of this browser and sends its
+ * events to the other tabs. Returns the function that closes the stream.
+ */
 function lead({ openRequestStream }: typeof import('./request-stream.ts')): () => void {
   return openRequestStream({
     origin: apiOrigin(),
