@@ -8,6 +8,10 @@ export function launch(): Promise<Browser> {
   const executablePath = process.env['CHROMIUM_PATH'] ?? found
   return chromium.launch({
     ...(executablePath ? { executablePath } : {}),
+    // Playwright would end this process at once, before it stops its services and prints its table
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
     args: ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])]
   })
 }

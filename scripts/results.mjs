@@ -1,35 +1,50 @@
 // Runs a test tool and returns its results from the report that it writes to .cache/tests.
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { stripVTControlCharacters } from 'node:util'
 
 const folder = '.cache/tests'
 
 export function runVitest(args = [], env = {}) {
-  return run('vitest', ['run', ...args], countVitest, env)
+  return run('vitest', ['run', ...args], countVitest, { env })
 }
 
-export function runPlaywright() {
-  return run('playwright', ['test'], countPlaywright)
+/** Prints the output of Playwright from the moment at which `printFrom` settles. */
+export function runPlaywright(printFrom) {
+  return run('playwright', ['test'], countPlaywright, { printFrom })
 }
 
 /** A run that failed outside of its tests, or that left no report, counts as one failure. */
-function run(tool, args, count, env = {}) {
+async function run(tool, args, count, { env = {}, printFrom } = {}) {
   const report = `${folder}/${tool}.json`
   mkdirSync(folder, { recursive: true })
   rmSync(report, { force: true })
-  const { status } = spawnSync(tool, args, {
-    stdio: 'inherit',
+  const child = spawn(tool, args, {
+    stdio: printFrom ? ['ignore', 'pipe', 'pipe'] : 'inherit',
     env: { ...process.env, ...env },
     shell: process.platform === 'win32'
   })
+  if (printFrom) printLater(child, printFrom)
   try {
+    const [status] = await once(child, 'close')
     const result = count(JSON.parse(readFileSync(report, 'utf8')))
     if (status === 0 || result.failed.length > 0) return result
     return { ...result, failed: [`${tool} ended with status ${status}`] }
   } catch {
     return { passed: 0, failed: [`${tool} left no report`], flaky: [] }
   }
+}
+
+function printLater({ stdout, stderr }, printFrom) {
+  let waiting = []
+  for (const output of [stdout, stderr]) {
+    output.on('data', chunk => (waiting ? waiting.push(chunk) : process.stdout.write(chunk)))
+  }
+  printFrom.finally(() => {
+    for (const chunk of waiting) process.stdout.write(chunk)
+    waiting = undefined
+  })
 }
 
 /**

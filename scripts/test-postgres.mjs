@@ -16,15 +16,16 @@ if (!system) {
 const ours = ['tests/api', 'tests/unit/server/db/migrate', 'tests/unit/server/db/scope']
 const asked = process.argv.slice(2)
 const filters = asked.length > 0 ? asked : ours
-const summary = [
+const summary = []
+for (const [name, folder] of [
   [`${versionOf(system)} in ${system}`, system],
   ['bundled PostgreSQL', '']
-].map(([name, folder]) => {
+]) {
   console.log(`\nTests on ${name}`)
-  const { passed, failed } = runVitest(filters, { POSTGRES_BIN: folder })
+  const { passed, failed } = await runVitest(filters, { POSTGRES_BIN: folder })
   if (failed.length > 0 || passed === 0) process.exitCode = 1
-  return `${name}: ${passed} passed, ${failed.length} failed`
-})
+  summary.push(`${name}: ${passed} passed, ${failed.length} failed`)
+}
 console.log(`\n${summary.join('\n')}`)
 
 /** `postgres (PostgreSQL) 15.14 (Debian …)` → `PostgreSQL 15.14` */

@@ -1,16 +1,19 @@
-// Runs Vitest, then the browser tests on the build, and writes the results to .cache/tests/summary.
+// Runs Vitest and, at the same time, the browser tests on the build, because both wait as much as they
+// compute. Prints the one after the other, and writes the results to .cache/tests/summary.
 import { rmSync, writeFileSync } from 'node:fs'
 import { runPlaywright, runVitest, summaryOf } from './results.mjs'
 
 const summary = '.cache/tests/summary'
 rmSync(summary, { force: true })
 
-const results = [runVitest()]
+const vitest = runVitest()
+const running = [vitest]
 if (process.env.SKIP_E2E === '1') {
   console.log('SKIP_E2E=1: the browser tests are skipped.')
 } else {
-  results.push(runPlaywright())
+  running.push(runPlaywright(vitest))
 }
+const results = await Promise.all(running)
 
 const passed = results.reduce((sum, result) => sum + result.passed, 0)
 const failed = results.flatMap(result => result.failed).length
