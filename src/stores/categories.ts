@@ -1,8 +1,8 @@
-import { atom } from 'nanostores'
 import type { Category } from '../contract/categories.ts'
 import { AppError } from '../contract/errors.ts'
 import { environment } from './environment.ts'
-import { api, onSignOut, sessionNumber } from './sessions.ts'
+import { personalAtom } from './personal-atoms.ts'
+import { api, sessionNumber } from './sessions.ts'
 
 export type Categories =
   | { status: 'idle' }
@@ -11,11 +11,9 @@ export type Categories =
   | { status: 'failed'; error: AppError }
 
 /** The categories in which the person may deposit, and the one they have chosen. */
-export const $categories = atom<Categories>({ status: 'idle' })
+export const $categories = personalAtom<Categories>({ status: 'idle' })
 
 const chosenKey = 'vidimus:category'
-
-onSignOut(() => $categories.set({ status: 'idle' }))
 
 export async function loadCategories(): Promise<void> {
   if ($categories.get().status === 'loading') return

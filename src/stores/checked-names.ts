@@ -1,6 +1,6 @@
-import { atom } from 'nanostores'
 import { environment } from './environment.ts'
-import { checkedNamesKey, onSignIn, onSignOut, signedInUserId } from './sessions.ts'
+import { personalAtom } from './personal-atoms.ts'
+import { checkedNamesKey, onSignIn, signedInUserId } from './sessions.ts'
 
 type Names = readonly string[]
 
@@ -8,7 +8,7 @@ type Names = readonly string[]
  * Names of the files that the person has checked in this browser, by the id of the request. They are
  * never sent, and signing out deletes them.
  */
-export const $checkedNames = atom<ReadonlyMap<string, Names>>(new Map())
+export const $checkedNames = personalAtom<ReadonlyMap<string, Names>>(new Map())
 
 /**
  * The most names that are stored. The oldest are deleted first, because browsers store only a few
@@ -17,7 +17,6 @@ export const $checkedNames = atom<ReadonlyMap<string, Names>>(new Map())
 const maxNames = 5000
 
 onSignIn(() => $checkedNames.set(readNames()))
-onSignOut(() => $checkedNames.set(new Map()))
 
 export function rememberNames(request: string, names: Names): void {
   const person = signedInUserId()

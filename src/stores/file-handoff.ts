@@ -1,4 +1,4 @@
-import { atom } from 'nanostores'
+import { personalAtom } from './personal-atoms.ts'
 
 /**
  * Files that were dropped or pasted on any page, to be passed to the page that deposits or verifies
@@ -13,7 +13,7 @@ export interface FileHandoff {
   leftOut?: number
 }
 
-export const $fileHandoff = atom<FileHandoff | undefined>(undefined)
+export const $fileHandoff = personalAtom<FileHandoff | undefined>(undefined, 'person')
 
 const handles = new WeakMap<File, FileSystemFileHandle>()
 

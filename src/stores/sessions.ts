@@ -6,6 +6,7 @@ import type { Endpoint } from '../contract/endpoint.ts'
 import { AppError } from '../contract/errors.ts'
 import { clockSkew, expiryOf, isUsable, readPayload } from '../core/keys/access-token.ts'
 import { environment, pageLocale } from './environment.ts'
+import { emptyPersonalAtoms } from './personal-atoms.ts'
 
 /** The session of this tab. `exp` is the expiry of the token, in seconds since the epoch. */
 export type Session = { status: 'out' } | { status: 'in'; token: string; exp: number }
@@ -33,11 +34,17 @@ const lateRetryMs = 30_000
 export type SessionStart = 'signed-in' | 'restored'
 
 const startListeners = new Set<(start: SessionStart) => Promise<void> | void>()
-/** How a session ended: `signed-out` by the person in this tab, or `ended` in any other way. */
+/**
+ * How a session ended. `signed-out`: the person has left, because they signed out in this tab or
+ * because somebody else has signed in. `ended`: in any other way, after which the same person may
+ * sign in again and continue.
+ */
 export type SessionEnd = 'signed-out' | 'ended'
 
 const endListeners = new Set<(end: SessionEnd) => void>()
 let isStarted = false
+/** Id of the last person who was signed in. */
+let lastPerson: string | undefined
 /** Number of sessions that this document has had. */
 let sessions = 0
 let notifyTabs: (message: unknown) => void = () => {}
@@ -53,7 +60,10 @@ export function onSignIn(run: (start: SessionStart) => Promise<void> | void): vo
   if ($session.get().status === 'in') void run('restored')
 }
 
-/** Calls `run` for each session that ends, so that stores can delete the data of the person. */
+/**
+ * Calls `run` for each session that ends, just before the stores of the person are emptied, so that
+ * what runs for the person can stop.
+ */
 export function onSignOut(run: (end: SessionEnd) => void): void {
   endListeners.add(run)
 }
@@ -209,7 +219,8 @@ export async function signOutEverywhere(): Promise<void> {
 
 /** Starts a session with the token of a login. */
 export async function beginSession(token: string): Promise<void> {
-  if ($session.get().status === 'in') dropSession('ended')
+  if ($session.get().status === 'in')
+    dropSession(subjectOf(token) === lastPerson ? 'ended' : 'signed-out')
   saveToken(token)
   const { readStored, store } = environment()
   const isSame = readStored(checkedNamesKey)?.startsWith(`${subjectOf(token)}\n`)
@@ -239,7 +250,7 @@ function followCookie(): void {
   }
   if (session.status === 'in' && session.token === token) return
   const samePerson = session.status === 'in' && subjectOf(session.token) === subjectOf(token)
-  if (session.status === 'in' && !samePerson) dropSession('ended')
+  if (session.status === 'in' && !samePerson) dropSession('signed-out')
   setSession(token, exp)
   if (!samePerson) void notifyStart('restored')
 }
@@ -290,6 +301,10 @@ async function renewLate(token: string): Promise<void> {
 }
 
 async function notifyStart(start: SessionStart): Promise<void> {
+  const person = signedInUserId()
+  // their session expired, and what waited for them to come back ends now
+  if (lastPerson !== undefined && lastPerson !== person) notifyEnd('signed-out')
+  lastPerson = person
   await Promise.all([...startListeners].map(run => run(start)))
 }
 
@@ -321,7 +336,14 @@ function dropSession(end: SessionEnd): void {
   stopRenewal()
   sessions += 1
   $session.set({ status: 'out' })
+  notifyEnd(end)
+}
+
+function notifyEnd(end: SessionEnd): void {
+  // first what still runs, so that nothing fills the stores again
   for (const run of endListeners) run(end)
+  emptyPersonalAtoms(end === 'signed-out' ? 'person' : 'session')
+  if (end === 'signed-out') lastPerson = undefined
 }
 
 function subjectOf(token: string): unknown {

@@ -1,10 +1,10 @@
-import { atom } from 'nanostores'
 import type { Disabled } from '../contract/disabled.ts'
 import { AppError } from '../contract/errors.ts'
 import type { UserInfo } from '../contract/users.ts'
 import type { Locale } from '../i18n/index.ts'
 import { environment, pageLocale } from './environment.ts'
 import { rememberLanguage } from './language-cookie.ts'
+import { personalAtom } from './personal-atoms.ts'
 import {
   $session,
   api,
@@ -18,10 +18,10 @@ import {
 import { joinTabGroup, type TabGroup } from './tab-leader.ts'
 
 /** The person who is signed in. Undefined while nobody is signed in and until the first answer. */
-export const $user = atom<UserInfo | undefined>(undefined)
+export const $user = personalAtom<UserInfo | undefined>(undefined)
 
 /** Why the API refuses the person: their account, or the whole company, is disabled. */
-export const $blocked = atom<Disabled | undefined>(undefined)
+export const $blocked = personalAtom<Disabled | undefined>(undefined)
 
 const refreshMs = 30_000
 /**
@@ -90,8 +90,6 @@ function end(): void {
   tabs = undefined
   stopWake()
   environment().store(snapshotKey, undefined)
-  $user.set(undefined)
-  $blocked.set(undefined)
 }
 
 /**

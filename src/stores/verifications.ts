@@ -1,4 +1,3 @@
-import { atom } from 'nanostores'
 import { AppError, asAppError } from '../contract/errors.ts'
 import { maxItemsSignedOut } from '../contract/limits.ts'
 import type { Answer } from '../contract/verifications.ts'
@@ -7,7 +6,8 @@ import { retryDelay } from '../core/retry-delay.ts'
 import { shownName } from '../core/text/visible-text.ts'
 import { rememberNames } from './checked-names.ts'
 import { environment } from './environment.ts'
-import { $session, api, onSignIn, onSignOut, signedInUserId } from './sessions.ts'
+import { personalAtom } from './personal-atoms.ts'
+import { $session, api, onSignIn, onSignOut } from './sessions.ts'
 
 export type CheckState =
   | { step: 'waiting' }
@@ -41,12 +41,12 @@ export interface CheckPause {
  * The checks since the page was loaded, newest batch first. The checks of a batch stay in their
  * order.
  */
-export const $checks = atom<readonly Check[]>([])
+export const $checks = personalAtom<readonly Check[]>([], 'person')
 
 /** Number of the batch whose answers are shown in place of the drop zone. */
-export const $shownBatch = atom<number | undefined>(undefined)
+export const $shownBatch = personalAtom<number | undefined>(undefined, 'person')
 
-export const $pause = atom<CheckPause | undefined>(undefined)
+export const $pause = personalAtom<CheckPause | undefined>(undefined, 'person')
 
 /**
  * Files by the id of their check, until it is answered. Only their fingerprints leave the device.
@@ -66,19 +66,15 @@ const maxPauseSeconds = 86_400
 const steadyRetryMs = 20_000
 let lastId = 0
 let lastBatch = 0
-/** Id of the last person who was signed in. Their checks stay when the session expires. */
-let owner: string | undefined
 /** The last call. Each call waits for the one before, so that a pause stops all batches. */
 let lastCall: Promise<unknown> = Promise.resolve()
 let endPause: () => void = () => {}
 
+// when the session merely expires, the checks stay
 onSignOut(end => {
   if (end === 'signed-out') forgetChecks()
 })
 onSignIn(() => {
-  const person = signedInUserId()
-  if (owner !== undefined && owner !== person) forgetChecks()
-  owner = person
   // signed in, other limits apply, and what the end of a session has stopped can continue
   endPause()
   void restartChecks(

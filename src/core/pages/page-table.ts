@@ -29,7 +29,7 @@ export const pages = {
   activateAccount: page('/activate-account', 'none', 88),
   resetPassword: page('/reset-password', 'none', 88),
   confirmEmail: page('/confirm-email', 'none', 88),
-  setup: page('/setup', 'none', 92),
+  setup: page('/setup', 'none', 94),
   disabled: page('/disabled', 'none', 20),
   docs: page('/docs', 'none', 20, 'listed', 'returnable'),
   docsCalls: page('/docs/calls', 'none', 20, 'listed', 'returnable'),

@@ -1,6 +1,6 @@
-import { atom } from 'nanostores'
 import { AppError } from '../../contract/errors.ts'
 import type { Session } from '../../contract/sessions.ts'
+import { personalAtom } from '../personal-atoms.ts'
 import { $session, api, onSignOut } from '../sessions.ts'
 
 export type SessionList =
@@ -9,7 +9,7 @@ export type SessionList =
   | { status: 'failed'; error: AppError }
 
 /** The sessions of the person in all browsers. */
-export const $sessionList = atom<SessionList>({ status: 'loading' })
+export const $sessionList = personalAtom<SessionList>({ status: 'loading' })
 
 /**
  * Counts calls of `loadSessions`, so that a late answer replaces neither a newer one nor the list
@@ -19,7 +19,6 @@ let load = 0
 
 onSignOut(() => {
   load += 1
-  $sessionList.set({ status: 'loading' })
 })
 
 /** Loads the list. The previous list stays visible until the answer arrives. */

@@ -2,6 +2,7 @@ import { atom, type WritableAtom } from 'nanostores'
 import type { AppError, ErrorCode } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import type { Reduction } from '../../workers/image-client.ts'
+import { personalAtom } from '../personal-atoms.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
 import { isTransient } from '../retries.ts'
 import {
@@ -134,8 +135,8 @@ export type DepositList = ReturnType<typeof createDepositList>
 
 /** Creates the list of this document's deposits, in the order in which they were added. */
 export function createDepositList({ forget, now, after }: ListParts) {
-  const $deposits = atom<readonly QueuedDeposit[]>([])
-  const $summary = atom<DepositSummary>(emptySummary)
+  const $deposits = personalAtom<readonly QueuedDeposit[]>([], 'person')
+  const $summary = personalAtom<DepositSummary>(emptySummary, 'person')
   const entries = new Map<string, DepositEntry>()
   let isSummaryDue = false
 

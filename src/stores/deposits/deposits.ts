@@ -65,11 +65,6 @@ export const $depositSummary = queue.$summary
 export const { pause, resume, cancel, retry, choose, reopen, depositAgain, choosePicture } = queue
 export const { pauseAll, resumeAll, cancelAll, retryAll, chooseAllPictures, dismiss } = queue
 
-/**
- * Id of the person who made these deposits. When the session ends, the deposits wait until this
- * person signs in again.
- */
-let owner: string | undefined
 let isStarted = false
 
 /**
@@ -162,18 +157,17 @@ function lockFile(original: string, signal: AbortSignal): Promise<() => void> {
 
 /** Connects the queue to sessions, events and the network, when the first file is added. */
 function start(): void {
-  owner = signedInUserId()
   loadRequests()
   if (isStarted) return
   isStarted = true
   onRequest(queue.updateRequest)
+  // when the session merely expires, the deposits wait until the person signs in again
   onSignOut(end => {
     if (end === 'signed-out') queue.clear()
     else queue.suspend()
   })
   onSignIn(() => {
-    if (signedInUserId() === owner) queue.endSuspension()
-    else queue.clear()
+    queue.endSuspension()
     loadRequests()
   })
   // shows what is left of the limits at once, not with the next periodic refresh

@@ -1,8 +1,8 @@
-import { atom } from 'nanostores'
 import type { Deposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { environment } from '../environment.ts'
+import { personalAtom } from '../personal-atoms.ts'
 import {
   $session,
   api,
@@ -22,9 +22,9 @@ import type { StreamMessage } from './request-stream.ts'
 export type { StreamState }
 
 /** The person's requests that match the filter, newest first. */
-export const $requests = atom<readonly ProcessedRequest[]>([])
+export const $requests = personalAtom<readonly ProcessedRequest[]>([])
 
-export const $filter = atom<RequestFilter>({})
+export const $filter = personalAtom<RequestFilter>({})
 
 export type HistoryStatus =
   | { status: 'idle' }
@@ -32,8 +32,8 @@ export type HistoryStatus =
   | { status: 'ready'; hasMore: boolean; more: 'idle' | 'loading' | { error: AppError } }
   | { status: 'failed'; error: AppError }
 
-export const $historyStatus = atom<HistoryStatus>({ status: 'idle' })
-export const $streamState = atom<StreamState>('connecting')
+export const $historyStatus = personalAtom<HistoryStatus>({ status: 'idle' })
+export const $streamState = personalAtom<StreamState>('connecting')
 
 const firstPage = 50
 /** Requests per further page: the most that the server returns, for people who scroll far. */
@@ -310,8 +310,4 @@ function reset(): void {
   seen = undefined
   known = createRequestList()
   paging = { ids: new Set() }
-  $filter.set({})
-  $requests.set([])
-  $historyStatus.set({ status: 'idle' })
-  $streamState.set('connecting')
 }
