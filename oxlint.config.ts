@@ -199,6 +199,7 @@ export const doors: Record<string, string[]> = {
   ],
   'src/server/domain/demo': ['demo.ts'],
   'src/server/domain/deposits': [
+    'deposit-batch.ts',
     'deposits.ts',
     'direct-uploads.ts',
     'file-checks.ts',

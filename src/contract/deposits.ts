@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
+import { batchItems } from './limits.ts'
 import { ProcessedRequest } from './requests.ts'
 import { maxCodeUnits, pattern, rule } from './text-checks.ts'
 
@@ -122,6 +123,54 @@ export const createDeposit = endpoint({
     'idempotency_in_flight',
     'idempotency_key_reused'
   ]
+})
+
+/** The refusal of one item of a batch, as the body of an error answer has it. */
+const ItemProblem = z.looseObject({
+  status: z.number(),
+  code: z.string(),
+  detail: z.string(),
+  /** Seconds after which to try again. */
+  retry_after: z.optional(z.number())
+})
+
+/** One file of a batch: the body of `POST /deposit` and its idempotency key. */
+export const BatchItem = z.strictObject({
+  ...createDeposit.input.shape,
+  key: z.string().check(pattern(/^[\x21-\x7e]{1,255}$/, '1 to 255 printable characters of ASCII'))
+})
+
+/**
+ * Deposits up to 50 small files in one call. The body is `multipart/form-data`: first the part `items`, a
+ * list in JSON, then one part with the bytes of each item, in the order of the list. Each item has its own
+ * key and its own result: what `POST /deposit` answers, or the problem that refuses it. One refusal
+ * touches no other item. The answer is sent once every accepted file is on disk and recorded. Where the
+ * body breaks off or has another form, nothing is stored.
+ */
+export const createDepositBatch = stream({
+  method: 'POST',
+  path: '/deposit/batch',
+  access: 'user',
+  input: z.strictObject({}),
+  form: z.array(BatchItem).check(z.minLength(1), z.maxLength(batchItems)),
+  message: z.object({
+    /** In the order of the items. */
+    results: z.array(
+      z.union([
+        z.object({ problem: ItemProblem }),
+        z.object({ duplicate: ProcessedRequest, replayed: z.optional(z.literal(true)) }),
+        z.object({
+          request: ProcessedRequest,
+          /** Address of an upload of the same file that was open already. It takes the bytes. */
+          upload: z.optional(z.string()),
+          continued: z.optional(z.literal(true)),
+          /** The key came before, and this is its answer. */
+          replayed: z.optional(z.literal(true))
+        })
+      ])
+    )
+  }),
+  errors: ['too_many_items']
 })
 
 /**
@@ -287,6 +336,7 @@ export const deleteUpload = stream({
 export const depositCalls = { createDeposit, createContentLink, getDeposit, getOpenUpload }
 
 export const depositStreams = {
+  createDepositBatch,
   putDeposit,
   getDepositContent,
   headUpload,

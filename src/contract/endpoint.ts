@@ -51,6 +51,8 @@ export interface Stream<Input extends Shape = Shape, Message extends Shape = Sha
   /** Content of one event. `z.void()` where the stream sends bytes. */
   message: Message
   errors: readonly ErrorCode[]
+  /** Schema of the part `items` of a `multipart/form-data` body. Parts with bytes follow it. */
+  form?: Shape
   /** Accepts the parameter `link`, issued by another call, in place of a token. */
   linked?: boolean
 }

@@ -10,3 +10,8 @@ export const uploadChunkBytes = 8 * 1024 * 1024
 /** The most fingerprints in one verification by a caller who is not signed in. */
 export const maxItemsSignedOut = 20
 export const maxItemsSignedIn = 1000
+
+/** The most files of one batch, the most bytes of each, and the most bytes of the whole body: 8 MiB. */
+export const batchItems = 50
+export const batchFileBytes = 1024 * 1024
+export const batchBytes = 8 * 1024 * 1024

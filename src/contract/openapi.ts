@@ -38,6 +38,11 @@ export const streamFacts: Record<string, StreamFacts> = {
     optionalHeaders: ['Range'],
     responseHeaders: ['Content-Disposition', 'Content-Range', 'Repr-Digest']
   },
+  createDepositBatch: {
+    statuses: [200],
+    requestType: 'multipart/form-data',
+    responseType: 'application/json'
+  },
   putDeposit: {
     statuses: [201, 202],
     requestType: 'application/octet-stream',
@@ -197,7 +202,7 @@ function parameters(name: string, route: Route): object[] {
 
 function requestBody(name: string, route: Route): object | undefined {
   const type = streamFacts[name]?.requestType
-  if (type) return { required: true, content: { [type]: {} } }
+  if (type) return { required: true, content: { [type]: formOf(route) } }
   const { body } = inputPositions(route)
   if (route.kind === 'stream' || !hasBody(route)) return undefined
   const { properties = {}, required = [], ...rest } = inputSchema(route.input)
@@ -208,6 +213,18 @@ function requestBody(name: string, route: Route): object | undefined {
     ...(needed.length > 0 ? { required: needed } : {})
   }
   return { required: true, content: { 'application/json': { schema } } }
+}
+
+/** Describes a form: the part `items` in JSON, then parts with bytes. */
+function formOf(route: Route): object {
+  if (route.kind !== 'stream' || !route.form) return {}
+  const items = { contentMediaType: 'application/json', contentSchema: inputSchema(route.form) }
+  const file = { type: 'array', items: { type: 'string', format: 'binary' } }
+  const properties = { items: { type: 'string', ...items }, file }
+  return {
+    schema: { type: 'object', required: ['items', 'file'], properties },
+    encoding: { items: { contentType: 'application/json' } }
+  }
 }
 
 function success(name: string, route: Route, told: ReturnType<typeof answerOf>): object {

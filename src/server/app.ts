@@ -5,6 +5,7 @@ import { mountAccounts } from './api/accounts.ts'
 import { mountCategories } from './api/categories.ts'
 import type { Api, ApiContext, ApiEnv } from './api/context.ts'
 import { mountReports } from './api/csp-reports.ts'
+import { mountDepositBatch } from './api/deposit-batch.ts'
 import { mountDeposits } from './api/deposits.ts'
 import { mountDocs } from './api/docs.ts'
 import { mountDomains } from './api/domains.ts'
@@ -100,6 +101,7 @@ export function createApp(
   mountExports(app)
   mountCategories(app)
   mountDeposits(app)
+  mountDepositBatch(app)
   mountRequests(app, createEventStreams(deps))
   mountVerifications(app, createVerify(deps))
   mountReports(app)

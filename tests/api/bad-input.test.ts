@@ -18,6 +18,7 @@ import {
   type TestApp,
   type TestPerson
 } from '../helpers/app.ts'
+import { batchForm } from '../helpers/batches.ts'
 import { domainOf, requestOf, uploadBytes } from '../helpers/cases.ts'
 import { makePerson } from '../helpers/mailed.ts'
 import {
@@ -53,8 +54,12 @@ afterAll(() => app[Symbol.asyncDispose]())
 
 const names = Object.keys(routes)
 const plain = names.filter(name => !isUpload(routeOf(name)))
-const withBody = plain.filter(name => ['POST', 'PUT'].includes(routeOf(name).method))
-const withQuery = plain.filter(name => !withBody.includes(name))
+const isForm = (route: Endpoint | Stream) => route.kind === 'stream' && route.form !== undefined
+const withForm = plain.filter(name => isForm(routeOf(name)))
+const withBody = plain.filter(
+  name => ['POST', 'PUT'].includes(routeOf(name).method) && !isForm(routeOf(name))
+)
+const withQuery = plain.filter(name => !['POST', 'PUT'].includes(routeOf(name).method))
 const tooLong = 'x'.repeat(10_000)
 
 /** What no field of a body takes as it is, each in turn for every field. */
@@ -240,6 +245,17 @@ describe('a body that is no input', () => {
     const streamed = new Request(`http://api.acme.localhost${route.path}`, init)
     expectRefusal(await received(await app.fetch(streamed)), route, 'no end', 'body_too_large')
     expect(endless.sent()).toBeLessThan(1_000_000)
+    expect(await snapshot(app.owner)).toEqual(before)
+  })
+
+  test.each(withForm)('is refused by %s in the part items of its form', async name => {
+    const route = routeOf(name)
+    const before = await snapshot(app.owner)
+    for (const [what, body, code] of bodies) {
+      const request = { ...requestOf(route, {}, headersOf(name)), body: batchForm(body ?? '', []) }
+      // a text of 8 kB is none of items, and one over 256 kB is not read
+      expectRefusal(await send(request), route, what, code)
+    }
     expect(await snapshot(app.owner)).toEqual(before)
   })
 

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { companyId } from '../../src/server/db/scope.ts'
 import { lapseNextUpload } from '../../src/server/domain/deposits/idle-uploads.ts'
 import type { RawResponse } from '../helpers/app.ts'
+import { batchForm, batchItem, formType, smallFiles } from '../helpers/batches.ts'
 import {
   type Refusals,
   type Rows,
@@ -22,6 +23,10 @@ export const rows: Rows = {
     headers: () => ({ 'idempotency-key': randomUUID() }),
     refusal: 'category_unknown',
     shared: true
+  },
+  createDepositBatch: {
+    headers: () => ({ 'content-type': formType }),
+    body: batchForm([batchItem(uploadBytes, { again: true })], [uploadBytes])
   },
   putDeposit: {
     input: () => ({ name: 'matrix.pdf', media_type: 'application/pdf' }),
@@ -81,6 +86,15 @@ export function refusals({ app, ada, ask, inputOf }: Stage): Refusals {
       const headers = { 'idempotency-key': randomUUID() }
       await deposit({}, headers)
       return deposit({ name: 'other.pdf' }, headers)
+    },
+    'createDepositBatch too_many_items': () => {
+      const { files, items } = smallFiles(51)
+      return app.request('api.acme.localhost', {
+        method: 'POST',
+        path: '/deposit/batch',
+        headers: { authorization: `Bearer ${ada.token}`, 'content-type': formType },
+        body: batchForm(items, files)
+      })
     },
     'putDeposit length_required': () => put({}, { 'transfer-encoding': 'chunked' }),
     'putDeposit category_unknown': () => put({ category: randomUUID() }),

@@ -65,7 +65,7 @@ export function openBlobs(directory: string): Blobs {
     async stage(company_id, id, bytes) {
       const path = staged({ company_id, id, generation: 0 })
       await makeDurable(dirname(path), directory)
-      await writeFile(path, bytes, { mode: 0o600 })
+      await writeFile(path, bytes, { mode: 0o600, flush: true })
     },
     async removeCompany(company) {
       for (const place of ['staging', 'blobs']) {

@@ -16,7 +16,7 @@ import {
 import type { Api, ApiContext } from './context.ts'
 import { refusedField } from './refused-fields.ts'
 
-const usualBodyBytes = 256 * 1024
+export const usualBodyBytes = 256 * 1024
 const maxDepth = 32
 /**
  * The most values in a body. A body with a thousand items of a few fields each has a few thousand
@@ -166,7 +166,12 @@ export async function jsonOf(
   if (!types.includes(type) || c.req.header('content-encoding')) {
     throw new AppError('unsupported_media_type', `The body must be plain ${types[0]}`)
   }
-  const text = await limitedText(c, maxBytes)
+  return parseJson(await limitedBytes(c, maxBytes))
+}
+
+/** Parses the bytes of a JSON text. Throws `invalid_input` where it is malformed or has too many values. */
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = textOf(bytes)
   if (isTooLarge(text)) {
     throw notJson(`at most ${maxValues} values in at most ${maxDepth} levels`)
   }
@@ -177,8 +182,7 @@ export async function jsonOf(
   }
 }
 
-async function limitedText(c: ApiContext, maxBytes: number): Promise<string> {
-  const bytes = await limitedBytes(c, maxBytes)
+function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
@@ -197,17 +201,34 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
       return new Uint8Array(await raw.arrayBuffer())
     }
     const chunks: Uint8Array[] = []
-    let bytes = 0
-    for await (const chunk of raw.body ?? []) {
-      bytes += chunk.length
-      if (bytes > maxBytes) throw tooLarge(maxBytes)
-      chunks.push(chunk)
-    }
+    for await (const chunk of limitedChunks(c, maxBytes)) chunks.push(chunk)
     return Buffer.concat(chunks)
   } catch (cause) {
-    // the client has disconnected, which is not a failure of the server
-    throw cause instanceof AppError ? cause : notJson('a whole body, and this one broke off', cause)
+    throw cause instanceof AppError ? cause : brokenOff(cause)
   }
+}
+
+/** Yields the chunks of a body. Throws `body_too_large` once there are more bytes than `maxBytes`. */
+export async function* limitedChunks(
+  c: ApiContext,
+  maxBytes: number
+): AsyncGenerator<Uint8Array, void> {
+  if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes)
+  let bytes = 0
+  try {
+    for await (const chunk of c.req.raw.body ?? []) {
+      bytes += chunk.length
+      if (bytes > maxBytes) throw tooLarge(maxBytes)
+      yield chunk
+    }
+  } catch (cause) {
+    throw cause instanceof AppError ? cause : brokenOff(cause)
+  }
+}
+
+/** Returns the error of a caller that has disconnected, which is not a failure of the server. */
+function brokenOff(cause: unknown): AppError {
+  return notJson('a whole body, and this one broke off', cause)
 }
 
 /**

@@ -113,14 +113,183 @@ async function claim(
     })
     return claimed.length > 0
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === '55P03') {
-      throw new AppError('idempotency_in_flight', 'The same call is still running', {
-        cause: error,
-        retryAfter: 2
-      })
-    }
-    throw error
+    throw isLockTimeout(error) ? inFlight(error) : error
   }
+}
+
+/** What became of the key of one call among several. */
+export type ClaimedCall<Body> =
+  /** The caller runs the call, and then either keeps its answer or frees its key. */
+  | 'claimed'
+  /** The answer to an earlier call. */
+  | { body: Body }
+  | AppError
+
+interface CallsOfOne {
+  company_id: CompanyId
+  actor: string
+  route: string
+  now: Date
+}
+
+/**
+ * Claims the keys of several calls of one actor, in the order of the keys, so that two callers never
+ * wait for each other. All keys differ. Returns for each call what became of its key. An error
+ * concerns only the call in whose place it stands.
+ */
+export async function claimCalls<Body extends object>(
+  tx: Tx,
+  deps: Pick<Deps, 'keys'>,
+  scope: CallsOfOne,
+  calls: readonly Pick<IdempotentCall, 'key' | 'input'>[]
+): Promise<ClaimedCall<Body>[]> {
+  const marked = calls.map(({ key, input }) => ({
+    key,
+    fingerprint: deps.keys.mac('repetition', JSON.stringify(input))
+  }))
+  const { claimed, held } = await claimKeys(tx, scope, marked)
+  const rest = marked.filter(({ key }) => !claimed.has(key) && !held.has(key))
+  const kept = new Map(
+    rest.length === 0
+      ? []
+      : (await tx.run(readAnswers, { ...scope, keys: rest.map(({ key }) => key) })).map(row => [
+          row.key,
+          row
+        ])
+  )
+  return marked.map(({ key, fingerprint }) => {
+    if (claimed.has(key)) return 'claimed'
+    const row = kept.get(key)
+    // a missing answer expired between the two statements, and the next try finds the key free
+    if (!row?.body) return inFlight()
+    if (!row.fingerprint.equals(fingerprint)) return reused()
+    return { body: row.body as Body } // as: kept by keepAnswers() for the same route
+  })
+}
+
+type MarkedKey = { key: string; fingerprint: Buffer }
+
+/** How long a call among several waits for the holder of its key, once all together waited in vain. */
+const heldKeyMillis = 100
+
+/** Returns which keys are now the caller's, and which another call holds. */
+async function claimKeys(
+  tx: Tx,
+  scope: CallsOfOne,
+  calls: readonly MarkedKey[]
+): Promise<{ claimed: Set<string>; held: Set<string> }> {
+  const sorted = calls.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  const insert = async (some: readonly MarkedKey[]) => {
+    const rows = await tx.run(insertKeys, {
+      ...scope,
+      keys: some.map(({ key }) => key),
+      fingerprints: some.map(({ fingerprint }) => fingerprint)
+    })
+    return rows.map(({ key }) => key)
+  }
+  const held = new Set<string>()
+  const all = await unlessHeld(tx, () => insert(sorted))
+  if (all) return { claimed: new Set(all), held }
+  const claimed = new Set<string>()
+  await sql`set local lock_timeout = ${sql.lit(heldKeyMillis)}`.execute(tx)
+  for (const call of sorted) {
+    const own = await unlessHeld(tx, () => insert([call]))
+    if (!own) held.add(call.key)
+    for (const key of own ?? []) claimed.add(key)
+  }
+  await sql`set local lock_timeout to default`.execute(tx)
+  return { claimed, held }
+}
+
+/** Runs a statement that waits for locks. Returns undefined, and undoes it, where it waits too long. */
+async function unlessHeld<Result>(tx: Tx, run: () => Promise<Result>): Promise<Result | undefined> {
+  const [, outcome] = await Promise.all([
+    tx.raw({ name: 'savepoint_claim', text: 'savepoint claim', values: [] }),
+    run().catch((error: unknown) => {
+      if (isLockTimeout(error)) return undefined
+      throw error
+    })
+  ])
+  if (outcome === undefined) await sql`rollback to savepoint claim`.execute(tx)
+  return outcome
+}
+
+interface ManyClaims extends CallsOfOne {
+  keys: string[]
+  fingerprints: Buffer[]
+}
+
+const insertKeys = prepare(
+  (_db, { company_id, actor, route, now, keys, fingerprints }: ManyClaims) => sql<{ key: string }>`
+    insert into idempotency (company_id, actor, route, key, fingerprint, created_at)
+    select ${company_id}::uuid, ${actor}::uuid, ${route}, key, fingerprint, ${now}::timestamptz
+    from unnest(${keys}::text[], ${fingerprints}::bytea[]) as call (key, fingerprint)
+    order by key
+    on conflict do nothing
+    returning key`
+)
+
+const readAnswers = prepare(
+  (_db, { company_id, actor, route, keys }: Omit<ManyClaims, 'fingerprints'>) => sql<{
+    key: string
+    fingerprint: Buffer
+    body: object | null
+  }>`
+    select key, fingerprint, body from idempotency
+    where company_id = ${company_id}::uuid and actor = ${actor}::uuid and route = ${route}
+      and key = any(${keys}::text[])`
+)
+
+/** Keeps the answers to calls that `claimCalls` has claimed. */
+export async function keepAnswers(
+  tx: Tx,
+  scope: CallsOfOne,
+  answers: readonly { key: string; body: object }[]
+): Promise<void> {
+  await tx.run(updateAnswers, {
+    ...scope,
+    keys: answers.map(({ key }) => key),
+    bodies: answers.map(({ body }) => JSON.stringify(body))
+  })
+}
+
+const updateAnswers = prepare(
+  (
+    _db,
+    { company_id, actor, route, keys, bodies }: CallsOfOne & { keys: string[]; bodies: string[] }
+  ) => sql<object>`
+    update idempotency set status = 200, body = answer.body::jsonb
+    from unnest(${keys}::text[], ${bodies}::text[]) as answer (key, body)
+    where idempotency.company_id = ${company_id}::uuid and actor = ${actor}::uuid
+      and route = ${route} and idempotency.key = answer.key`
+)
+
+/** Frees keys that `claimCalls` has claimed for calls that are refused. */
+export async function freeKeys(
+  tx: Tx,
+  { company_id, actor, route }: CallsOfOne,
+  keys: string[]
+): Promise<void> {
+  await sql`
+    delete from idempotency
+    where company_id = ${company_id}::uuid and actor = ${actor}::uuid and route = ${route}
+      and key = any(${keys}::text[])`.execute(tx)
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '55P03'
+}
+
+function inFlight(cause?: unknown): AppError {
+  return new AppError('idempotency_in_flight', 'The same call is still running', {
+    cause,
+    retryAfter: 2
+  })
+}
+
+/** Returns the error of a key that came with another input before. */
+export function reused(): AppError {
+  return new AppError('idempotency_key_reused', 'The key was used for another input')
 }
 
 interface Claim extends Omit<IdempotentCall, 'input'> {
@@ -156,8 +325,6 @@ async function stored<Body>(
     .select(['fingerprint', 'body'])
     .executeTakeFirst()
   if (!row) return undefined
-  if (!row.fingerprint.equals(fingerprint)) {
-    throw new AppError('idempotency_key_reused', 'The key was used for another input')
-  }
+  if (!row.fingerprint.equals(fingerprint)) throw reused()
   return row.body as Body // as: written by runOnce() for the same route
 }

@@ -45,6 +45,139 @@ export async function chargeRequests(tx: Tx, input: Omit<ReserveInput, 'bytes'>)
   await take(tx, { ...input, bytes: 0 }, 'used')
 }
 
+/** One of several requests that are charged together. */
+export interface Charge {
+  category_id: string
+  bytes: number
+}
+
+interface ChargesInput {
+  company_id: CompanyId
+  user_id: string
+  charges: readonly Charge[]
+  now: Date
+}
+
+/**
+ * Returns the error of each charge that would be refused now. Takes no lock, so others may take the
+ * room meanwhile.
+ */
+export async function foreseeCharges(
+  tx: Tx,
+  input: ChargesInput
+): Promise<(AppError | undefined)[]> {
+  return distribute(await readMetersOf(tx, input), input).map(asRefusal)
+}
+
+/**
+ * Charges a request and its bytes for each entry, each to the group with most requests left, as
+ * `reserveQuota` chooses. Returns the error of each charge that is refused; the others are charged.
+ * All groups are locked before the meters are read again, in the order of their ids, so that the
+ * figures are exact and each group takes one statement however many charges it gets.
+ */
+export async function chargeEach(tx: Tx, input: ChargesInput): Promise<(AppError | undefined)[]> {
+  const { company_id, user_id } = input
+  const places = [...groupsOf(await readMetersOf(tx, input)).values()]
+    .toSorted((a, b) => (a.group_id < b.group_id ? -1 : 1))
+    .map(({ group_id, period_start }) => ({ company_id, group_id, period_start }))
+  await Promise.all(places.map(place => addUsed(tx, { ...place, requests: 0, bytes: 0 })))
+  const metersOf = await readMetersOf(tx, input)
+  for (const { group_id, period_start } of groupsOf(metersOf).values()) {
+    const isLocked = places.some(
+      place =>
+        place.group_id === group_id && place.period_start.getTime() === period_start.getTime()
+    )
+    if (!isLocked) {
+      throw new AppError('unavailable', 'The groups of the caller have just changed', {
+        retryAfter: 1
+      })
+    }
+  }
+  const outcomes = distribute(metersOf, input)
+  const sums = places.map(place => {
+    const own = input.charges.filter((_charge, at) => outcomes[at] === place.group_id)
+    const bytes = own.reduce((sum, charge) => sum + charge.bytes, 0)
+    return { ...place, user_id, requests: own.length, bytes }
+  })
+  const charged = sums.filter(({ requests }) => requests > 0)
+  await Promise.all(charged.map(sum => addUsed(tx, sum)))
+  await Promise.all(charged.map(sum => addToOwn(tx, sum)))
+  return outcomes.map(asRefusal)
+}
+
+function asRefusal(outcome: string | AppError): AppError | undefined {
+  return outcome instanceof AppError ? outcome : undefined
+}
+
+/** Adds to what a group has used, without a limit: its requests, then its storage. */
+async function addUsed(
+  tx: Tx,
+  sum: Pick<Addition, 'company_id' | 'group_id' | 'period_start'> & {
+    requests: number
+    bytes: number
+  }
+): Promise<void> {
+  const { company_id, group_id, period_start, requests, bytes } = sum
+  const place = { company_id, group_id, into: 'used' as const, limit: null }
+  await Promise.all([
+    add(tx, { ...place, kind: 'requests', period_start, amount: requests }),
+    add(tx, { ...place, kind: 'storage', period_start: storagePeriod, amount: bytes })
+  ])
+}
+
+/** Reads the meters of every category among the charges. */
+async function readMetersOf(tx: Tx, input: ChargesInput): Promise<Map<string, Meter[]>> {
+  const { company_id, user_id, charges, now } = input
+  const categories = [...new Set(charges.map(({ category_id }) => category_id))]
+  return new Map(
+    await Promise.all(
+      categories.map(async category_id => {
+        const meters = await readMeters(tx, { company_id, user_id, category_id, now })
+        return [category_id, meters] as const
+      })
+    )
+  )
+}
+
+/** Returns each group's meter once, as a copy. */
+function groupsOf(metersOf: Map<string, Meter[]>): Map<string, Meter> {
+  const all = [...metersOf.values()].flat()
+  return new Map(all.map(meter => [meter.group_id, { ...meter }]))
+}
+
+/** Returns for each charge the id of the group that takes it, or the error where none does. */
+function distribute(
+  metersOf: Map<string, Meter[]>,
+  { charges, now }: ChargesInput
+): (string | AppError)[] {
+  const groups = groupsOf(metersOf)
+  return charges.map(({ category_id, bytes }) => {
+    const meters = (metersOf.get(category_id) ?? [])
+      .flatMap(({ group_id }) => groups.get(group_id) ?? [])
+      .toSorted(mostRequestsLeft)
+    const taker = meters.find(
+      ({ requestsLeft, bytesLeft }) =>
+        (requestsLeft ?? Infinity) >= 1 && (bytesLeft ?? Infinity) >= bytes
+    )
+    if (!taker) return refusalOf(meters, now)
+    taker.requestsTaken += 1
+    taker.bytesTaken += bytes
+    if (taker.requestsLeft !== null) taker.requestsLeft -= 1
+    if (taker.bytesLeft !== null) taker.bytesLeft -= bytes
+    return taker.group_id
+  })
+}
+
+/** Prefers the storage error, because its group still has requests left. */
+function refusalOf(meters: Meter[], now: Date): AppError {
+  const full = meters.find(({ requestsLeft }) => (requestsLeft ?? Infinity) >= 1)
+  if (full) return storageRefused(full)
+  const [first] = meters
+  return first
+    ? requestsRefused(first, now)
+    : new AppError('forbidden', 'No group of the caller allows this')
+}
+
 /** Turns a reservation into usage. Must run in the transaction that records the deposit. */
 export async function settleReservation(
   tx: Tx,

@@ -23,7 +23,7 @@ interface Wanted {
  * Reads the caller's groups that allow the category: one row for each group, each with the
  * category's rules.
  */
-const allowedGroups = prepare((db, wanted: Wanted) =>
+const allowedGroups = prepare((db, wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>) =>
   allowedCategories(db, wanted)
     .innerJoin('group', join => inSameCompany(join, 'group.id', 'group_category.group_id'))
     .innerJoin('category', join => inSameCompany(join, 'category.id', 'group_category.category_id'))
@@ -42,10 +42,25 @@ const allowedGroups = prepare((db, wanted: Wanted) =>
  * file.
  */
 export async function getCategoryRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
-  if (wanted.size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
-  if (wanted.size > deps.settings.maxUploadBytes) {
-    throw new AppError('too_large', `A file has at most ${deps.settings.maxUploadBytes} bytes`)
+  checkSize(deps, wanted)
+  const rules = await readCategoryRules(tx, wanted)
+  checkType(rules, wanted)
+  return rules
+}
+
+/** Throws where no category takes a file of this size. */
+export function checkSize({ settings }: Pick<Deps, 'settings'>, { size }: Pick<Wanted, 'size'>) {
+  if (size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
+  if (size > settings.maxUploadBytes) {
+    throw new AppError('too_large', `A file has at most ${settings.maxUploadBytes} bytes`)
   }
+}
+
+/** Returns the rules of a category. Throws where the caller may not use it. */
+export async function readCategoryRules(
+  tx: Tx,
+  wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>
+): Promise<CategoryRules> {
   const allowed = await tx.run(allowedGroups, wanted)
   const [rules] = allowed
   // the same error for missing, other companies' and forbidden categories
@@ -59,9 +74,18 @@ export async function getCategoryRules(tx: Tx, deps: Deps, wanted: Wanted): Prom
   if (!isFieldValue('category', rules.names.en)) {
     throw new AppError('category_unusable', 'The name of the category cannot enter a record')
   }
-  const { media_types } = rules
-  const keep_originals = KeepOriginals.parse(rules.originals)
-  const store = Store.parse(rules.store)
+  return {
+    keep_originals: KeepOriginals.parse(rules.originals),
+    store: Store.parse(rules.store),
+    media_types: rules.media_types
+  }
+}
+
+/** Throws where a category does not take this type of file, or not reduced. */
+export function checkType(
+  { media_types, keep_originals, store }: CategoryRules,
+  wanted: Pick<Wanted, 'media_type' | 'transform'>
+): void {
   // the type of the chosen file, because a reduced copy has a different type
   const type = wanted.transform?.from.type ?? wanted.media_type
   if (media_types && !media_types.includes(type)) {
@@ -70,5 +94,4 @@ export async function getCategoryRules(tx: Tx, deps: Deps, wanted: Wanted): Prom
   if (wanted.transform && (keep_originals === 'yes' || store === 'fingerprint')) {
     throw new AppError('transform_not_allowed', 'The category takes files as they are')
   }
-  return { keep_originals, store, media_types }
 }

@@ -1,5 +1,7 @@
 import type { KeyObject } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Selectable } from 'kysely'
+import type { ProcessedRequest } from '../../../contract/requests.ts'
 import { toBase64Url } from '../../../core/bytes.ts'
 import { canonicalise, type Json } from '../../../core/evidence/canonical-json.ts'
 import { linkSalts } from '../../../core/evidence/commitments.ts'
@@ -16,7 +18,7 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { keyVersion, tagOf } from '../evidence/company-keys.ts'
 import { sealOpenings } from '../evidence/sealed-openings.ts'
-import { publishRequest, type RequestDraft } from '../history/requests.ts'
+import { publishRequests, type RequestChange, type RequestDraft } from '../history/requests.ts'
 
 /** The contents of a record and of its request. */
 export interface NewRecord {
@@ -81,12 +83,63 @@ const namesOf = prepare((db, { company_id, user_id, category_id }: NamesQuery) =
 )
 
 /** Writes a deposit with its tags and encrypted openings, then its event and log leaf. */
-export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
-  const { company_id, record_id } = record
+export async function writeRecord(
+  tx: Tx,
+  deps: Deps,
+  record: NewRecord
+): Promise<ProcessedRequest> {
+  const [request] = await writeRecords(tx, deps, [record])
+  if (!request) throw new Error('a record was written and not answered')
+  return request
+}
+
+/** How many leaves are computed before other calls have their turn. */
+const leavesAtOnce = 8
+
+/** Writes several deposits in their order, and last their events and leaves. */
+export async function writeRecords(
+  tx: Tx,
+  deps: Deps,
+  records: readonly NewRecord[]
+): Promise<ProcessedRequest[]> {
   const keys = await deps.companyKeys.read(tx)
-  const recorded_at = new Date(Math.floor(record.now.getTime() / 1000) * 1000)
-  const leaf = leafOf(deps, record, recorded_at)
-  const done: RequestDraft = {
+  const leaves: ReturnType<typeof leafOf>[] = []
+  for (const [at, record] of records.entries()) {
+    if (at > 0 && at % leavesAtOnce === 0) await nextTurn()
+    leaves.push(leafOf(deps, record, recordedAt(record)))
+  }
+  const changes: RequestChange[] = []
+  const sent: Promise<unknown>[] = []
+  // these statements are sent together and run in this order
+  for (const [at, record] of records.entries()) {
+    const leaf = leaves[at]
+    if (!leaf) throw new Error('a record has no leaf')
+    const { company_id, record_id, request_id, user_id, category_id } = record
+    const { visibility } = record.names
+    const blob_tag = record.kept?.blobTag ?? null
+    sent.push(
+      tx.run(insertDeposit, {
+        ...{ company_id, id: record_id, request_id, user_id, category_id },
+        ...{ visibility, blob_tag, recorded_at: recordedAt(record) }
+      }),
+      sealOpenings(tx, deps, keys, { company_id, record_id, openings: leaf.openings }),
+      ...tagsOf(keys.lookup, record).map(tag =>
+        tx.run(insertTag, { company_id, user_id, record_id, ...tag })
+      )
+    )
+    changes.push({ draft: doneDraft(record, leaf.hash), leaf: { record_id, ...leaf } })
+  }
+  const [requests] = await Promise.all([publishRequests(tx, deps, tx.companyId, changes), ...sent])
+  return requests
+}
+
+/** Records are dated to the second. */
+function recordedAt({ now }: NewRecord): Date {
+  return new Date(Math.floor(now.getTime() / 1000) * 1000)
+}
+
+function doneDraft(record: NewRecord, hash: Uint8Array): RequestDraft {
+  return {
     id: record.request_id,
     user_id: record.user_id,
     kind: 'deposit',
@@ -94,28 +147,10 @@ export async function writeRecord(tx: Tx, deps: Deps, record: NewRecord) {
     created: record.request_created,
     facts: {
       ...record.request_facts,
-      leaf_hash: Buffer.from(leaf.hash).toString('hex'),
+      leaf_hash: Buffer.from(hash).toString('hex'),
       rung: 'recorded'
     }
   }
-  const { user_id, request_id, category_id } = record
-  const { visibility } = record.names
-  const blob_tag = record.kept?.blobTag ?? null
-  // these statements are sent together and run in this order
-  const [, , , request] = await Promise.all([
-    tx.run(insertDeposit, {
-      ...{ company_id, id: record_id, request_id, user_id, category_id },
-      ...{ visibility, blob_tag, recorded_at }
-    }),
-    sealOpenings(tx, deps, keys, { company_id, record_id, openings: leaf.openings }),
-    Promise.all(
-      tagsOf(keys.lookup, record).map(tag =>
-        tx.run(insertTag, { company_id, user_id, record_id, ...tag })
-      )
-    ),
-    publishRequest(tx, deps, company_id, done, { record_id, leaf: leaf.leaf, hash: leaf.hash })
-  ])
-  return request
 }
 
 const insertDeposit = prepare((db, row: Selectable<Database['deposit']>) =>

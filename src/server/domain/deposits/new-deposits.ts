@@ -18,16 +18,19 @@ import { type CategoryRules, getCategoryRules } from './category-rules.ts'
 import { readRecordNames, writeRecord } from './deposit-records.ts'
 import { sealDigest } from './upload-digests.ts'
 
+export type NewDeposit = z.output<(typeof createDepositCall)['input']>
+
 interface CreateInput {
   company_id: CompanyId
   user_id: string
   /** Identifies repeated calls. Undefined if the caller sent no idempotency key. */
   act: IdempotentCall | undefined
-  deposit: z.output<(typeof createDepositCall)['input']>
+  deposit: NewDeposit
   caller?: WaitingClient | undefined
 }
 
-type Created =
+/** The answer to a new deposit. */
+export type Created =
   | { duplicate: ProcessedRequest }
   | {
       request: ProcessedRequest
@@ -46,13 +49,7 @@ export async function createDeposit(
   input: CreateInput
 ): Promise<{ body: Created; replayed: boolean }> {
   const { company_id, user_id, deposit, act, caller } = input
-  if (!deposit.transform && deposit.original !== deposit.stored) {
-    throw new AppError('fingerprint_invalid', 'Without a transform both fingerprints are equal')
-  }
-  const sent = deposit.transform?.to
-  if (sent && (sent.bytes !== deposit.size || sent.type !== deposit.media_type)) {
-    throw new AppError('fingerprint_invalid', 'The transform says other bytes than are announced')
-  }
+  checkFingerprints(deposit)
   const now = deps.clock()
   const original = Buffer.from(deposit.original, 'hex')
   const stored = Buffer.from(deposit.stored, 'hex')
@@ -91,6 +88,17 @@ export async function createDeposit(
     return runOnce(tx, deps, { company_id, now, act }, create)
   }
   return inCompany(deps.db, company_id, register, { caller })
+}
+
+/** Throws where the fingerprints of a deposit and its transform contradict each other. */
+export function checkFingerprints(deposit: NewDeposit): void {
+  if (!deposit.transform && deposit.original !== deposit.stored) {
+    throw new AppError('fingerprint_invalid', 'Without a transform both fingerprints are equal')
+  }
+  const sent = deposit.transform?.to
+  if (sent && (sent.bytes !== deposit.size || sent.type !== deposit.media_type)) {
+    throw new AppError('fingerprint_invalid', 'The transform says other bytes than are announced')
+  }
 }
 
 interface Opening {
@@ -217,7 +225,10 @@ function chargeOf({ company_id, user_id, category, now, meters }: Opening) {
   return { company_id, user_id, category_id: category, requests: 1, now, ...(meters && { meters }) }
 }
 
-function factsOf(opening: Opening, deposit_id: string): RequestDraft['facts'] {
+export function factsOf(
+  opening: Pick<Opening, 'name' | 'size' | 'media_type' | 'category' | 'transform'>,
+  deposit_id: string
+): RequestDraft['facts'] {
   const { name, size, media_type, category, transform } = opening
   const facts = { name, size, media_type, category_id: category, deposit_id }
   if (!transform) return facts

@@ -74,7 +74,7 @@ export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
  * Returns the digest of an already kept file of the same bytes. Usually there is none, and then
  * nothing is read.
  */
-async function digestKept(
+export async function digestKept(
   deps: Deps,
   company_id: CompanyId,
   tag: Buffer

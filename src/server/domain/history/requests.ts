@@ -26,6 +26,12 @@ export interface NewLeaf {
   hash: Uint8Array
 }
 
+/** A new state of a request, and the leaf that is added with it. */
+export interface RequestChange {
+  draft: RequestDraft
+  leaf?: NewLeaf | undefined
+}
+
 /**
  * Writes a request's new state, its event and its log leaf under the company's next sequence
  * number. Locks the head of the company's log, so it must be the last statement of a transaction.
@@ -37,53 +43,83 @@ export async function publishRequest(
   draft: RequestDraft,
   leaf?: NewLeaf
 ): Promise<ProcessedRequest> {
-  const wire = wireOf({ ...draft, code: draft.code ?? null, created_at: draft.created })
+  const [request] = await publishRequests(tx, deps, company_id, [{ draft, leaf }])
+  if (!request) throw new Error('a change was published and not answered')
+  return request
+}
+
+/** Publishes several changes in their order, as `publishRequest` does, in one statement. */
+export async function publishRequests(
+  tx: Tx,
+  deps: Pick<Deps, 'signals' | 'clock'>,
+  company_id: CompanyId,
+  changes: readonly RequestChange[]
+): Promise<ProcessedRequest[]> {
+  const wires = changes.map(({ draft }) =>
+    wireOf({ ...draft, code: draft.code ?? null, created_at: draft.created })
+  )
+  const of = <Value>(read: (change: RequestChange) => Value) => changes.map(read)
   const result = await tx.raw<{ seq: number }>({
     name: 'publish',
     text: publishSql,
     values: [
       company_id,
-      draft.id,
-      draft.user_id,
-      draft.kind,
-      draft.state,
-      draft.code ?? null,
-      draft.created,
-      JSON.stringify(draft.facts),
-      JSON.stringify(wire),
       deps.clock(),
-      leaf?.record_id ?? null,
-      leaf?.leaf ?? null,
-      leaf ? Buffer.from(leaf.hash) : null,
-      draft.facts.name === undefined ? null : foldText(draft.facts.name),
-      draft.facts.category_id ?? null
+      changes.length,
+      of(({ draft }) => draft.id),
+      of(({ draft }) => draft.user_id),
+      of(({ draft }) => draft.kind),
+      of(({ draft }) => draft.state),
+      of(({ draft }) => draft.code ?? null),
+      of(({ draft }) => draft.created),
+      of(({ draft }) => JSON.stringify(draft.facts)),
+      wires.map(wire => JSON.stringify(wire)),
+      of(({ leaf }) => leaf?.record_id ?? null),
+      of(({ leaf }) => leaf?.leaf ?? null),
+      of(({ leaf }) => (leaf ? Buffer.from(leaf.hash) : null)),
+      of(({ draft }) => (draft.facts.name === undefined ? null : foldText(draft.facts.name))),
+      of(({ draft }) => draft.facts.category_id ?? null)
     ]
   })
-  const seq = result[0]?.seq
-  if (seq === undefined) throw new Error(`company ${company_id} has no log head`)
-  tx.afterCommit(() => deps.signals.events.send({ company: company_id, user: draft.user_id }))
-  return { ...wire, seq }
+  const last = result[0]?.seq
+  if (last === undefined) throw new Error(`company ${company_id} has no log head`)
+  const users = new Set(of(({ draft }) => draft.user_id))
+  tx.afterCommit(() => {
+    for (const user of users) deps.signals.events.send({ company: company_id, user })
+  })
+  return wires.map((wire, at) => ({ ...wire, seq: last - wires.length + 1 + at }))
 }
 
 const publishSql = `
   with head as (
-    update log_head set event_seq = event_seq + 1 where company_id = $1 returning event_seq as seq
+    update log_head set event_seq = event_seq + $3::bigint where company_id = $1
+    returning event_seq as last
+  ), change as (
+    select head.last - $3::bigint + nth as seq, given.*
+    from head, unnest(
+      $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::jsonb[],
+      $11::jsonb[], $12::text[], $13::text[], $14::bytea[], $15::text[], $16::uuid[]
+    ) with ordinality as given (
+      id, user_id, kind, state, code, created_at, facts, payload, record_id, leaf, hash,
+      search_name, category_id, nth
+    )
   ), changed as (
     insert into request (
       company_id, id, user_id, kind, state, code, seq, created_at, facts, search_name, category_id
     )
-    select $1, $2, $3, $4, $5, $6, seq, $7, $8::jsonb, $14, $15 from head
+    select $1, id, user_id, kind, state, code, seq, created_at, facts, search_name, category_id
+    from change
     on conflict (company_id, id) do update
       set state = excluded.state, code = excluded.code, seq = excluded.seq, facts = excluded.facts,
           search_name = excluded.search_name, category_id = excluded.category_id
   ), recorded as (
     insert into event (company_id, seq, user_id, request_id, payload, created_at)
-    select $1, seq, $3, $2, $9::jsonb || jsonb_build_object('seq', seq), $10 from head
+    select $1, seq, user_id, id, payload || jsonb_build_object('seq', seq), $2 from change
   ), sequenced as (
     insert into log_leaf (company_id, seq, record_id, leaf, hash)
-    select $1, seq, $11, $12, $13 from head where $11::text is not null
+    select $1, seq, record_id, leaf, hash from change where record_id is not null
   )
-  select seq from head`
+  select last as seq from head`
 
 interface Row {
   id: string

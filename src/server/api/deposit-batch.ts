@@ -1,0 +1,228 @@
+import { createHash } from 'node:crypto'
+import {
+  MaxFileSizeExceededError,
+  MaxPartsExceededError,
+  MultipartParseError,
+  MultipartParser,
+  type MultipartPart
+} from '@remix-run/multipart-parser'
+import type * as z from 'zod/mini'
+import { BatchItem, createDepositBatch } from '../../contract/deposits.ts'
+import { AppError } from '../../contract/errors.ts'
+import { batchBytes, batchFileBytes, batchItems } from '../../contract/limits.ts'
+import { toProblem } from '../../contract/problems.ts'
+import { type BatchAnswer, depositBatch } from '../domain/deposits/deposit-batch.ts'
+import type { CompanyId, Deps, StagedFile } from '../domain/deps.ts'
+import { newRecordId } from '../domain/ids.ts'
+import { type Api, type ApiContext, companyOf, person } from './context.ts'
+import { limitedChunks, mountStream, parseJson, usualBodyBytes } from './mount.ts'
+import { refusedField, refusedInput } from './refused-fields.ts'
+
+/** Most batches under way at the same time. */
+const perPerson = 3
+const perCompany = 32
+const retrySeconds = 1
+
+const maxHeaderBytes = 2048
+/** Chunks are joined up to this size, because a million tiny ones would take far more memory than bytes. */
+const joinedBytes = 64 * 1024
+
+type Item = z.output<typeof BatchItem>
+
+/** An item of the call, and its bytes on disk unless something refuses it. */
+interface Received {
+  item: Item
+  staged: StagedFile
+}
+
+/** Mounts `POST /deposit/batch`. One file of a call at a time is in memory; the others are on disk. */
+export function mountDepositBatch(app: Api): void {
+  const takeSlot = createBatchSlots()
+  mountStream(app, createDepositBatch, async (_input, c) => {
+    const deps = c.get('deps')
+    const company_id = companyOf(c)
+    const user_id = person(c).id
+    const leave = takeSlot(company_id, user_id)
+    const staged: StagedFile[] = []
+    try {
+      const received = await receive(c, staged)
+      const items = received.flatMap(each => {
+        if (each instanceof AppError) return []
+        const { key, ...deposit } = each.item
+        return [{ key, deposit, staged: each.staged }]
+      })
+      const caller = c.get('inFlight')?.caller
+      const answers = (await depositBatch(deps, { company_id, user_id, items, caller })).values()
+      const results = received.map(each =>
+        resultOf(each instanceof AppError ? each : answers.next().value)
+      )
+      return c.json(createDepositBatch.message.parse({ results }))
+    } finally {
+      leave()
+      // those that were moved to their place are no longer there
+      for (const file of staged) await discard(deps, file)
+    }
+  })
+}
+
+/** Reads the whole body. Adds the files that it stages to `staged`. */
+async function receive(c: ApiContext, staged: StagedFile[]): Promise<(Received | AppError)[]> {
+  const deps = c.get('deps')
+  const company_id = companyOf(c)
+  const received: (Received | AppError)[] = []
+  let items: (Item | AppError)[] | undefined
+  for await (const part of partsOf(c)) {
+    if (!items) {
+      items = itemsOf(part)
+      continue
+    }
+    const item = items[received.length]
+    if (item === undefined) throw refusedForm(`as many files as items, which are ${items.length}`)
+    if (part.name !== 'file') throw refusedForm('files in parts with the name file')
+    if (item instanceof AppError) received.push(item)
+    else received.push(await stage(deps, company_id, { item, bytes: part.bytes, staged }))
+  }
+  if (!items) throw refusedForm('the part items')
+  if (received.length < items.length) {
+    throw refusedForm(`as many files as items, which are ${items.length}`)
+  }
+  return received
+}
+
+/** Yields the parts of the form. Throws where the body is none or has not ended. */
+async function* partsOf(c: ApiContext): AsyncGenerator<MultipartPart, void> {
+  const type = c.req.header('content-type') ?? ''
+  const boundary =
+    /^multipart\/form-data *;(?:.*;)? *boundary=(?:"([^"]{1,70})"|([^";, ]{1,70}))/i.exec(type)
+  if (!boundary || c.req.header('content-encoding')) {
+    throw new AppError('unsupported_media_type', 'The body must be plain multipart/form-data')
+  }
+  const parser = new MultipartParser(boundary[1] ?? boundary[2] ?? '', {
+    maxHeaderSize: maxHeaderBytes,
+    maxFileSize: batchFileBytes,
+    maxParts: batchItems + 1,
+    maxTotalSize: batchBytes
+  })
+  try {
+    for await (const chunk of joined(limitedChunks(c, batchBytes))) yield* parser.write(chunk)
+    parser.finish()
+  } catch (error) {
+    if (error instanceof MaxPartsExceededError) throw tooManyItems()
+    if (error instanceof MaxFileSizeExceededError) {
+      throw new AppError('body_too_large', `A file of a batch has at most ${batchFileBytes} bytes`)
+    }
+    if (error instanceof MultipartParseError) throw refusedForm('a whole form', error)
+    throw error
+  }
+}
+
+/** Joins small chunks. */
+async function* joined(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  let waiting: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of chunks) {
+    waiting.push(chunk)
+    bytes += chunk.length
+    if (bytes < joinedBytes && waiting.length < joinedBytes / 16) continue
+    yield waiting.length === 1 ? chunk : Buffer.concat(waiting)
+    waiting = []
+    bytes = 0
+  }
+  if (bytes > 0) yield Buffer.concat(waiting)
+}
+
+/** Returns the items of a call. An error stands in the place of an item that breaks a rule. */
+function itemsOf(part: MultipartPart): (Item | AppError)[] {
+  if (part.name !== 'items') throw refusedForm('the part items before the files')
+  if (part.size > usualBodyBytes) {
+    throw new AppError('body_too_large', `The part items is over ${usualBodyBytes} bytes`)
+  }
+  const given = parseJson(part.bytes)
+  if (!Array.isArray(given) || given.length === 0) throw refusedForm('a list of items')
+  if (given.length > batchItems) throw tooManyItems()
+  return given.map(each => {
+    const item = BatchItem.safeParse(each)
+    return item.success ? item.data : refusedInput(item.error)
+  })
+}
+
+/** Writes the bytes of an item to disk. Returns the error of an item that other bytes came for. */
+async function stage(
+  deps: Deps,
+  company_id: CompanyId,
+  { item, bytes, staged }: { item: Item; bytes: Uint8Array; staged: StagedFile[] }
+): Promise<Received | AppError> {
+  if (bytes.length === 0 && item.size === 0) {
+    return new AppError('file_empty', 'An empty file cannot be deposited')
+  }
+  const digest = createHash('sha256').update(bytes).digest('hex')
+  if (bytes.length !== item.size || digest !== item.stored) {
+    return new AppError('transfer_corrupt', 'The bytes do not have the announced fingerprint')
+  }
+  const file = { company_id, id: newRecordId(deps), generation: 0 }
+  staged.push(file)
+  try {
+    await deps.blobs.stage(company_id, file.id, bytes)
+    return { item, staged: file }
+  } catch (error) {
+    deps.log.error({ err: error }, 'a file of a batch could not be written')
+    return new AppError('not_stored', 'The file could not be written', { cause: error })
+  }
+}
+
+function resultOf(answer: BatchAnswer | undefined): object {
+  if (!answer) throw new Error('an item was left without an answer')
+  if (!(answer instanceof AppError)) {
+    return { ...answer.body, ...(answer.replayed ? { replayed: true } : {}) }
+  }
+  const { retryAfter } = answer
+  const retry = retryAfter === undefined ? {} : { retry_after: retryAfter }
+  return { problem: { ...toProblem(answer), ...retry } }
+}
+
+async function discard(deps: Deps, file: StagedFile): Promise<void> {
+  // what is left is deleted a day later
+  await deps.blobs.discardStaged(file).catch((error: unknown) => {
+    deps.log.warn({ err: error }, 'a staged file is left')
+  })
+}
+
+/** Limits the batches of a person and of a company that are under way, whose bytes take memory and disk. */
+function createBatchSlots(): (company: CompanyId, person: string) => () => void {
+  const counts = new Map<string, number>()
+  const add = (key: string, more: 1 | -1) => {
+    const count = (counts.get(key) ?? 0) + more
+    if (count === 0) counts.delete(key)
+    else counts.set(key, count)
+  }
+  return (company, person) => {
+    const own = `${company} ${person}`
+    if ((counts.get(own) ?? 0) >= perPerson) {
+      throw new AppError(
+        'rate_limited',
+        `At most ${perPerson} batches of a person at the same time`,
+        {
+          retryAfter: retrySeconds,
+          figures: { used: perPerson, limit: perPerson, resets_at: null }
+        }
+      )
+    }
+    if ((counts.get(company) ?? 0) >= perCompany) {
+      throw new AppError('unavailable', 'Too many batches of this company are under way', {
+        retryAfter: retrySeconds
+      })
+    }
+    for (const key of [own, company]) add(key, 1)
+    return () => {
+      for (const key of [own, company]) add(key, -1)
+    }
+  }
+}
+
+function tooManyItems(): AppError {
+  return new AppError('too_many_items', `A batch has at most ${batchItems} files`)
+}
+
+function refusedForm(detail: string, cause?: unknown): AppError {
+  return refusedField('(body)', { rule: 'format', detail }, cause)
+}

@@ -1,0 +1,452 @@
+import { sql } from 'kysely'
+import { AppError } from '../../../contract/errors.ts'
+import type { ProcessedRequest } from '../../../contract/requests.ts'
+import { inSameCompany } from '../../db/joins.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import { chooseCategory } from '../companies/categories.ts'
+import { chargeEach, foreseeCharges } from '../companies/quotas.ts'
+import type { CompanyId, Deps, StagedFile, WaitingClient } from '../deps.ts'
+import { tagOf } from '../evidence/company-keys.ts'
+import { readRequest } from '../history/requests.ts'
+import { claimCalls, freeKeys, keepAnswers, reused } from '../idempotency.ts'
+import { newId, newRecordId } from '../ids.ts'
+import { type CategoryRules, checkSize, checkType, readCategoryRules } from './category-rules.ts'
+import {
+  type NewRecord,
+  type RecordNames,
+  readRecordNames,
+  writeRecords
+} from './deposit-records.ts'
+import { type Created, checkFingerprints, factsOf, type NewDeposit } from './new-deposits.ts'
+import { discardUnreferenced } from './unreferenced-files.ts'
+import { sealDigest } from './upload-digests.ts'
+import { digestKept } from './upload-settlement.ts'
+
+/** How many files are moved to their place at the same time. */
+const movesAtOnce = 4
+
+/** A file of a batch whose bytes are staged, flushed to disk and have the announced fingerprint. */
+export interface BatchItem {
+  key: string
+  deposit: NewDeposit
+  staged: StagedFile
+}
+
+/** The answer to one item: as `POST /deposit` gives it, or its refusal. */
+export type BatchAnswer = { body: Created; replayed: boolean } | AppError
+
+interface BatchInput {
+  company_id: CompanyId
+  user_id: string
+  items: readonly BatchItem[]
+  caller: WaitingClient | undefined
+}
+
+/** An item with what the transaction needs of it. */
+interface Candidate {
+  item: BatchItem
+  /** Its place in the call. */
+  at: number
+  original: Buffer
+  stored: Buffer
+  blobTag: Buffer
+  /** Inode of a kept file with the same bytes that are no longer whole. */
+  damaged: number | undefined
+}
+
+/** A candidate that nothing refuses so far. */
+interface Accepted extends Candidate {
+  category: string
+  rules: CategoryRules
+}
+
+/**
+ * Deposits the files of one call in one transaction and returns an answer for each, in their order.
+ * A refused item stores and charges nothing and touches no other. When this returns, the deposits
+ * are recorded. The locks are taken in the usual order: keys, blobs, usage, and last the log's head.
+ */
+export async function depositBatch(deps: Deps, input: BatchInput): Promise<BatchAnswer[]> {
+  const { company_id, caller } = input
+  const candidates = await Promise.all(input.items.map((item, at) => candidateOf(deps, item, at)))
+  const { answers, orphans } = await inCompany(
+    deps.db,
+    company_id,
+    tx => new Batch(tx, deps, input, candidates).run(),
+    { caller }
+  )
+  if (orphans.length > 0) {
+    // otherwise the hourly check deletes them
+    await discardUnreferenced(deps, company_id, orphans).catch((error: unknown) => {
+      deps.log.warn({ err: error }, 'files of a refused batch are left')
+    })
+  }
+  return answers
+}
+
+async function candidateOf(deps: Deps, item: BatchItem, at: number): Promise<Candidate> {
+  const { company_id } = item.staged
+  const original = Buffer.from(item.deposit.original, 'hex')
+  const stored = Buffer.from(item.deposit.stored, 'hex')
+  const { lookup } = await deps.companyKeys.open(company_id)
+  const blobTag = tagOf(lookup, 'blob', stored)
+  const kept = await digestKept(deps, company_id, blobTag)
+  const damaged = kept && !kept.sha256.equals(stored) ? kept.inode : undefined
+  return { item, at, original, stored, blobTag, damaged }
+}
+
+const route = 'POST /deposit'
+
+/** One run of the transaction. A retry begins with a new one. */
+class Batch {
+  readonly #tx: Tx
+  readonly #deps: Deps
+  readonly #input: BatchInput
+  readonly #candidates: readonly Candidate[]
+  readonly #answers: (BatchAnswer | undefined)[] = []
+  /** The item before with the same key or the same bytes, by the place of the later one. */
+  readonly #sameKey = new Map<number, number>()
+  readonly #sameFile = new Map<number, number>()
+  readonly #now: Date
+
+  constructor(tx: Tx, deps: Deps, input: BatchInput, candidates: readonly Candidate[]) {
+    this.#tx = tx
+    this.#deps = deps
+    this.#input = input
+    this.#candidates = candidates
+    this.#now = deps.clock()
+  }
+
+  async run(): Promise<{ answers: BatchAnswer[]; orphans: Buffer[] }> {
+    const claimed = await this.#claim()
+    const allowed = await this.#checkRules(claimed)
+    const fresh = await this.#findEarlier(allowed)
+    const foreseen = await this.#charge(fresh, foreseeCharges)
+    const names = await this.#readNames(foreseen)
+    await this.#keepFiles(foreseen)
+    const charged = await this.#charge(foreseen, chargeEach)
+    const refused = foreseen.filter(each => !charged.includes(each))
+    await this.#giveUpFiles(refused)
+    const requests = await this.#record(charged, names, claimed)
+    for (const [place, { at }] of charged.entries()) {
+      const request = requests[place]
+      if (request) this.#answers[at] = { body: { request }, replayed: false }
+    }
+    this.#answerRepeated()
+    await this.#keepAnswers(claimed)
+    const answers = this.#candidates.map(({ at }) => {
+      return this.#answers[at] ?? new AppError('internal', 'An item was left without an answer')
+    })
+    return { answers, orphans: refused.filter(isKept).map(({ blobTag }) => blobTag) }
+  }
+
+  get #scope() {
+    const { company_id, user_id } = this.#input
+    return { company_id, actor: user_id, route, now: this.#now }
+  }
+
+  /** Returns the items whose key is new. Answers those that were deposited before. */
+  async #claim(): Promise<Candidate[]> {
+    const firstOf = new Map<string, Candidate>()
+    for (const candidate of this.#candidates) {
+      const { at, item } = candidate
+      const first = firstOf.get(item.key)
+      if (!first) firstOf.set(item.key, candidate)
+      else if (JSON.stringify(first.item.deposit) === JSON.stringify(item.deposit)) {
+        this.#sameKey.set(at, first.at)
+      } else this.#answers[at] = reused()
+    }
+    const own = [...firstOf.values()]
+    const calls = own.map(({ item }) => ({ key: item.key, input: item.deposit }))
+    const outcomes = await claimCalls<Created>(this.#tx, this.#deps, this.#scope, calls)
+    return own.filter(({ at }, place) => {
+      const outcome = outcomes[place]
+      if (outcome === 'claimed') return true
+      if (outcome instanceof AppError) this.#answers[at] = outcome
+      else if (outcome) this.#answers[at] = { ...outcome, replayed: true }
+      return false
+    })
+  }
+
+  async #checkRules(candidates: Candidate[]): Promise<Accepted[]> {
+    const read = new Map<string, Promise<{ category: string; rules: CategoryRules }>>()
+    const readOnce = (named: string | undefined) => {
+      const reading = read.get(named ?? '') ?? this.#readRules(named)
+      read.set(named ?? '', reading)
+      return reading
+    }
+    const accepted = candidates.map(async candidate => {
+      const { deposit } = candidate.item
+      try {
+        checkFingerprints(deposit)
+        checkSize(this.#deps, deposit)
+        const { category, rules } = await readOnce(deposit.category)
+        checkType(rules, deposit)
+        return [{ ...candidate, category, rules }]
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        this.#answers[candidate.at] = error
+        return []
+      }
+    })
+    return (await Promise.all(accepted)).flat()
+  }
+
+  async #readRules(named: string | undefined) {
+    const { company_id, user_id } = this.#input
+    const category = named ?? (await chooseCategory(this.#tx, { company_id, user_id }))
+    return { category, rules: await readCategoryRules(this.#tx, { company_id, user_id, category }) }
+  }
+
+  /**
+   * Answers files that the person has deposited or begun to upload before, and notes files that stand
+   * twice in the call. Returns the others.
+   */
+  async #findEarlier(accepted: Accepted[]): Promise<Accepted[]> {
+    const asked = accepted.filter(({ item }) => !item.deposit.again)
+    const [open, own] = await Promise.all([this.#findOpen(asked), this.#findOwn(asked)])
+    const firstOf = new Map<string, number>()
+    return accepted.filter(each => {
+      const { at, item } = each
+      const { original, again } = item.deposit
+      const opened = again ? undefined : open.get(at)
+      const duplicate = again ? undefined : own.get(at)
+      const first = again ? undefined : firstOf.get(original)
+      if (opened) this.#answers[at] = { body: opened, replayed: false }
+      else if (duplicate) this.#answers[at] = { body: { duplicate }, replayed: false }
+      else if (first !== undefined) this.#sameFile.set(at, first)
+      else firstOf.set(original, firstOf.get(original) ?? at)
+      return !opened && !duplicate && first === undefined
+    })
+  }
+
+  /** Returns the answers to files whose upload is open, by their places. */
+  async #findOpen(asked: Accepted[]): Promise<Map<number, Created>> {
+    const { company_id, user_id } = this.#input
+    const seal = (digest: Buffer) => sealDigest(this.#deps.keys, this.#input, digest)
+    const sealed = asked.map(({ original, stored }) => ({
+      original: seal(original),
+      stored: seal(stored)
+    }))
+    const rows = await this.#tx
+      .selectFrom('upload')
+      .where('company_id', '=', company_id)
+      .where('user_id', '=', user_id)
+      .where(sql<boolean>`original = any(${sealed.map(({ original }) => original)}::bytea[])`)
+      .where('state', '=', 'uploading')
+      .orderBy('active_at', 'desc')
+      .select(['id', 'request_id', 'original', 'stored', 'category_id'])
+      .execute()
+    const found = asked.flatMap(({ at, category }, place) => {
+      const own = sealed[place]
+      const row = rows.find(
+        ({ original, stored, category_id }) =>
+          own &&
+          original?.equals(own.original) &&
+          stored?.equals(own.stored) &&
+          category_id === category
+      )
+      return row ? [{ at, row }] : []
+    })
+    const requests = await this.#readRequests(found.map(({ row }) => row.request_id))
+    return new Map(
+      found.flatMap(({ at, row }) => {
+        const request = requests.get(row.request_id)
+        return request ? [[at, { request, upload: `/uploads/${row.id}`, continued: true }]] : []
+      })
+    )
+  }
+
+  /** Returns the person's newest deposits of the same files, by their places. */
+  async #findOwn(asked: Accepted[]): Promise<Map<number, ProcessedRequest>> {
+    const { company_id, user_id } = this.#input
+    const { lookup } = await this.#deps.companyKeys.read(this.#tx)
+    const tags = asked.map(({ original }) => tagOf(lookup, 'sha256', original))
+    const rows = await this.#tx
+      .selectFrom('lookup_tag')
+      .innerJoin('deposit', join => inSameCompany(join, 'deposit.id', 'lookup_tag.record_ref'))
+      .where('lookup_tag.company_id', '=', company_id)
+      .where('lookup_tag.user_id', '=', user_id)
+      .where(sql<boolean>`lookup_tag.tag = any(${tags}::bytea[])`)
+      .where('lookup_tag.which', '=', 'original')
+      .distinctOn('lookup_tag.tag')
+      .orderBy('lookup_tag.tag')
+      // recorded to the second; ids of requests grow with time
+      .orderBy('deposit.recorded_at', 'desc')
+      .orderBy('deposit.request_id', 'desc')
+      .select(['lookup_tag.tag', 'deposit.request_id'])
+      .execute()
+    const idOf = new Map(rows.map(row => [row.tag.toString('hex'), row.request_id]))
+    const requests = await this.#readRequests([...idOf.values()])
+    return new Map(
+      asked.flatMap(({ at }, place) => {
+        const request = requests.get(idOf.get(tags[place]?.toString('hex') ?? '') ?? '')
+        return request ? [[at, request]] : []
+      })
+    )
+  }
+
+  async #readRequests(ids: string[]): Promise<Map<string, ProcessedRequest>> {
+    const { company_id, user_id } = this.#input
+    const found = await Promise.all(
+      ids.map(id => readRequest(this.#tx, { company_id, user_id, id }))
+    )
+    return new Map(found.map(request => [request.id, request]))
+  }
+
+  /** Returns the items that the limits of the person's groups allow. Answers the others. */
+  async #charge(items: Accepted[], charge: typeof chargeEach): Promise<Accepted[]> {
+    if (items.length === 0) return []
+    const { company_id, user_id } = this.#input
+    const charges = items.map(each => ({
+      category_id: each.category,
+      bytes: isKept(each) ? each.item.deposit.size : 0
+    }))
+    const refusals = await charge(this.#tx, { company_id, user_id, charges, now: this.#now })
+    return items.filter(({ at }, place) => {
+      const refusal = refusals[place]
+      if (refusal) this.#answers[at] = refusal
+      return !refusal
+    })
+  }
+
+  async #readNames(items: Accepted[]): Promise<Map<string, RecordNames>> {
+    const { company_id, user_id } = this.#input
+    const categories = [...new Set(items.map(({ category }) => category))]
+    return new Map(
+      await Promise.all(
+        categories.map(async category_id => {
+          const names = await readRecordNames(this.#tx, { company_id, user_id, category_id })
+          return [category_id, names] as const
+        })
+      )
+    )
+  }
+
+  /** Moves the files to their places, under the locks of their rows, as a settled upload does. */
+  async #keepFiles(items: Accepted[]): Promise<void> {
+    const kept = items.filter(isKept)
+    if (kept.length === 0) return
+    const { company_id } = this.#input
+    const byTag = Map.groupBy(kept, ({ blobTag }) => blobTag.toString('hex'))
+    const rows = [...byTag.values()].flatMap(same => {
+      const [first] = same
+      return first ? [{ tag: first.blobTag, size: first.item.deposit.size, refs: same.length }] : []
+    })
+    await sql`
+      insert into blob (company_id, tag, size, refs, created_at)
+      select ${company_id}::uuid, tag, size, refs, ${this.#now}::timestamptz
+      from unnest(
+        ${rows.map(({ tag }) => tag)}::bytea[], ${rows.map(({ size }) => size)}::bigint[],
+        ${rows.map(({ refs }) => refs)}::int[]
+      ) as file (tag, size, refs)
+      order by tag
+      on conflict (company_id, tag) do update set refs = blob.refs + excluded.refs`.execute(
+      this.#tx
+    )
+    const queue = kept.values()
+    const moveNext = async () => {
+      for (const { item, blobTag, damaged } of queue) {
+        await this.#deps.blobs.keep(item.staged, blobTag, damaged)
+      }
+    }
+    await Promise.all(Array.from({ length: movesAtOnce }, moveNext))
+  }
+
+  /** Takes back the references of files whose room others took meanwhile. */
+  async #giveUpFiles(items: Accepted[]): Promise<void> {
+    for (const { blobTag } of items.filter(isKept)) {
+      await this.#tx
+        .updateTable('blob')
+        .set({ refs: sql`refs - 1` })
+        .where('company_id', '=', this.#input.company_id)
+        .where('tag', '=', blobTag)
+        .execute()
+      await this.#tx
+        .deleteFrom('blob')
+        .where('company_id', '=', this.#input.company_id)
+        .where('tag', '=', blobTag)
+        .where('refs', '=', 0)
+        .execute()
+    }
+  }
+
+  /** Frees the keys of refused items, then writes the records of the others. */
+  async #record(
+    charged: Accepted[],
+    names: Map<string, RecordNames>,
+    claimed: Candidate[]
+  ): Promise<ProcessedRequest[]> {
+    const refused = claimed.filter(({ at }) => this.#isRefused(at))
+    if (refused.length > 0) {
+      await freeKeys(
+        this.#tx,
+        this.#scope,
+        refused.map(({ item }) => item.key)
+      )
+    }
+    if (charged.length === 0) return []
+    // made in one millisecond, and the history shows them in the order of their ids
+    const ids = charged.map(() => newId(this.#deps)).toSorted()
+    return writeRecords(
+      this.#tx,
+      this.#deps,
+      charged.map((each, place) =>
+        this.#recordOf(each, names.get(each.category), ids[place] ?? newId(this.#deps))
+      )
+    )
+  }
+
+  #recordOf(each: Accepted, names: RecordNames | undefined, request_id: string): NewRecord {
+    if (!names) throw new Error('a record lacks its names')
+    const { company_id, user_id } = this.#input
+    const { category, original, stored, blobTag } = each
+    const { deposit } = each.item
+    const record_id = newRecordId(this.#deps)
+    const facts = factsOf({ ...deposit, category }, record_id)
+    return {
+      ...{ company_id, user_id, record_id, request_id, names, original, category_id: category },
+      size: deposit.size,
+      media_type: deposit.media_type,
+      name: deposit.name,
+      kept: isKept(each) ? { stored, blobTag } : undefined,
+      transform: deposit.transform ?? null,
+      request_created: this.#now,
+      request_facts: isKept(each) ? facts : { ...facts, store: 'fingerprint' },
+      now: this.#now
+    }
+  }
+
+  /** Returns whether an item is refused, itself or with the item whose file it repeats. */
+  #isRefused(at: number): boolean {
+    return this.#answers[this.#sameFile.get(at) ?? at] instanceof AppError
+  }
+
+  /** Answers the items that repeat an item before them in this call. */
+  #answerRepeated(): void {
+    for (const [at, first] of this.#sameFile) {
+      const answer = this.#answers[first]
+      if (answer instanceof AppError) this.#answers[at] = answer
+      else if (answer && 'request' in answer.body) {
+        this.#answers[at] = { body: { duplicate: answer.body.request }, replayed: false }
+      }
+    }
+    for (const [at, first] of this.#sameKey) {
+      const answer = this.#answers[first]
+      if (answer)
+        this.#answers[at] = answer instanceof AppError ? answer : { ...answer, replayed: true }
+    }
+  }
+
+  /** Keeps the answers under their keys. Sent with the commit, as for a single deposit. */
+  async #keepAnswers(claimed: Candidate[]): Promise<void> {
+    const answers = claimed.flatMap(({ at, item }) => {
+      const answer = this.#answers[at]
+      return answer && !(answer instanceof AppError) ? [{ key: item.key, body: answer.body }] : []
+    })
+    if (answers.length > 0) this.#tx.sendWithCommit(keepAnswers(this.#tx, this.#scope, answers))
+  }
+}
+
+function isKept({ rules }: Accepted): boolean {
+  return rules.store === 'file'
+}
