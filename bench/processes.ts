@@ -113,7 +113,7 @@ function cpuOf(pid: number | undefined): number {
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
-/** Returns the memory of a process in MB. */
+/** Returns how much memory a process uses, in MB. */
 export function memoryOf(pid: number | undefined): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1000

@@ -126,8 +126,8 @@ export async function openNotifications(
 }
 
 /**
- * Counts the other connections that listen. A connection whose name this role may not read is
- * counted as well.
+ * Counts the other connections that listen. Also counts connections whose name this role may not
+ * read, because they may listen too.
  */
 const othersSql = `
   select count(*)::int as others from pg_stat_activity

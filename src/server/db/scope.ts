@@ -42,7 +42,7 @@ export function parseCompanyId(text: string): CompanyId | undefined {
 /**
  * Runs `run` in one transaction that sees only the rows of `company`. After a serialization
  * failure, a deadlock or a dead connection it runs `run` again, up to three times. So `run` must
- * have no effect outside the database; such effects belong into `tx.afterCommit`. `options` can
+ * have no effect outside the database; such effects belong in `tx.afterCommit`. `options` can
  * mark a long read and can end the wait for a connection when the client disconnects.
  */
 export function inCompany<T>(

@@ -42,9 +42,12 @@ const rules = {
    * nobody else can prevent the owner from requesting one.
    */
   reset_email: rule(() => 3, hour),
-  /** Mails that signed-out people request from one company, without the reserved part. */
+  /** Mails that signed-out people request from one company: three quarters of the setting. */
   mail_company_day: rule(limits => commonPart(limits.mailsPerCompanyDay), day),
-  /** The reserved part of these mails: only for networks that request their first mail of the day. */
+  /**
+   * Mails that signed-out people request when `mail_company_day` is used up. Only networks that
+   * request their first mail of the day may use this limit.
+   */
   mail_newcomers_day: rule(limits => reservedPart(limits.mailsPerCompanyDay), day),
   /** Not a limit: shows whether a network requests its first mail of the day. */
   mail_seen_day: rule(() => Number.MAX_SAFE_INTEGER, day),
@@ -73,9 +76,12 @@ const rules = {
     rule(limits => limits.verifyPerAddressMinute, minute, 'lookup_limited')
   ),
   verify_address_day: reported(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
-  /** Fingerprints that signed-out people verify at one company, without the reserved part. */
+  /** Fingerprints that signed-out people verify at one company: three quarters of the setting. */
   verify_company_day: rule(limits => commonPart(limits.verifyPerCompanyDay), day, 'lookup_limited'),
-  /** The reserved part of these: only for networks that verify for the first time that day. */
+  /**
+   * Fingerprints that signed-out people verify when `verify_company_day` is used up. Only networks
+   * that verify for the first time that day may use this limit.
+   */
   verify_newcomers_day: rule(
     limits => reservedPart(limits.verifyPerCompanyDay),
     day,

@@ -35,8 +35,8 @@ export function settleUploads(deps: Deps): Job {
 }
 
 /**
- * Returns the job that releases the reserved quota of uploads that nobody continues. The bytes
- * still missing are released after 10 minutes, the whole upload ends after a day.
+ * Returns the job that releases the reserved quota of uploads that nobody continues. After 10
+ * minutes it releases the bytes that are still missing. After a day it ends the whole upload.
  */
 export function lapseStaleUploads(deps: Deps): Job {
   const name = 'lapse-uploads'

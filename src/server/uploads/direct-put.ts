@@ -180,7 +180,7 @@ async function abandon(
   }
 }
 
-/** Asks a client that sent `Expect: 100-continue` for the body. */
+/** Sends `100 Continue` if the client waits for it before it sends the body. */
 function askForBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
 }

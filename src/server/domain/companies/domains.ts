@@ -55,8 +55,8 @@ export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'setti
 }
 
 /**
- * Returns the domain that serves a host: the domain of the same name, else a wildcard that replaces
- * the first label. A wildcard does not match a first label `api`.
+ * Returns the domain that serves a host: the domain of the same name, else a wildcard such as
+ * `*.acme.fr`. A wildcard does not match a host that begins with `api.`.
  */
 function domainOf(host: string, hosts: Set<string>): string | undefined {
   if (hosts.has(host)) return host
