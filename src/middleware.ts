@@ -23,7 +23,7 @@ export const onRequest: MiddlewareHandler = async (context, next) => {
 }
 
 async function render({ request, url, locals, routePattern }: APIContext, next: MiddlewareNext) {
-  // No page may depend on who is signed in, and no page log may hold the token.
+  // No page may depend on who is signed in, and no log of a page may contain the token.
   request.headers.delete('cookie')
   locals.tenant = await call(
     getDomainConfig,

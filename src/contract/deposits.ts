@@ -27,7 +27,7 @@ export const FileName = z.string().check(
   rule(
     { rule: 'max_bytes', limit: maxNameBytes },
     `at most ${maxNameBytes} bytes of UTF-8`,
-    // a code unit takes at least one byte
+    // checked first, because a code unit takes at least one byte
     name => name.length <= maxNameBytes && utf8.encode(name).length <= maxNameBytes
   ),
   rule(

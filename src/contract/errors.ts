@@ -5,7 +5,7 @@ import type { Disabled } from './disabled.ts'
  * the sentence that people read for each code.
  */
 export const errorCodes = {
-  // every call may answer these
+  // codes that every call may answer
   invalid_input: 400,
   unauthenticated: 401,
   forbidden: 403,
@@ -82,10 +82,10 @@ export const errorCodes = {
   link_invalid: 403,
   range_unsatisfiable: 416,
 
-  // a default group that would show private documents to strangers who sign up
+  // a default group whose documents would be visible to strangers who sign up
   default_group_private: 409,
 
-  // changed by somebody else since the caller read it
+  // another person has changed the data since the caller read it
   changed_meanwhile: 412,
 
   // themes

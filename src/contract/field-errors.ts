@@ -43,7 +43,7 @@ export function refusalOf(
   { issues }: { issues: readonly IssueLike[] },
   describe?: (issue: IssueLike) => string
 ): Refusal {
-  // a map, because callers choose the names, and `constructor` is a member of every plain object
+  // a map, because callers choose the names, and every plain object has a member `constructor`
   const fields = new Map<string, FieldError>()
   const omitted = new Set<string>()
   const add = (path: PropertyKey[], error: FieldError) => {

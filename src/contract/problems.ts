@@ -67,7 +67,7 @@ export function toProblem(error: AppError, instance?: string): Problem {
 /** Returns the error of a problem body, or `unexpected_answer` for any other body. */
 export function fromProblem(status: number, body: unknown, retryAfter?: number): AppError {
   const problem = isRecord(body) ? body : {}
-  // the specification: a 403 with this object means a disabled account, whatever its code
+  // a 403 with this object means a disabled account, whatever its code
   const isDisabled = status === 403 && isRecord(problem['disabled'])
   const code = isDisabled ? 'account_disabled' : problem['code']
   if (typeof code !== 'string' || !(code in errorCodes)) {

@@ -1,6 +1,6 @@
-// Stands in every page. Runs before the first paint and after every page swap, because ClientRouter
-// replaces the attributes of <html>: theme, drawer, and what CSS shows to whom. Pages themselves are
-// the same for everybody.
+// Part of every page. Runs before the first paint and after every navigation, because ClientRouter
+// replaces the attributes of <html>: theme, drawer, and which parts CSS shows. The HTML of a page
+// is the same for everybody.
 ;(() => {
   const root = document.documentElement
 
@@ -47,7 +47,7 @@
     const token = /(?:^|; )__Host-vidimus=([^;]+)/.exec(document.cookie)?.[1]
     try {
       const payload = token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/')
-      // how far this clock is ahead of the server's
+      // seconds by which this clock is ahead of the server's
       const ahead = Number(stored('vidimus:clock')) || 0
       return (JSON.parse(atob(payload)).exp + ahead) * 1000 > Date.now() + 1000
     } catch {

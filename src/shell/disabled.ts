@@ -23,7 +23,8 @@ export function startDisabledPage(): void {
 function drawAnswer(): void {
   const blocked = $blocked.get()
   const box = sheet()
-  // The API may be a release newer: what this page cannot read keeps the general sentence.
+  // The API may be a release newer: a reason that this page does not know keeps the general
+  // sentence.
   if (blocked) draw(readDisabled(JSON.stringify(blocked)))
   else if (box && $user.get()) {
     write(box, 'what', words()('disabled.active'))
@@ -52,7 +53,7 @@ function draw(details: Disabled | undefined): void {
   write(box, 'what', t(`disabled.what.${details.scope}`, { company, date }))
   write(box, 'reason', t(`disabled.reason.${details.reason}`))
   show(box, 'next')
-  // a disabled person may still verify; a disabled company answers nobody
+  // a disabled person may still verify documents; a disabled company has no service at all
   if (details.scope === 'user') show(box, 'kept')
   else hide(box, 'kept')
 }

@@ -30,7 +30,7 @@ export function startDrawer(): void {
 function showState(): void {
   const button = document.getElementById('menu')
   const isRail = document.documentElement.dataset['drawer'] === 'rail'
-  // elsewhere the browser sets it
+  // in narrower windows the browser sets it
   if (permanent.matches) button?.setAttribute('aria-expanded', String(!isRail))
   else button?.removeAttribute('aria-expanded')
 }

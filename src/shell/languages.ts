@@ -26,10 +26,10 @@ async function change(locale: Locale): Promise<void> {
   const buildId = buildOf(document)?.split(' ')[0] ?? ''
   try {
     const { address, words, isSaved } = await changeLanguage(locale, { buildId, save: saveFor })
-    // half-filled forms keep their values
+    // unfinished forms keep their values
     document.dispatchEvent(new Event('vidimus:language'))
     await navigate(address)
-    // in the language of the page that has come
+    // shows the message in the language of the new page
     if (!isSaved) toast(translator(locale, words)('shell.languageUnsaved'))
   } catch {
     toast(pageWords()('shell.languageLost'))

@@ -8,7 +8,7 @@ export function fillNotFound(): void {
   onPage(() => {
     const heading = document.querySelector<HTMLElement>('[data-not-found]')
     const sentence = heading?.dataset['notFound']
-    // A function, because a `$` in the address would mean something in a replacement text.
+    // A function, because `replace` interprets a `$` in a replacement text.
     if (heading && sentence)
       heading.textContent = sentence.replace('{{path}}', () => location.pathname)
   })

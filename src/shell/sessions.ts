@@ -13,8 +13,8 @@ let drawUsage: (user: UserInfo) => void = () => {}
  * see.
  */
 export function startSessions(): void {
-  // Where a file is lost, the next page tries again. Chromium remembers a lost file, so that a reload
-  // has to help, and `reloadOnLostFiles` reloads each path once.
+  // Where the file cannot be loaded, the next page tries again. Chromium remembers the failure
+  // until a reload, and `reloadOnLostFiles` reloads each path once.
   const start = once(watchSession)
   onPage(() => {
     void guard()
@@ -22,7 +22,7 @@ export function startSessions(): void {
     // a visitor without a session needs none of this code
     if (isSignedIn()) void start()
   })
-  // a sign-in that leaves the page where it is, as that of the first operator
+  // signing in does not always open another page, for instance in the setup
   document.addEventListener('vidimus:changed', () => {
     if (isSignedIn()) void start()
   })
@@ -40,7 +40,7 @@ async function watchSession(): Promise<void> {
     user = value
     applySession()
     draw()
-    // permissions come with the person, and may change while a page is open
+    // permissions are part of the person, and may change while a page is open
     if (['leave', 'confirm'].includes(answerOfPage())) void guard()
   })
   sessions.onSignIn(applySession)
@@ -87,7 +87,7 @@ async function signOut(): Promise<void> {
   if (isUploading() && !(await mayEndUploads())) return
   const sessions = await import('../stores/sessions.ts')
   await sessions.signOut()
-  // in full, so that nothing of the person stays in memory
+  // loads a new document, so that no data of the person stays in memory
   location.assign(localizedPath(pageLocale(), '/'))
 }
 

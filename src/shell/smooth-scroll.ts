@@ -27,7 +27,7 @@ function scrollTo(target: HTMLElement): Promise<void> {
   return new Promise(resolve => {
     let last = from
     const step = () => {
-      // whoever scrolls meanwhile has the last word
+      // ends when the person scrolls
       if (Math.abs(scrollY - last) > 2) return resolve()
       const share = Math.min(1, (performance.now() - start) / scrollMs)
       scroll({ top: from + (to - from) * ease(share), behavior: 'instant' })

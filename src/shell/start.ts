@@ -34,7 +34,7 @@ export function startShell(): void {
   focusHeading()
   if (!document.documentElement.dataset['fonts']) loadFonts()
   const loadDeferred = once(async () => (await import('./deferred.ts')).startDeferredParts())
-  // where the code is lost, the next page loads it again
+  // where the code cannot be loaded, the next page tries again
   onPage(() => whenIdle(() => loadDeferred().catch(() => {})))
 }
 

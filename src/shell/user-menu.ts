@@ -84,7 +84,7 @@ function onToggle(menu: Menu): void {
   const { button, panel } = menu
   button.setAttribute('aria-expanded', String(isOpen(panel)))
   if (!isOpen(panel)) menu.isHovered = false
-  // the pointer alone moves nobody's focus
+  // a menu opened by the pointer must not move the focus
   else if (!menu.isHovered && !panel.contains(document.activeElement)) entriesOf(panel)[0]?.focus()
 }
 

@@ -21,7 +21,7 @@ onSignIn(() => $checkedNames.set(readNames()))
 export function rememberNames(request: string, names: Names): void {
   const person = signedInUserId()
   if (person === undefined || names.length === 0) return
-  // read again, because other tabs write there too
+  // reads the stored names again, because other tabs write them, too
   const kept = [...readNames(), [request, names] as const]
   let count = kept.reduce((sum, [, each]) => sum + each.length, 0)
   while (count > maxNames && kept.length > 1) count -= kept.shift()?.[1].length ?? 0

@@ -130,7 +130,7 @@ function browser(): Environment {
       try {
         return localStorage.getItem(key) ?? undefined
       } catch {
-        return undefined // storage may be switched off; all that lies there is a convenience
+        return undefined // storage may be disabled; all values in it are optional
       }
     },
     store(key, value) {
@@ -138,7 +138,7 @@ function browser(): Environment {
         if (value === undefined) localStorage.removeItem(key)
         else localStorage.setItem(key, value)
       } catch {
-        // as above, or full
+        // storage may be disabled or full
       }
     },
     openChannel(name, onMessage) {
@@ -170,7 +170,7 @@ function browser(): Environment {
       return () => removeEventListener('offline', run)
     },
     async openSigningKeys(email, password) {
-      // loaded when it is needed, because most visits need no key
+      // loaded on demand, because most visits need no key
       const { openSigningKeys } = await import('../workers/kdf-client.ts')
       return openSigningKeys(email, password)
     },
@@ -207,7 +207,7 @@ function requestLock(name: string, { steal, onHeld, onWait, onLost }: LockReques
   ask().catch(() => {
     if (asking.signal.aborted) return
     if (isHeld) onLost()
-    // without locks, as on a page without HTTPS, each tab works for itself
+    // without locks, as on a page without HTTPS, each tab acts as leader
     else hold()
   })
   return () => {

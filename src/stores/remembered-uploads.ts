@@ -53,7 +53,7 @@ export function createRememberedUploads() {
   let hasLock = false
 
   function lock(): void {
-    // a page without HTTPS has no locks: nobody can tell then whether a document lives
+    // a page without HTTPS has no locks, so other documents cannot tell whether this one is open
     if (hasLock || !('locks' in navigator)) return
     hasLock = true
     void navigator.locks.request(lockPrefix + owner, () => new Promise(() => {}))

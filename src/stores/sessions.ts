@@ -150,7 +150,7 @@ export async function loadCalls() {
     const [{ call }, { calls }] = await loading
     return { call, calls }
   } catch (cause) {
-    loading = undefined // the next call may find the network back
+    loading = undefined // the network may be back at the next call
     throw new AppError('offline', 'The calls of the API could not be loaded', { cause })
   }
 }
@@ -191,7 +191,7 @@ export function personalName(what: string): string {
  * `token` is the token of the call.
  */
 export function handleAuthError(error: AppError, token: string | undefined): void {
-  // an answer to an older token says nothing about the present one
+  // an answer to an older token is no reason to end the present session
   if (error.status === 401 && token === sessionToken()) clearSession('ended')
   if (error.disabled && !environment().pageLocation().pathname.endsWith('/disabled')) {
     const details = encodeURIComponent(JSON.stringify(error.disabled))
@@ -327,7 +327,7 @@ export async function forgetSession(): Promise<void> {
     const { forgetUploads } = await import('./remembered-uploads.ts')
     await forgetUploads()
   } catch {
-    // offline before the file was loaded: the next person's visit deletes them
+    // offline before this file was loaded: the next person's visit deletes the uploads
   }
 }
 

@@ -75,7 +75,7 @@ onSignOut(end => {
   if (end === 'signed-out') forgetChecks()
 })
 onSignIn(() => {
-  // signed in, other limits apply, and what the end of a session has stopped can continue
+  // other limits apply to signed-in people, and checks that stopped with the session can continue
   endPause()
   void restartChecks(
     ({ state }) => state.step === 'failed' && state.error.code === 'unauthenticated'

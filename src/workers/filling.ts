@@ -15,7 +15,7 @@ export function openBufferFiller(file: Blob): (buffer: ArrayBuffer) => Promise<F
     const reader = file.stream().getReader({ mode: 'byob' })
     return buffer => fillFrom(reader, buffer)
   } catch {
-    return slicesOf(file) // streams of files fill no buffers here
+    return slicesOf(file) // this browser cannot read into a given buffer
   }
 }
 

@@ -41,7 +41,7 @@ export function openSigningKeys(
     else answer?.reject(new AppError(data.code, data.detail))
   }
   worker.onerror = () => {
-    // one that never spoke could not be loaded, as without a connection
+    // a worker that never sent a message could not be loaded, as without a network
     const code = hasSpoken ? 'internal' : 'offline'
     end(new AppError(code, 'The key worker failed'))
   }

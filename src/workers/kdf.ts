@@ -55,7 +55,7 @@ function open(email: string, typedPassword: string): Signer {
   return createSigner(email, async kdf => {
     if (!globalThis.crypto?.subtle)
       throw new AppError('unavailable', 'Keys need a page served by https or from localhost')
-    // one derivation per worker: the password itself is not kept for another
+    // one derivation per worker, so that the password itself need not be stored
     if (password === undefined) throw new ChallengeError('kdf')
     const derived = deriveKey(kdf, email, password, argon2id)
     password = undefined

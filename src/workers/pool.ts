@@ -99,7 +99,7 @@ function serve<Message, Result>(
       }
     }
     worker.onerror = event => {
-      // one that never spoke could not be loaded, as without a connection
+      // a worker that never sent a message could not be loaded, as without a network
       const code = hasSpoken ? 'internal' : 'offline'
       fail(logged(new AppError(code, `A worker failed: ${detailOf(event)}`)))
     }

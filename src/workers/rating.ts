@@ -11,12 +11,12 @@ const minOthers = 6
 /** Returns how hard a password is to guess for an attacker who tries `words` first. */
 export function ratePassword(password: string, words: string[]): Strength {
   const normalised = password.normalize('NFKC')
-  // a listed password is known by heart, however long it is
+  // attackers try a password from a list first, however long it is
   if (listed.has(normalised.toLowerCase())) return 0
   const { score } = zxcvbn.check(normalised, words)
-  // the meter calls nothing good that the form then refuses
+  // the meter must not show a password as good that the form then refuses
   if (newPasswordFault(password)) return score > 2 ? 2 : score
-  // the count grows with each word in a row, although one's own are few
+  // the estimate grows with each word, even for the few words of the owner
   return score > 2 && isOwn(normalised.toLowerCase(), words) ? 2 : score
 }
 

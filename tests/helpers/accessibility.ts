@@ -7,7 +7,7 @@ const colourRules = ['color-contrast', 'link-in-text-block']
 
 /** Expects that the page breaks no rule of axe. */
 async function expectAccessible(page: Page, rules: Rules) {
-  // without the second page that axe otherwise opens, because none of ours holds a frame
+  // legacy mode, because axe otherwise opens a second page, which only pages with frames need
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })
   if (rules === 'colours') axe.withRules(colourRules)
   const { violations } = await axe.analyze()
@@ -49,7 +49,7 @@ export async function inspectInBothSchemes(page: Page): Promise<void> {
  * positions are undefined until then. Does not wait for endless animations.
  */
 async function settle(): Promise<void> {
-  // the first page of a browser changes its typeface once
+  // the first page of a browser changes its font once
   for (let waits = 0; waits < 20 && !document.documentElement.dataset['fonts']; waits++) {
     await new Promise(resolve => setTimeout(resolve, 50))
   }
@@ -59,7 +59,7 @@ async function settle(): Promise<void> {
     .getAnimations()
     .filter(animation => Number.isFinite(animation.effect?.getComputedTiming().endTime))
   const ended = Promise.allSettled(ending.map(({ finished }) => finished))
-  // one that is paused never ends
+  // a paused animation never ends
   await Promise.race([ended, new Promise(resolve => setTimeout(resolve, 1000))])
 }
 

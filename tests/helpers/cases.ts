@@ -10,7 +10,7 @@ import type { ErrorCode } from '../../src/contract/errors.ts'
 import type { endpoints, streams } from '../../src/contract/index.ts'
 import type { RawRequest, RawResponse, TestApp, TestPerson } from './app.ts'
 
-// What the file `tests/api/<noun>.cases.ts` of each noun is written with.
+// The types and functions for the files `tests/api/<noun>.cases.ts`.
 
 export type RouteName = keyof typeof endpoints | keyof typeof streams
 

@@ -34,7 +34,7 @@ export async function openStream(port: number, reader: Reader, lastEventId?: num
     outgoing.once('error', reject)
     outgoing.end()
   })
-  outgoing.on('error', () => undefined) // a cut, which `next()` tells
+  outgoing.on('error', () => undefined) // a broken connection, which `next()` reports
   response.on('error', () => undefined)
   let body = ''
   response.setEncoding('utf8')

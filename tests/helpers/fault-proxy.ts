@@ -57,7 +57,7 @@ export async function startFaultProxy(target: number) {
       cuts++
       const sent = bytes.subarray(0, left)
       if (side === 'request') withheld.push({ server: pair.server, bytes: bytes.subarray(left) })
-      // what was let through has to leave before the connection breaks
+      // the bytes before the break must be sent before the connection breaks
       if (sent.length > 0) to.write(sent, () => breakUp(pair, mine.how))
       else breakUp(pair, mine.how)
     })

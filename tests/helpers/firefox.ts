@@ -183,7 +183,7 @@ async function until<Found>(what: string, look: () => Promise<Found>): Promise<N
       const found = await look()
       if (found) return found
     } catch (cause) {
-      // the page was left while it was asked
+      // the page was closed while the function ran
       last = cause
     }
     await sleep(50)
@@ -196,7 +196,7 @@ async function addressOf(child: ChildProcess): Promise<string> {
   for await (const line of createInterface(child.stderr)) {
     const address = /WebDriver BiDi listening on (ws:\S+)/.exec(line)?.[1]
     if (!address) continue
-    // an unread pipe would hold it up
+    // Firefox would block on a pipe that nobody reads
     child.stderr.resume()
     return address
   }

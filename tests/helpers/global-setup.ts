@@ -19,7 +19,7 @@ export async function setup(project: TestProject) {
     dir: join(folder, 'pg'),
     // a PostgreSQL of the system instead of the bundled one: /usr/lib/postgresql/15/bin
     ...(systemFolder && { binaries: () => systemBinaries(systemFolder) }),
-    // nothing here outlives the run, so nothing has to reach the disk
+    // no data outlives the run, so none has to be written to disk
     settings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }
   })
   await migrate({ socketDir: postgres.socketDir, database: template })

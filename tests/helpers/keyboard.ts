@@ -27,14 +27,14 @@ export async function expectFocusSeen(page: Page): Promise<void> {
 
 function findFocusFaults(): string[] {
   const element = document.activeElement
-  // past the last stop the browser's own controls have it
+  // after the last element of the page the browser's own controls have the focus
   if (!element || element === document.body || element === document.documentElement) return []
-  // what is drawn for a hidden file input is the label around it
+  // a hidden file input is shown as the label around it
   const shown = (element.matches('.sr-only') && element.closest('label')) || element
   const { outlineStyle, outlineWidth } = getComputedStyle(shown)
   const isMarked = outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2
   const { left, right, top, bottom, height } = shown.getBoundingClientRect()
-  const inset = 3 // borders are round and rectangles end between pixels
+  const inset = 3 // borders are round, and rectangles end between pixels
   const [x, y] = [(left + right) / 2, (top + bottom) / 2]
   // what is larger than the window, or is focused by a part of it, shows some of itself
   const isPartial = height > innerHeight / 2 || shown !== element

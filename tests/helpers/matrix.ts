@@ -208,7 +208,7 @@ export async function addTwin(owner: pg.Pool, company: string): Promise<void> {
   try {
     await client.query("begin; set local session_replication_role = 'replica'")
     await client.query(
-      // later, because the oldest company is the installation's own
+      // later, because the oldest company is that of the installation
       `insert into company (id, name, created_at)
        select $2, 'TWIN', created_at + interval '1 day' from company where id = $1`,
       [company, twin]
@@ -240,7 +240,8 @@ const twinChanges: Record<string, string> = {
   signup: `jsonb_build_object('username', 'TWIN')`,
   email_change: `jsonb_build_object('email', 'TWIN')`,
   mail: `jsonb_build_object('email', 'TWIN')`,
-  // a live one has run out but is not revoked, so that a sign-out which meets it leaves a trace
+  // an active session becomes an expired one that is not revoked, so that a sign-out which finds it
+  // changes it
   session: `jsonb_build_object('revoked_at', null,
               'expires_at', case when t.revoked_at is null then t.created_at else t.expires_at end)`,
   group: `jsonb_build_object('name', 'TWIN', 'features', jsonb_build_array('TWIN'), 'max_requests', 7)`,

@@ -18,7 +18,7 @@ export async function startNginx(target: number): Promise<CachingProxy> {
   if (binary === undefined)
     throw new Error('nginx is not installed (Debian: apt-get install nginx-light)')
   const folder = mkdtempSync(join(tmpdir(), 'vidimus-nginx-'))
-  chmodSync(folder, 0o755) // its workers run as somebody else
+  chmodSync(folder, 0o755) // its workers run as another user
   const port = 15_000 + Math.floor(Math.random() * 5000)
   for (const name of ['cache', 'temp']) mkdirSync(join(folder, name), { mode: 0o777 })
   writeFileSync(

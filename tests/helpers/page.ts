@@ -41,7 +41,7 @@ export async function signUp(page: Page, home: string, person: Person = {}): Pro
     {
       name: '__Host-vidimus',
       value: token,
-      // by http the browser's protocol takes no such name, though the page itself may set it
+      // a cookie of this name needs an https address here, though the page may set it over http
       url: `https://${hostname}`,
       secure: true,
       sameSite: 'Lax',
@@ -50,7 +50,7 @@ export async function signUp(page: Page, home: string, person: Person = {}): Pro
   ])
   await page.goto(home)
   await expectSignedInAt(page, home)
-  // the person is there too, with what they may do
+  // waits until the person and their permissions are loaded
   await expect(page.locator('html')).toHaveAttribute('data-can')
   return email
 }
@@ -105,7 +105,7 @@ export function watchSent(page: Page): () => Promise<string[]> {
 }
 
 async function describe(request: Request): Promise<string> {
-  // bodies that are files or blobs have no buffer here, but a size on the wire
+  // bodies that are files or blobs have no buffer here, only a size
   const size = request.postDataBuffer()?.length ?? (await request.sizes()).requestBodySize
   const call = `${request.method()} ${new URL(request.url()).pathname}`
   return size > 0 && size <= 1000 ? call : `${call}, ${size} bytes`

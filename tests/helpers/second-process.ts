@@ -25,7 +25,7 @@ export async function startSecondProcess(
   const deps: Deps = {
     ...app.deps,
     blobs: openBlobs(join(app.folder, 'documents')),
-    // its job is not run here, and the first one's would look only now and then
+    // its upload job does not run here, and that of the first process would only check at intervals
     signals: { ...createSignals(notifications), uploads: app.deps.signals.uploads },
     clock
   }

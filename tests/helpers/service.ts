@@ -18,7 +18,7 @@ export type ServiceProcess = Awaited<ReturnType<typeof makeServiceProcess>>
 export async function makeServiceProcess(settings: Record<string, string> = {}) {
   if (!existsSync(join(root, 'dist/build.json'))) build()
   const folder = mkdtempSync(join(tmpdir(), 'vidimus-service-'))
-  chmodSync(folder, 0o711) // as root the database runs as somebody else
+  chmodSync(folder, 0o711) // as root, the database runs as another user
   const dataDir = join(folder, 'data')
   const databaseDir = join(dataDir, 'pg')
   const logFile = join(folder, 'service.log')

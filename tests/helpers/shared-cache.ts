@@ -37,7 +37,7 @@ export async function startSharedCache(target: number) {
     const key = `${method} ${authorityOf(url, headers)} ${url}`
     const mayUse = (method === 'GET' || method === 'HEAD') && headers.range === undefined
     const found = mayUse ? entries.get(key)?.find(entry => matches(entry, headers)) : undefined
-    // what a stored answer to somebody may be used for is the answer's own affair
+    // returns a fresh stored answer; its own headers must prevent wrong uses
     if (found && found.freshUntil > Date.now()) {
       counts.hits++
       return reply(found)
@@ -114,7 +114,7 @@ function lifetimeOf(headers: IncomingHttpHeaders): number {
   const rules = directivesOf(headers)
   if (rules.has('no-cache')) return 0
   const seconds = Number(rules.get('s-maxage') ?? rules.get('max-age'))
-  // §4.2.2 lets a cache guess where nothing is said; this one does
+  // §4.2.2 allows a cache to guess a lifetime where none is given; this one does
   return Number.isNaN(seconds) ? 60 : seconds
 }
 

@@ -22,7 +22,7 @@ export function createSpeedMeter(): (at: number, bytes: number, total: number) =
   let started: number | undefined
   return (at, bytes, total) => {
     const last = samples.at(-1)
-    if (last && bytes < last.bytes) samples = [] // resumed from what the server holds
+    if (last && bytes < last.bytes) samples = [] // an upload resumed from fewer bytes
     started ??= at
     samples.push({ at, bytes })
     while (samples.length > 2 && at - (samples[1]?.at ?? at) >= windowMilliseconds) samples.shift()

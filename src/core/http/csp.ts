@@ -22,15 +22,16 @@ export type PagePolicyInput = {
 }
 
 /**
- * Returns the content security policy of the pages of a host. All pages have the same, because
- * ClientRouter keeps the policy of the first page during a visit.
+ * Returns the content security policy of the pages of a host. All pages have the
+ * same policy, because ClientRouter keeps that of the first page during a visit.
  */
 export function pagePolicy({ astroPolicy, bootHash, themeHash, api }: PagePolicyInput): string {
   const boot = quoted(bootHash)
   const theme = quoted(themeHash)
   if (!/^https?:\/\/[a-z0-9.-]+(:\d+)?$/.test(api)) throw new Error(`csp: not an origin: ${api}`)
   const directives = [
-    // Firefox applies it to prefetched pages; all other requests have a directive of their own
+    // Firefox applies `default-src` to prefetched pages; all other requests have their own
+    // directive
     ["default-src 'self'"],
     ["script-src 'self'", ...new Set([...hashesOf(astroPolicy, 'script-src'), boot])],
     ["style-src 'self'", ...new Set([...hashesOf(astroPolicy, 'style-src'), theme])],

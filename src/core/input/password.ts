@@ -33,7 +33,8 @@ export function newPasswordFault(password: string): PasswordFault | undefined {
   if (!password.isWellFormed() || /[\p{Cc}\p{Cn}]/u.test(password)) return { rule: 'format' }
   const normalised = normalisePassword(password)
   if (normalised === undefined) return { rule: 'max_bytes', limit: maxPasswordBytes }
-  // both lengths count: NFKC composes e + accent into one and expands U+FDFA into eighteen
+  // both lengths are checked: NFKC composes e + accent into one character and expands U+FDFA into
+  // eighteen
   if (Math.min([...password].length, [...normalised].length) < minPasswordCharacters)
     return { rule: 'min', limit: minPasswordCharacters }
   return undefined

@@ -110,7 +110,7 @@ const dark: Mode = {
 
 const textContrast = 4.5
 const controlContrast = 3
-// Leaves enough contrast for soft text, status text, hairlines and fills in between.
+// leaves enough contrast for soft text, status text, hairlines and fills between the two colours
 const surfaceContrast = 7
 const lightnessStep = 0.005
 const hairlineStep = 0.05

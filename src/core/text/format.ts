@@ -12,7 +12,7 @@ function formatUnits(bytes: number, locale: FormatLocale): string {
       .formatToParts(bytes)
       .map(part => (part.type === 'unit' ? byteSymbols[locale] : part.value))
       .join('')
-  // A unit ends where one digit would round up to 1,000.0 of it.
+  // Changes to the next unit where one digit would round to 1,000.0.
   if (bytes < 999.95e3) return numberFormat(locale, 'kilobyte', 1).format(bytes / 1e3)
   if (bytes < 999.95e6) return numberFormat(locale, 'megabyte', 1).format(bytes / 1e6)
   if (bytes < 999.95e9) return numberFormat(locale, 'gigabyte', 1).format(bytes / 1e9)

@@ -34,7 +34,7 @@ export const Deposit = withWords(function Deposit() {
   const [phone, setPhone] = useState(false)
   const root = useRef<HTMLDivElement>(null)
   const chosen = categories.status === 'ready' ? chosenOf(categories) : undefined
-  // as heavy as the page itself, so it follows the page
+  // the queue is as heavy as the page itself, so it is loaded afterwards
   const queue = useLazyPart(async () => (await import('./DepositQueue.tsx')).DepositQueue)
 
   useEffect(() => {
@@ -50,7 +50,7 @@ export const Deposit = withWords(function Deposit() {
   const hasNone = categories.status === 'ready' && !chosen
 
   useEffect(() => {
-    // without any category there is nothing to wait for, and the page says so
+    // without a category nobody can deposit, and the page states that
     if (hasNone && held.length > 0) setHeld([])
   }, [hasNone, held])
 

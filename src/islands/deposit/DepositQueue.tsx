@@ -92,7 +92,7 @@ function Announcements() {
     const shown = t('deposit.windowTitle', { percent, title })
     document.title = shown
     return () => {
-      // after a navigation the title is another page's
+      // after a navigation the title is that of another page
       if (document.title === shown) document.title = title
     }
   }, [running, percent, t])

@@ -61,7 +61,7 @@ export const DepositRow = memo(({ deposit }: DepositRowProps) => {
         {(state.status === 'hashing' || state.status === 'uploading') && (
           <ProgressBar
             label={t('deposit.progressOf', { name })}
-            // what the server has from before a reload stays shown while the file is read again
+            // shows the bytes sent before a reload while the file is hashed again
             ratio={state.status === 'hashing' && state.sent > 0 ? state.sent : state.ratio}
           />
         )}

@@ -7,6 +7,6 @@ export async function downloadDocument(request: ProcessedRequest): Promise<void>
   const link = document.createElement('a')
   link.href = await createContentLink(request.deposit_id)
   link.rel = 'noreferrer'
-  link.download = '' // the answer names the file; this keeps the page where it is
+  link.download = '' // the answer contains the name; this attribute prevents a navigation
   link.click()
 }

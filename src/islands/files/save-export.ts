@@ -34,6 +34,6 @@ function save(content: Blob, name: string, extension: string): void {
   link.href = URL.createObjectURL(content)
   link.download = `${name}-${new Date().toISOString().slice(0, 10)}.${extension}`
   link.click()
-  // the download has its own hold on the bytes by then
+  // by then the download no longer needs the address
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }

@@ -7,7 +7,7 @@ import { useWords } from '../kit/use-words.ts'
 export function AccountError({ error, text, children }: ErrorNoteProps) {
   const { locale, t } = useWords()
   const until = useMemo(
-    // a busy service says when to come back, too, but then nobody tried too often
+    // a busy service also names a time, but then the reason is not too many attempts
     () => (error.code === 'rate_limited' ? retryTime(error, locale) : undefined),
     [error, locale]
   )

@@ -36,14 +36,14 @@ export function NewPasswordField({ label, name, error, owner }: NewPasswordField
         setStrength(judged === '' ? undefined : found)
       }
     } catch {
-      // sending the form checks again, and says what failed
+      // submitting checks again and shows the error
       setStrength(undefined)
     } finally {
       isBusy.current = false
     }
   }
 
-  // somebody may have typed before the script had loaded
+  // the person may have typed before the script had loaded
   const judgeTyped = useEffectEvent(() => {
     if (input.current?.value) void judge()
   })

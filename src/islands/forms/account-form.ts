@@ -53,7 +53,7 @@ export async function continueAfterSignIn(news?: string): Promise<void> {
     ])
   )
   await navigate(addressAfterSignIn(), { replace: true })
-  // before the e-mail is confirmed nothing is achieved yet
+  // `news` announces success, which needs a confirmed e-mail
   if (news && !$user.get()?.pending)
     document.dispatchEvent(new CustomEvent('vidimus:news', { detail: news }))
 }

@@ -112,7 +112,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
   }
 
   const show = (found: FieldErrors) => {
-    // first, because the field that loses the focus is checked then
+    // first, because this checks the field that loses the focus
     focus(...Object.keys(found))
     setErrors(found)
   }
@@ -123,7 +123,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
   }
 
   const addSlowErrors = async (values: Values) => {
-    // sending the form again checks again, and says what failed
+    // submitting checks again and shows the error
     const found = await slowErrors?.(values).catch(() => undefined)
     if (!found) return
     refused.current = { values, found }
@@ -148,9 +148,10 @@ export function useForm<Result>(options: FormOptions<Result>) {
     focus,
     props: {
       ref: form,
-      // our own sentences instead of the browser's
+      // the browser must not show its own error messages
       noValidate: true,
-      // never a query: a form sent before its script runs must not put a password in the address
+      // never `get`: a form submitted before its script runs must not put a password into the
+      // address
       method: 'post' as const,
       onSubmit(event: SyntheticEvent): void {
         event.preventDefault()
@@ -164,7 +165,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
         else void addSlowErrors(values)
       },
       onBlur({ target }: SyntheticEvent) {
-        // an empty field may still be filled: only submitting complains about it
+        // an empty field may still be filled in, so only submitting reports it
         const field = fieldOf(target)
         if (!field?.value) return
         seen.current.add(nameOf(field))
@@ -172,7 +173,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
       },
       onInput: showSeen,
       onMouseDown(event: MouseEvent): void {
-        // errors that come or go with the focus would move the button from under the pointer
+        // errors that appear or disappear would move the button away from the pointer
         const isPressed = event.target instanceof Element && event.target.closest('button, a')
         if (isPressed && event.button === 0) event.preventDefault()
       }

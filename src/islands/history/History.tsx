@@ -80,7 +80,7 @@ function Results({ address, names, onChange }: ResultsProps) {
   const status = useStore($historyStatus, { ssr: 'initial' })
   const filter = useStore($filter, { ssr: 'initial' })
   const now = useNow(30_000)
-  // while the rows are fetched, so is what draws them
+  // loads the code of the list and the requests at the same time
   const list = useLazyPart(async () => (await import('./HistoryList.tsx')).HistoryList)
   const isLoading = status.status === 'idle' || status.status === 'loading'
   const isBlank = requests.length === 0 ? isLoading : !list.Part
@@ -88,7 +88,7 @@ function Results({ address, names, onChange }: ResultsProps) {
   const more = status.status === 'ready' ? status.more : 'idle'
   const hasMore = status.status === 'ready' && status.hasMore
   const onEnd = useCallback(() => {
-    // after a failure the person decides
+    // after a failure only the person loads more, with a button
     if (hasMore && more === 'idle') void loadMoreRequests()
   }, [hasMore, more])
 
@@ -146,7 +146,7 @@ function Results({ address, names, onChange }: ResultsProps) {
       )}
       {list.Part && (
         <list.Part
-          // another filter is another list, so no rows of the old one are kept
+          // another filter is another list, so React discards the rows of the old one
           key={JSON.stringify(filter)}
           requests={requests}
           categories={names}
@@ -197,7 +197,7 @@ function useAddress() {
   const change = useCallback((next: HistoryUrl) => {
     setAddress(next)
     const { pathname, hash } = location
-    // replaced, so that Back leads to the previous page and not through every typed letter
+    // replaces the entry, so that Back opens the previous page and not every typed letter
     history.replaceState(history.state, '', `${pathname}${writeHistoryUrl(next)}${hash}`)
   }, [])
   return { address, change }

@@ -48,7 +48,7 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
     if (!opened) return
     opened.showModal()
     const close = ({ target, clientX }: MouseEvent) => {
-      // the target is the dialog for clicks on its padding and on its backdrop, which is beside it
+      // clicks on the padding and on the backdrop both have the dialog as their target
       if (target === opened && clientX < opened.getBoundingClientRect().left) opened.close()
     }
     opened.addEventListener('click', close)

@@ -118,7 +118,7 @@ function Search({ label, value, onSearch }: SearchProps) {
   const [typed, setTyped] = useState(value)
   const [asked, setAsked] = useState(value)
   if (value !== asked) {
-    // changed from outside: by the address, or by the button that clears
+    // the filters were changed elsewhere: by the address, or by the button that clears them
     setAsked(value)
     setTyped(value)
   }

@@ -57,7 +57,7 @@ export function HistoryList(props: HistoryListProps) {
   const show = () => {
     reveal()
     window.scrollTo({ top: 0 })
-    // beside the rows, not among them: a focus inside holds new rows back
+    // outside the rows, because new rows stay hidden while the focus is inside
     root.current?.focus({ preventScroll: true })
   }
 

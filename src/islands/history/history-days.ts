@@ -9,7 +9,7 @@ const known = new Map<string, string>()
 
 /** Returns the day of an instant in the reader's time zone: `2026-05-03`. */
 export function dayOf(created: string): string {
-  // computed for each of many rows at every change, and a minute belongs to one day
+  // cached by minute, because every change computes the day of many rows
   const minute = created.slice(0, 16)
   let day = known.get(minute)
   if (day === undefined) {

@@ -50,7 +50,7 @@ export function useRowArrows({ root, lines, measured, start, end }: RowArrowsOpt
     setActive(row.id)
     const list = root.current
     if (list?.querySelector(`[data-request="${row.id}"]`)) return
-    // not drawn yet: to where it will be, with the focus kept in the list meanwhile
+    // the row is not drawn yet: scrolls to its position and keeps the focus in the list meanwhile
     list?.focus({ preventScroll: true })
     const top = (list?.getBoundingClientRect().top ?? 0) + window.scrollY
     window.scrollTo({ top: top + measured.topOf(row.at) - window.innerHeight / 2 })

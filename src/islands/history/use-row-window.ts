@@ -46,7 +46,7 @@ function useHeights(root: RefObject<HTMLElement | null>): { day: number; row: nu
 function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false)
   useEffect(() => {
-    // drawn at once, because the browser lays out the paper right after the event
+    // renders synchronously, because the browser prints right after the event
     const follow = ({ type }: Event) => flushSync(() => setPrinting(type === 'beforeprint'))
     addEventListener('beforeprint', follow)
     addEventListener('afterprint', follow)

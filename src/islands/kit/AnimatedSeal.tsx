@@ -64,7 +64,8 @@ export function AnimatedSeal({ state, label, className, small }: SealProps) {
       {growing ? (
         ticks.map(tick => <path key={tick} d={tick} pathLength={1} strokeDasharray="1" data-tick />)
       ) : (
-        // one path for all: a list of a thousand deposits would hold 64,000 otherwise
+        // one path for all ticks: a list of a thousand deposits would otherwise have 64,000
+        // elements
         <path d={ticks.join('')} />
       )}
       {state.kind !== 'idle' && <path d={ring.track} opacity={0.25} />}

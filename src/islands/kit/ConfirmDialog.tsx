@@ -26,7 +26,7 @@ export function ConfirmDialog({ question, yes, no, onYes, onClose }: ConfirmDial
       className="ask"
       aria-label={question}
       onClose={event => {
-        // a dialog around this one must stay open
+        // keeps a dialog around this one open
         event.stopPropagation()
         onClose()
         if (event.currentTarget.returnValue === 'yes') onYes()

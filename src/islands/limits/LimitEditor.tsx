@@ -130,7 +130,7 @@ function LimitForm({ limits, save, cancel }: LimitFormProps) {
     if (!(target instanceof HTMLInputElement)) return
     setTyped(before => ({ ...before, [target.name]: target.value }))
   }
-  // A field that is left shows how its text is read.
+  // When a field loses the focus, it shows how its text is understood.
   const rewrite = (event: SyntheticEvent) => {
     const { target } = event
     if (!(target instanceof HTMLInputElement)) return

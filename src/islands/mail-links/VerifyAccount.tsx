@@ -143,7 +143,7 @@ function Waiting({ company, user: { email, delivery = 'mail' } }: WaitingProps) 
 
   const startOver = async () => {
     await signOut()
-    // in full, so that nothing of the person stays in memory
+    // loads a new document, so that no data of the person stays in memory
     location.assign(localizedPath(locale, '/sign-up'))
   }
 

@@ -24,13 +24,13 @@ export function useMailLink(purpose: LinkPurpose): OpenedLink | 'none' | 'loadin
     if (found) void check(found, purpose).then(setLink)
     else setLink('none')
     const stopKeeping = keepDraft('link', () => found)
-    // a link put into the address before this ran has left the router without its state
+    // typing a link into the address bar has removed the state that the router needs
     const state = history.state ?? { index: 0, scrollX: 0, scrollY: 0 }
     history.replaceState(state, '', location.pathname + location.search)
-    // links that keep the fragment have to read it again
+    // makes links that copy the fragment read it again
     dispatchEvent(new HashChangeEvent('hashchange'))
-    // A link put into the address of the open page loads nothing by itself, and leaves the router
-    // without the state it needs to go on.
+    // A link that is typed into the address bar of the open page does not load the page, and
+    // removes the state that the router needs.
     const start = () => {
       if (location.hash !== '') location.reload()
     }

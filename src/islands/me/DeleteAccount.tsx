@@ -51,7 +51,7 @@ function Question({ user, stay }: DeleteAccountProps & { stay: () => void }) {
     presentPassword: 'deletePassword',
     async send({ deletePassword: password = '' }) {
       await deleteAccount({ email: user.email, password })
-      // in full, so that nothing of the person stays in memory
+      // loads a new document, so that no data of the person stays in memory
       location.assign(localizedPath(locale, '/'))
       await new Promise(() => {})
     }

@@ -21,7 +21,7 @@ export function ExportOwnData() {
 
   const save = async () => {
     if (state.status === 'working') return
-    // the retry button of the error is removed at once
+    // keeps the focus, because the retry button of the error is removed at once
     button.current?.focus()
     const stop = new AbortController()
     running.current = stop

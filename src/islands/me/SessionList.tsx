@@ -24,7 +24,7 @@ export function SessionList() {
     try {
       await endSession(id)
       setNote('ended')
-      // the button that was pressed is gone
+      // the pressed button no longer exists
       title.current?.focus()
     } catch (cause) {
       setNote(asAppError(cause, 'Ending the session failed'))
@@ -132,7 +132,7 @@ function SignOutEverywhere() {
     setState('working')
     try {
       await signOutEverywhere()
-      // in full, so that nothing of the person stays in memory
+      // loads a new document, so that no data of the person stays in memory
       location.assign(localizedPath(locale, '/'))
     } catch (cause) {
       setState(asAppError(cause, 'Signing out everywhere failed'))

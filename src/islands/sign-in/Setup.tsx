@@ -24,7 +24,7 @@ export const Setup = withWords(function Setup() {
     const opened = location.hash.slice(1) || String(takeDraft('code') ?? '')
     setCode(opened)
     history.replaceState(history.state, '', location.pathname + location.search)
-    // links that keep the fragment have to read it again
+    // makes links that copy the fragment read it again
     dispatchEvent(new HashChangeEvent('hashchange'))
     void loadSetup()
     return keepDraft('code', () => opened)

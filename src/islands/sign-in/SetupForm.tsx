@@ -29,7 +29,7 @@ export function SetupForm({ code, company, demo, finish }: SetupFormProps) {
       username: usernameRule,
       ...newPasswordRules('password', t('account.password')),
       company: usernameRule,
-      // absent where the code came with the address
+      // the field does not exist where the address has the code
       code: requiredIf(({ code }) => code !== undefined)
     },
     slowErrors: ({ email = '', username = '', password = '', company: name = '' }) =>

@@ -31,7 +31,7 @@ interface SetupDoneProps {
 /** States that the installation is set up, and lists the next steps. */
 export function SetupDone({ stays, demo }: SetupDoneProps) {
   const { locale, t } = useWords()
-  // the bar shows who is signed in now
+  // updates the bar, which shows who is signed in
   useEffect(() => void document.dispatchEvent(new Event('vidimus:changed')), [])
   return (
     <section className="sheet flex flex-col gap-4" data-state="done">

@@ -84,7 +84,7 @@ function Batch({ checks, isSettled, isSignedIn }: ListProps) {
   const { t } = useWords()
   const heading = useFocusOnce(isSettled)
   const counts = count(checks)
-  // one reason for all: they were asked together
+  // all checks have the same error, because they were sent together
   const failed = checks.find(mayRetry)
   const settled = counts.found + counts.missing + counts.failed
   const hashed = checks.filter(({ sha256, state }) => sha256 || state.step === 'failed').length
@@ -154,7 +154,7 @@ function Retry({ word = 'retry' }: { word?: 'retry' | 'goOn' }) {
 /** Returns the ref of a heading. The heading gets the focus when `isThere` first becomes true. */
 function useFocusOnce(isThere: boolean) {
   const heading = useRef<HTMLHeadingElement>(null)
-  // an answer that was there before, for example after coming back, does not get the focus
+  // an answer that was already shown, for example after going back, does not get the focus
   const wasThere = useRef(isThere)
   useEffect(() => {
     if (!isThere || wasThere.current) return

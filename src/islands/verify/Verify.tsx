@@ -40,7 +40,7 @@ export const Verify = withWords(function Verify({ company, perMinute }: VerifyPr
   const current = checks.filter(check => check.batch === batch)
   const earlier = checks.filter(check => check.batch !== batch)
   const isBlank = current.length === 0
-  // loaded after the page, before anybody can have chosen a file
+  // loads the code after the page, before anybody can choose a file
   const answers = useLazyPart(async () => (await import('./CheckResults.tsx')).CheckResults)
   const list = useLazyPart(async () => (await import('./CheckList.tsx')).CheckList)
   const { zone, bringBack } = useZone(isBlank)
@@ -132,7 +132,7 @@ function Paste() {
   const [isReady, setReady] = useState(false)
   const [wrong, setWrong] = useState<'invalid' | 'invalidList'>()
   const input = useRef<HTMLInputElement>(null)
-  // a form sent before the script runs would put the fingerprint into the address
+  // a form submitted before the script runs would put the fingerprint into the address
   useEffect(() => setReady(true), [])
   const send = (event: FormEvent) => {
     event.preventDefault()
@@ -146,7 +146,7 @@ function Paste() {
     if (isTaken) input.current.value = ''
     else input.current.focus()
   }
-  // the field has one line, so several lines are read when they are pasted
+  // the field has a single line, so several lines are read from the paste event
   const paste = (event: ClipboardEvent) => {
     const text = event.clipboardData.getData('text')
     if (!/[\r\n]/.test(text.trim()) || parseFingerprints(text)?.length === 1) return

@@ -13,7 +13,7 @@ export function guardAgainstOtherBuilds(): void {
     event.loader = async () => {
       await loader()
       if (event.defaultPrevented || !isForeign(event)) return
-      if (!(await confirmLeave())) return new Promise(() => {}) // nothing happens
+      if (!(await confirmLeave())) return new Promise(() => {}) // never resolves, so the page stays
       event.preventDefault()
     }
   })

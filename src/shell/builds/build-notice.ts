@@ -24,7 +24,7 @@ async function isOutdated(): Promise<boolean> {
     const { id } = (await response.json()) as { id?: unknown } // as: compared, not trusted
     return typeof id === 'string' && id !== buildOf(document)?.split(' ')[0]
   } catch {
-    return false // offline: the next hour will tell
+    return false // offline: checks again in an hour
   }
 }
 

@@ -10,7 +10,7 @@ const pauseMs = 10_000
  */
 export function reloadOnLostFiles(): void {
   addEventListener('vite:preloadError', reloadOnce)
-  // by then an island has tried twice, and no other event reports it
+  // by then an island has tried twice to load its file, and no other event reports the failure
   addEventListener('astro:hydration-error', event => {
     if (event instanceof CustomEvent && isLostFile(String(event.detail.error))) reloadOnce()
   })

@@ -27,7 +27,7 @@ export function startDropAnywhere(): void {
     const to = target && nameOf(target)
     if (to) void hand(to, event.dataTransfer)
   })
-  // no other event reports an end outside of the window, or by Escape
+  // no other event reports that a drag ended outside the window or by Escape
   addEventListener('dragend', end)
   addEventListener('pointermove', end)
   addEventListener('paste', event => {
@@ -64,7 +64,7 @@ function end(): void {
 }
 
 async function hand(to: Target, transfer: DataTransfer): Promise<void> {
-  // before the first await: the list is emptied when the event ends
+  // before the first await, because the browser empties the list after the event
   const items = [...transfer.items].filter(({ kind }) => kind === 'file').map(look)
   const { handOffItems } = await import('./dropped-files.ts')
   await handOffItems(to, items)

@@ -66,7 +66,7 @@ function open(): HTMLElement {
   const t = pageWords()
   const box = document.createElement('div')
   box.id = 'drop-overlay'
-  // for a pointer that holds files; others have the fields of the pages
+  // for a pointer that drags files; other people use the file inputs of the pages
   box.setAttribute('aria-hidden', 'true')
   const targets: Target[] = mayDeposit() && !isOnPage('verify') ? ['deposit', 'verify'] : ['verify']
   for (const name of targets) {

@@ -30,7 +30,7 @@ export function confirmInDialog({
   dialog.append(words, answers)
   document.body.append(dialog)
   dialog.addEventListener('keydown', event => {
-    // not by `cancel`, which browsers send only once without a click in between
+    // does not use `cancel`, which browsers send only once without a click in between
     if (event.key !== 'Escape' || !persistent) return
     event.preventDefault()
     shake(dialog)
@@ -50,7 +50,7 @@ export function confirmInDialog({
   return new Promise(resolve => {
     dialog.addEventListener('close', () => {
       dialog.remove()
-      // an opener in a menu or drawer was hidden by the dialog and cannot take the focus back
+      // the dialog has hidden an opener in a menu or drawer, so the opener cannot get the focus
       if (document.activeElement === document.body) document.getElementById('user')?.focus()
       resolve(dialog.returnValue === 'go')
     })

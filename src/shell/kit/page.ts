@@ -23,8 +23,8 @@ export function pageWords(): T {
 }
 
 /**
- * Returns the build id and the version of the company's configuration, joined into one text, from
- * the elements of a page.
+ * Returns a text that identifies the build of a page and its theme: the build id and the version of
+ * the company's configuration.
  */
 export function buildOf(page: Document): string | undefined {
   return page.querySelector<HTMLMetaElement>('meta[name=build]')?.content
@@ -77,7 +77,7 @@ export function onClick(
       const element = event.target instanceof Element ? event.target.closest(selector) : undefined
       if (element instanceof HTMLElement) run(element, event)
     },
-    // Before ClientRouter, which would follow a link that is ours to handle.
+    // listens before ClientRouter, which would otherwise follow links that this module handles
     { capture: true }
   )
 }

@@ -39,7 +39,7 @@ async function loadQueue(): Promise<void> {
   const [deposits, { showUploadProgress }] = await Promise.all([
     import('../../stores/deposits/deposits.ts'),
     import('./upload-progress.ts'),
-    // loaded now, because the network or the build may be gone when they are needed
+    // loaded in advance, because the network or the build may be gone when they are needed
     import('../kit/confirm-dialog.ts'),
     import('../kit/toasts.ts')
   ])

@@ -3,7 +3,7 @@ import type { Locale } from '../../i18n/index.ts'
 import type { SigningKeys } from '../../workers/kdf-client.ts'
 import { environment } from '../environment.ts'
 import { api, beginSession } from '../sessions.ts'
-// loads the person, for which signing in waits
+// this import loads the person, for whom signing in waits
 import '../users.ts'
 
 const deviceKey = 'vidimus:device'
@@ -30,7 +30,7 @@ export async function findDemoAccount(): Promise<Credentials | undefined> {
   try {
     return (await api('getDemo', {})).account
   } catch {
-    // signing in works without it
+    // the demonstration is optional: people can sign in without it
     return undefined
   }
 }

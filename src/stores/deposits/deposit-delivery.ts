@@ -74,7 +74,8 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
     const stored = reduction ? await parts.hash(reduction.blob, { signal }) : original
     signal.throwIfAborted()
     if (expected && expected.stored !== stored) {
-      // another browser version reduces pictures to other bytes, which do not continue the upload
+      // another version of the browser makes other bytes of the same picture, so the upload cannot
+      // continue
       release(entry)
       resetAttempt(entry)
     }
@@ -125,7 +126,8 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
       return false
     }
     entry.reserved = { request: answer.request, upload: answer.upload }
-    // a call under way cannot be taken back: if the person has cancelled, its reservation is released
+    // a call in progress cannot be undone: if the person has cancelled, releases the new
+    // reservation
     if (entry.$state.get().status === 'cancelled') release(entry)
     signal.throwIfAborted()
     remember(entry)
@@ -147,7 +149,8 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
     const showCut = (cut: boolean) =>
       list.change(entry, { status: 'uploading', ratio: entry.sent, cut })
     const send = (onNewBytes: () => void) => {
-      const paceAt = createSpeedMeter() // a new one, so that time without a connection does not count
+      // a new meter, so that time without a connection does not count
+      const paceAt = createSpeedMeter()
       const onProgress = (sent: number) => {
         if (signal.aborted) return
         if (sent > most) onNewBytes()
@@ -169,7 +172,8 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
     retries
       .run(() => parts.cancelUpload(url))
       .catch((error: unknown) => {
-        // otherwise the server lets it lapse; a complete one is recorded all the same
+        // ignored: the server ends an incomplete upload after a while, and records a complete one
+        // anyway
         if (!(error instanceof AppError) || error.code !== 'upload_state') return
         if (entry.reserved?.upload === url) expectRecord(entry)
       })
@@ -226,12 +230,12 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   async function checkRecord(entry: DepositEntry): Promise<void> {
     if (!entry.reserved) return
     recording.delete(entry)
-    recording.add(entry) // moves it to the end, so that each one has its turn
+    recording.add(entry) // moves the entry to the end, so that all entries are checked in turn
     try {
       updateRequest(await parts.getRequest(entry.reserved.request.id))
     } catch (error) {
       if (error instanceof AppError && error.code === 'unauthenticated') context.onSignedOut()
-      // after any other error the next check asks again
+      // after any other error the next check loads the request again
     }
   }
 

@@ -198,7 +198,8 @@ export function createDepositList({ forget, now, after }: ListParts) {
       change(entry, state)
     },
     fail(entry: DepositEntry, error: AppError): void {
-      // after a transient error the server may still have taken the reservation: its key is kept
+      // the server may have made the reservation despite a transient error, so a retry uses the
+      // same key
       if (!isTransient(error)) forget(entry.id)
       change(entry, { status: 'failed', error, retryable: !lasting.has(error.code) })
     }

@@ -84,7 +84,8 @@ export function createDepositQueue(parts: DepositDependencies) {
     const summary = list.sum()
     const open = countOpen(summary)
     if (open - summary.missing + toAdd.length === 0) list.beginBatch()
-    limits.delete(category.id) // the person may know that there is room again
+    // adding files may succeed again, for example after a limit was raised
+    limits.delete(category.id)
     let places = Math.max(0, maxQueued - open - toAdd.length)
     let turnedAway = 0
     for (const file of files) {
@@ -96,7 +97,7 @@ export function createDepositQueue(parts: DepositDependencies) {
         toAdd.push({ file, category })
       }
     }
-    // the browser has just made all these files, which is enough work for one task
+    // the browser has just created all these files, which is enough work for one task
     if (!isAdding && toAdd.length > sliceFiles) parts.after(0, addSlice)
     else if (!isAdding) addSlice()
     isAdding = toAdd.length > 0
@@ -144,7 +145,8 @@ export function createDepositQueue(parts: DepositDependencies) {
       sending += 1
       sentFiles.set(original, entry)
       if (!entry.again && entry.reserved && recordedFiles.has(original)) {
-        // the same file was recorded while this one was paused: the server now calls it a duplicate
+        // the same file was recorded while this entry was paused, so the server answers that it is
+        // a duplicate
         delivery.release(entry)
         resetAttempt(entry)
       }
@@ -165,7 +167,7 @@ export function createDepositQueue(parts: DepositDependencies) {
     try {
       await step(entry, signal)
     } catch (thrown) {
-      if (signal.aborted) return // the state has been set with the abort
+      if (signal.aborted) return // `abort` has already set the state
       const error = asAppError(thrown, 'A deposit failed in the browser')
       if (error.code === 'unauthenticated') suspend()
       else if (limitCodes.has(error.code)) pauseAtLimit(entry, error)
@@ -179,7 +181,7 @@ export function createDepositQueue(parts: DepositDependencies) {
     entry.file = undefined
     list.change(entry, { status: 'missing', ratio: entry.sent, wrong: isAssigned })
     if (!file || isAssigned) return
-    // another file of the same name and size, which the person did not mean for this entry
+    // a different file of the same name and size, not chosen for this entry by the person
     add(file, category)
     list.show()
     startWaiting()
@@ -229,7 +231,7 @@ export function createDepositQueue(parts: DepositDependencies) {
     const isFull = error.code === 'request_limit_reached'
     const size = isFull ? 0 : (entry.prepared?.bytes.size ?? 0)
     limits.set(id, { error, fromBytes: Math.min(size, limits.get(id)?.fromBytes ?? size) })
-    // an upload that has begun keeps its bytes on the server
+    // the server keeps the bytes of an upload that has begun
     if (!entry.reserved) {
       parts.forget(entry.id)
       resetAttempt(entry)
@@ -310,7 +312,7 @@ export function createDepositQueue(parts: DepositDependencies) {
 
   async function restore(upload: RememberedUpload): Promise<void> {
     if (list.get(upload.id)) return
-    // what cannot be asked for now stays remembered for the next visit
+    // an upload that cannot be loaded now stays stored for the next visit
     const entry = await delivery.restore(upload).catch(() => undefined)
     if (!entry) return
     list.add(entry)
@@ -428,7 +430,7 @@ export function createDepositQueue(parts: DepositDependencies) {
       startWaiting()
       delivery.checkRecords()
     },
-    /** Cancels all entries and deletes their data, so that the next person does not see them. */
+    /** Stops and removes all entries with their stored data, so that the next person sees none of them. */
     clear(): void {
       for (const entry of list) {
         entry.stop.abort()

@@ -108,7 +108,7 @@ export async function resumeUpload(requestId: string): Promise<void> {
       owner: '',
       again: false,
       type: media_type,
-      // the server has accepted the file in this category
+      // the server has already accepted the file in this category
       category: { id: category, store: 'file', media_types: null }
     }
   ])
@@ -135,7 +135,7 @@ async function openHandle(handle: FileSystemFileHandle, ask: boolean): Promise<F
     storeHandle(file, handle)
     return file
   } catch {
-    return undefined // moved, deleted or refused: the person can still choose it
+    return undefined // moved, deleted or not permitted: the person can still choose the file
   }
 }
 
@@ -170,7 +170,7 @@ function start(): void {
     queue.endSuspension()
     loadRequests()
   })
-  // shows what is left of the limits at once, not with the next periodic refresh
+  // updates the person's remaining limits at once, without waiting for the periodic refresh
   queue.$summary.subscribe(({ active, done }, before) => {
     if (active === 0 && done > 0 && before?.active) void refreshUser()
   })

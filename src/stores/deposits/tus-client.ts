@@ -72,7 +72,7 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
         const upload = new Upload(bytes, {
           uploadUrl: url,
           chunkSize: uploadChunkBytes,
-          retryDelays: null, // the queue retries reservations and uploads in one way
+          retryDelays: null, // the queue retries all its calls by its own rules
           storeFingerprintForResuming: false,
           httpStack: {
             getName: () => 'http-upload',

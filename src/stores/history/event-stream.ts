@@ -111,7 +111,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
     if (event === undefined) options.onMessage(data)
     else if (event === 'reset' || (event === 'tick' && first && !resumed)) onReload()
     else if (event === 'disabled') {
-      // the answer to the next connection has the details
+      // the next attempt to connect will get an error with the details
       onError(new AppError('account_disabled', 'The stream ended with the account'), token)
     }
     if (id === undefined) return
@@ -123,7 +123,7 @@ export function openEventStream(options: EventStreamOptions): () => void {
   /** Reconnects, polls or stops after the end of a connection, depending on its error. */
   function settle(mine: AbortController, error: unknown): void {
     if (closed || connection !== mine) return
-    // a connection that failed while it was read may still be open
+    // the connection may still be open where reading it has failed
     mine.abort()
     connection = undefined
     stopTimer()
@@ -160,12 +160,12 @@ export function openEventStream(options: EventStreamOptions): () => void {
     return environment.now() - lastEventAt >= silenceMs
   }
 
-  // timers stop while the device sleeps
+  // time has passed without timers, which stop while the device sleeps
   const stopWake = environment.onWake(() => {
     if (!connection) connect()
     else if (isSilent()) replace()
   })
-  // without this, a connection without a network looks open until the next missing tick
+  // otherwise a connection without a network would look open until three ticks are missing
   const stopOffline = environment.onOffline(() => {
     const lost = connection
     if (!lost) return

@@ -22,7 +22,7 @@ export function createRequestList() {
         return true
       })
       if (changed.length === 0) return changed
-      // `created` never changes, so each place is found by binary search
+      // a request never moves, because `created` never changes, so binary search finds it
       const next = [...sorted]
       for (const request of changed) {
         const at = insertionIndex(next, request)

@@ -48,7 +48,7 @@ function parse(data: string): ProcessedRequest | undefined {
   try {
     return ProcessedRequest.parse(JSON.parse(data))
   } catch {
-    // the API may be a release newer than the page, which reads the request after its next reload
+    // the API may be a release newer than the page; the page can read this request after a reload
     return undefined
   }
 }

@@ -145,7 +145,7 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
     },
     onError(error, token) {
       handleAuthError(error, token)
-      // the list is worth showing without the stream
+      // the list is useful even where the stream cannot be loaded
       if ($historyStatus.get().status === 'loading') void reload()
     }
   })
@@ -246,7 +246,7 @@ export async function loadMoreRequests(): Promise<void> {
       ...$filter.get()
     })
     if (mine !== paging) return
-    // a reload has found a gap before this page, which will be loaded again in its turn
+    // a reload has found missing requests before this page, which will be loaded again later
     if (from === mine.cursor) takePage(page, nextPage, true)
     else addRequests(page)
   } catch (error) {
@@ -276,7 +276,7 @@ async function reload(): Promise<boolean> {
   try {
     const [page, newest] = await Promise.all([
       api('listRequests', { limit: firstPage, ...filter }),
-      // changes outside the filter matter to those who listen with `onRequest`
+      // listeners of `onRequest` also get changes that do not match the filter
       isFiltered(filter) ? api('listRequests', { limit: firstPage }) : []
     ])
     if (mine !== paging) return false
@@ -295,7 +295,8 @@ async function reload(): Promise<boolean> {
 function takePage(page: ProcessedRequest[], size: number, isNext: boolean): void {
   const before = $historyStatus.get()
   const last = page.at(-1)
-  // if the oldest request of a first page is unknown, there is a gap after it, which further pages close
+  // If the oldest request of this first page is new to this document, requests between it and the
+  // known ones are missing. The following pages load them.
   const isGap = last !== undefined && !paging.ids.has(last.id)
   for (const { id } of page) paging.ids.add(id)
   addRequests(page)
