@@ -18,31 +18,37 @@ import { type Api, type ApiContext, companyOf, person } from './context.ts'
 import { limitedChunks, mountStream, parseJson, usualBodyBytes } from './mount.ts'
 import { refusedField, refusedInput } from './refused-fields.ts'
 
-/** Most batches under way at the same time. */
+/** The most batches that one person sends at the same time. */
 const perPerson = 3
 const perCompany = 32
 const retrySeconds = 1
 
 const maxHeaderBytes = 2048
-/** Chunks are joined up to this size, because a million tiny ones would take far more memory than bytes. */
+/**
+ * Smaller chunks are joined until they have this many bytes, because a million tiny chunks would
+ * use far more memory than their bytes.
+ */
 const joinedBytes = 64 * 1024
 
 type Item = z.output<typeof BatchItem>
 
-/** An item of the call, and its bytes on disk unless something refuses it. */
+/** An item of the call whose bytes have been written to disk. */
 interface Received {
   item: Item
   staged: StagedFile
 }
 
-/** Mounts `POST /deposit/batch`. One file of a call at a time is in memory; the others are on disk. */
+/**
+ * Mounts `POST /deposit/batch`. Only one file of a call is in memory at a time; the others are on
+ * disk.
+ */
 export function mountDepositBatch(app: Api): void {
   const takeSlot = createBatchSlots()
   mountStream(app, createDepositBatch, async (_input, c) => {
     const deps = c.get('deps')
     const company_id = companyOf(c)
     const user_id = person(c).id
-    const leave = takeSlot(company_id, user_id)
+    const freeSlot = takeSlot(company_id, user_id)
     const staged: StagedFile[] = []
     try {
       const received = await receive(c, staged)
@@ -58,14 +64,17 @@ export function mountDepositBatch(app: Api): void {
       )
       return c.json(createDepositBatch.message.parse({ results }))
     } finally {
-      leave()
-      // those that were moved to their place are no longer there
+      freeSlot()
+      // deposited files have been moved, so nothing is left of them here
       for (const file of staged) await discard(deps, file)
     }
   })
 }
 
-/** Reads the whole body. Adds the files that it stages to `staged`. */
+/**
+ * Reads the whole body and writes its files to disk. Adds each written file to `staged`. Returns an
+ * error for each item that is refused.
+ */
 async function receive(c: ApiContext, staged: StagedFile[]): Promise<(Received | AppError)[]> {
   const deps = c.get('deps')
   const company_id = companyOf(c)
@@ -89,7 +98,7 @@ async function receive(c: ApiContext, staged: StagedFile[]): Promise<(Received |
   return received
 }
 
-/** Yields the parts of the form. Throws where the body is none or has not ended. */
+/** Yields the parts of the form. Throws if the body is not a form or is incomplete. */
 async function* partsOf(c: ApiContext): AsyncGenerator<MultipartPart, void> {
   const type = c.req.header('content-type') ?? ''
   const boundary =
@@ -116,7 +125,7 @@ async function* partsOf(c: ApiContext): AsyncGenerator<MultipartPart, void> {
   }
 }
 
-/** Joins small chunks. */
+/** Joins small chunks into larger ones. */
 async function* joined(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let waiting: Uint8Array[] = []
   let bytes = 0
@@ -131,7 +140,7 @@ async function* joined(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   if (bytes > 0) yield Buffer.concat(waiting)
 }
 
-/** Returns the items of a call. An error stands in the place of an item that breaks a rule. */
+/** Returns the items of a call. An item that breaks a rule is replaced with its error. */
 function itemsOf(part: MultipartPart): (Item | AppError)[] {
   if (part.name !== 'items') throw refusedForm('the part items before the files')
   if (part.size > usualBodyBytes) {
@@ -146,7 +155,10 @@ function itemsOf(part: MultipartPart): (Item | AppError)[] {
   })
 }
 
-/** Writes the bytes of an item to disk. Returns the error of an item that other bytes came for. */
+/**
+ * Writes the bytes of an item to disk. Returns an error if they do not match the announced size and
+ * fingerprint.
+ */
 async function stage(
   deps: Deps,
   company_id: CompanyId,
@@ -181,13 +193,17 @@ function resultOf(answer: BatchAnswer | undefined): object {
 }
 
 async function discard(deps: Deps, file: StagedFile): Promise<void> {
-  // what is left is deleted a day later
+  // a file that could not be deleted is deleted a day later by a job
   await deps.blobs.discardStaged(file).catch((error: unknown) => {
     deps.log.warn({ err: error }, 'a staged file is left')
   })
 }
 
-/** Limits the batches of a person and of a company that are under way, whose bytes take memory and disk. */
+/**
+ * Returns a function that counts a batch and returns the function that ends the counting. Throws
+ * when the person or the company has too many batches at the same time, because their bytes use
+ * memory and disk.
+ */
 function createBatchSlots(): (company: CompanyId, person: string) => () => void {
   const counts = new Map<string, number>()
   const add = (key: string, more: 1 | -1) => {

@@ -169,7 +169,9 @@ export async function jsonOf(
   return parseJson(await limitedBytes(c, maxBytes))
 }
 
-/** Parses the bytes of a JSON text. Throws `invalid_input` where it is malformed or has too many values. */
+/**
+ * Parses JSON from bytes. Throws `invalid_input` if it is malformed or contains too many values.
+ */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = textOf(bytes)
   if (isTooLarge(text)) {
@@ -208,7 +210,10 @@ async function limitedBytes(c: ApiContext, maxBytes: number): Promise<Uint8Array
   }
 }
 
-/** Yields the chunks of a body. Throws `body_too_large` once there are more bytes than `maxBytes`. */
+/**
+ * Yields the chunks of the request's body. Throws `body_too_large` when they have more than
+ * `maxBytes` bytes.
+ */
 export async function* limitedChunks(
   c: ApiContext,
   maxBytes: number
@@ -226,7 +231,10 @@ export async function* limitedChunks(
   }
 }
 
-/** Returns the error of a caller that has disconnected, which is not a failure of the server. */
+/**
+ * Returns the error of a body that ended early because the client disconnected. It does not count
+ * as a failure of the server.
+ */
 function brokenOff(cause: unknown): AppError {
   return notJson('a whole body, and this one broke off', cause)
 }

@@ -199,7 +199,10 @@ export interface Blobs {
    */
   keep(staged: StagedFile, tag: Uint8Array, damaged?: number): Promise<void>
   discardStaged(staged: StagedFile): Promise<void>
-  /** Writes a complete staged file of generation 0 and flushes it, for bytes that do not come from an upload. */
+  /**
+   * Writes a complete staged file of generation 0 and flushes it to disk, for bytes that do not
+   * come from an upload.
+   */
   stage(company: CompanyId, upload: string, bytes: Uint8Array): Promise<void>
   /** Deletes all staged and kept files of a company. Leaves the note that `noteRemoval` wrote. */
   removeCompany(company: CompanyId): Promise<void>

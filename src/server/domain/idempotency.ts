@@ -117,11 +117,11 @@ async function claim(
   }
 }
 
-/** What became of the key of one call among several. */
+/** What happened to the idempotency key of one of several calls. */
 export type ClaimedCall<Body> =
-  /** The caller runs the call, and then either keeps its answer or frees its key. */
+  /** The key was new. The caller must run the call, and then store its answer or free the key. */
   | 'claimed'
-  /** The answer to an earlier call. */
+  /** The key was used before. This is the stored answer. */
   | { body: Body }
   | AppError
 
@@ -133,9 +133,9 @@ interface CallsOfOne {
 }
 
 /**
- * Claims the keys of several calls of one actor, in the order of the keys, so that two callers never
- * wait for each other. All keys differ. Returns for each call what became of its key. An error
- * concerns only the call in whose place it stands.
+ * Claims the keys of several calls of one actor. All keys must differ. Claims them in sorted order,
+ * so that two parallel callers cannot wait for each other. Returns for each call what happened to
+ * its key.
  */
 export async function claimCalls<Body extends object>(
   tx: Tx,
@@ -160,7 +160,8 @@ export async function claimCalls<Body extends object>(
   return marked.map(({ key, fingerprint }) => {
     if (claimed.has(key)) return 'claimed'
     const row = kept.get(key)
-    // a missing answer expired between the two statements, and the next try finds the key free
+    // without an answer: it expired between the two statements, and the next attempt finds the key
+    // free
     if (!row?.body) return inFlight()
     if (!row.fingerprint.equals(fingerprint)) return reused()
     return { body: row.body as Body } // as: kept by keepAnswers() for the same route
@@ -169,10 +170,16 @@ export async function claimCalls<Body extends object>(
 
 type MarkedKey = { key: string; fingerprint: Buffer }
 
-/** How long a call among several waits for the holder of its key, once all together waited in vain. */
+/**
+ * How long each single key waits for another call that uses it, in milliseconds. Keys are claimed
+ * one by one only after claiming them together has timed out.
+ */
 const heldKeyMillis = 100
 
-/** Returns which keys are now the caller's, and which another call holds. */
+/**
+ * Claims keys. Returns which ones now belong to the caller, and which ones another running call
+ * uses.
+ */
 async function claimKeys(
   tx: Tx,
   scope: CallsOfOne,
@@ -201,7 +208,10 @@ async function claimKeys(
   return { claimed, held }
 }
 
-/** Runs a statement that waits for locks. Returns undefined, and undoes it, where it waits too long. */
+/**
+ * Runs a statement that may wait for a lock. If the wait times out, undoes the statement and
+ * returns undefined.
+ */
 async function unlessHeld<Result>(tx: Tx, run: () => Promise<Result>): Promise<Result | undefined> {
   const [, outcome] = await Promise.all([
     tx.raw({ name: 'savepoint_claim', text: 'savepoint claim', values: [] }),
@@ -240,7 +250,7 @@ const readAnswers = prepare(
       and key = any(${keys}::text[])`
 )
 
-/** Keeps the answers to calls that `claimCalls` has claimed. */
+/** Stores the answers to calls whose keys `claimCalls` has claimed. */
 export async function keepAnswers(
   tx: Tx,
   scope: CallsOfOne,
@@ -264,7 +274,7 @@ const updateAnswers = prepare(
       and route = ${route} and idempotency.key = answer.key`
 )
 
-/** Frees keys that `claimCalls` has claimed for calls that are refused. */
+/** Frees the keys of calls that were refused after `claimCalls` had claimed them. */
 export async function freeKeys(
   tx: Tx,
   { company_id, actor, route }: CallsOfOne,
@@ -287,7 +297,7 @@ function inFlight(cause?: unknown): AppError {
   })
 }
 
-/** Returns the error of a key that came with another input before. */
+/** Returns the error for a key that was used before with another input. */
 export function reused(): AppError {
   return new AppError('idempotency_key_reused', 'The key was used for another input')
 }

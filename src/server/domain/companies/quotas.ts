@@ -45,7 +45,7 @@ export async function chargeRequests(tx: Tx, input: Omit<ReserveInput, 'bytes'>)
   await take(tx, { ...input, bytes: 0 }, 'used')
 }
 
-/** One of several requests that are charged together. */
+/** The bytes of one request. Several such requests are charged together. */
 export interface Charge {
   category_id: string
   bytes: number
@@ -59,8 +59,8 @@ interface ChargesInput {
 }
 
 /**
- * Returns the error of each charge that would be refused now. Takes no lock, so others may take the
- * room meanwhile.
+ * Returns for each charge the error with which it would be refused now, or undefined. Takes no
+ * lock, so parallel calls may use up the quota before the charge.
  */
 export async function foreseeCharges(
   tx: Tx,
@@ -70,10 +70,11 @@ export async function foreseeCharges(
 }
 
 /**
- * Charges a request and its bytes for each entry, each to the group with most requests left, as
- * `reserveQuota` chooses. Returns the error of each charge that is refused; the others are charged.
- * All groups are locked before the meters are read again, in the order of their ids, so that the
- * figures are exact and each group takes one statement however many charges it gets.
+ * Charges one request and its bytes for each entry of `charges`. Each goes to the group that has
+ * the most requests left. Returns an error for each charge that was refused; the others were
+ * charged. First locks the usage of all groups, in the order of their ids, and reads the meters
+ * again, so that they are exact. Then charges each group with one statement, however many charges
+ * it gets.
  */
 export async function chargeEach(tx: Tx, input: ChargesInput): Promise<(AppError | undefined)[]> {
   const { company_id, user_id } = input
@@ -109,7 +110,7 @@ function asRefusal(outcome: string | AppError): AppError | undefined {
   return outcome instanceof AppError ? outcome : undefined
 }
 
-/** Adds to what a group has used, without a limit: its requests, then its storage. */
+/** Adds requests and then storage to the usage of a group, without checking its limits. */
 async function addUsed(
   tx: Tx,
   sum: Pick<Addition, 'company_id' | 'group_id' | 'period_start'> & {
@@ -125,7 +126,7 @@ async function addUsed(
   ])
 }
 
-/** Reads the meters of every category among the charges. */
+/** Reads the groups' meters for each category of the charges. */
 async function readMetersOf(tx: Tx, input: ChargesInput): Promise<Map<string, Meter[]>> {
   const { company_id, user_id, charges, now } = input
   const categories = [...new Set(charges.map(({ category_id }) => category_id))]
@@ -139,13 +140,16 @@ async function readMetersOf(tx: Tx, input: ChargesInput): Promise<Map<string, Me
   )
 }
 
-/** Returns each group's meter once, as a copy. */
+/** Returns a copy of the meter of each group, without duplicates. */
 function groupsOf(metersOf: Map<string, Meter[]>): Map<string, Meter> {
   const all = [...metersOf.values()].flat()
   return new Map(all.map(meter => [meter.group_id, { ...meter }]))
 }
 
-/** Returns for each charge the id of the group that takes it, or the error where none does. */
+/**
+ * Returns for each charge the id of the group that is charged, or the error if no group has enough
+ * left.
+ */
 function distribute(
   metersOf: Map<string, Meter[]>,
   { charges, now }: ChargesInput
@@ -168,7 +172,10 @@ function distribute(
   })
 }
 
-/** Prefers the storage error, because its group still has requests left. */
+/**
+ * Returns the error for a charge that no group can take. Prefers the storage error of a group that
+ * still has requests left.
+ */
 function refusalOf(meters: Meter[], now: Date): AppError {
   const full = meters.find(({ requestsLeft }) => (requestsLeft ?? Infinity) >= 1)
   if (full) return storageRefused(full)

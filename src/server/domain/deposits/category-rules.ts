@@ -48,7 +48,7 @@ export async function getCategoryRules(tx: Tx, deps: Deps, wanted: Wanted): Prom
   return rules
 }
 
-/** Throws where no category takes a file of this size. */
+/** Throws if a file is empty or larger than the service allows. */
 export function checkSize({ settings }: Pick<Deps, 'settings'>, { size }: Pick<Wanted, 'size'>) {
   if (size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
   if (size > settings.maxUploadBytes) {
@@ -56,7 +56,7 @@ export function checkSize({ settings }: Pick<Deps, 'settings'>, { size }: Pick<W
   }
 }
 
-/** Returns the rules of a category. Throws where the caller may not use it. */
+/** Returns the rules of a category. Throws if the caller may not use it. */
 export async function readCategoryRules(
   tx: Tx,
   wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>
@@ -81,7 +81,10 @@ export async function readCategoryRules(
   }
 }
 
-/** Throws where a category does not take this type of file, or not reduced. */
+/**
+ * Throws if a category does not allow this type of file, or if the file is a reduced copy and the
+ * category does not allow that.
+ */
 export function checkType(
   { media_types, keep_originals, store }: CategoryRules,
   wanted: Pick<Wanted, 'media_type' | 'transform'>

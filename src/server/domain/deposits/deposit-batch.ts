@@ -22,17 +22,20 @@ import { discardUnreferenced } from './unreferenced-files.ts'
 import { sealDigest } from './upload-digests.ts'
 import { digestKept } from './upload-settlement.ts'
 
-/** How many files are moved to their place at the same time. */
+/** How many files are moved to their final path at the same time. */
 const movesAtOnce = 4
 
-/** A file of a batch whose bytes are staged, flushed to disk and have the announced fingerprint. */
+/**
+ * A file of a batch. Its bytes have been written and flushed to disk, and they match the announced
+ * fingerprint.
+ */
 export interface BatchItem {
   key: string
   deposit: NewDeposit
   staged: StagedFile
 }
 
-/** The answer to one item: as `POST /deposit` gives it, or its refusal. */
+/** The answer to one item: the answer that `POST /deposit` would give, or the error. */
 export type BatchAnswer = { body: Created; replayed: boolean } | AppError
 
 interface BatchInput {
@@ -42,28 +45,29 @@ interface BatchInput {
   caller: WaitingClient | undefined
 }
 
-/** An item with what the transaction needs of it. */
+/** An item with everything that the transaction needs to know about it. */
 interface Candidate {
   item: BatchItem
-  /** Its place in the call. */
+  /** The index of the item in the call. */
   at: number
   original: Buffer
   stored: Buffer
   blobTag: Buffer
-  /** Inode of a kept file with the same bytes that are no longer whole. */
+  /** The inode of an already kept file of the same bytes, if that file is damaged. */
   damaged: number | undefined
 }
 
-/** A candidate that nothing refuses so far. */
+/** An item that has not been refused so far. */
 interface Accepted extends Candidate {
   category: string
   rules: CategoryRules
 }
 
 /**
- * Deposits the files of one call in one transaction and returns an answer for each, in their order.
- * A refused item stores and charges nothing and touches no other. When this returns, the deposits
- * are recorded. The locks are taken in the usual order: keys, blobs, usage, and last the log's head.
+ * Deposits the files of one call in one transaction. Returns an answer for each item, in the same
+ * order. A refused item stores and charges nothing and does not affect the others. When this
+ * returns, the deposits are recorded. Locks are taken in the usual order: idempotency keys, rows of
+ * files, usage, and finally the head of the log.
  */
 export async function depositBatch(deps: Deps, input: BatchInput): Promise<BatchAnswer[]> {
   const { company_id, caller } = input
@@ -75,7 +79,7 @@ export async function depositBatch(deps: Deps, input: BatchInput): Promise<Batch
     { caller }
   )
   if (orphans.length > 0) {
-    // otherwise the hourly check deletes them
+    // if this fails, the hourly check deletes the files later
     await discardUnreferenced(deps, company_id, orphans).catch((error: unknown) => {
       deps.log.warn({ err: error }, 'files of a refused batch are left')
     })
@@ -96,14 +100,17 @@ async function candidateOf(deps: Deps, item: BatchItem, at: number): Promise<Can
 
 const route = 'POST /deposit'
 
-/** One run of the transaction. A retry begins with a new one. */
+/** One run of the transaction. A repeated transaction creates a new one. */
 class Batch {
   readonly #tx: Tx
   readonly #deps: Deps
   readonly #input: BatchInput
   readonly #candidates: readonly Candidate[]
   readonly #answers: (BatchAnswer | undefined)[] = []
-  /** The item before with the same key or the same bytes, by the place of the later one. */
+  /**
+   * For an item that repeats the key of an earlier item: the index of the earlier one, by the index
+   * of the later one.
+   */
   readonly #sameKey = new Map<number, number>()
   readonly #sameFile = new Map<number, number>()
   readonly #now: Date
@@ -144,7 +151,10 @@ class Batch {
     return { company_id, actor: user_id, route, now: this.#now }
   }
 
-  /** Returns the items whose key is new. Answers those that were deposited before. */
+  /**
+   * Claims the idempotency keys. Returns the items whose key is new, and answers the items whose
+   * key was used before.
+   */
   async #claim(): Promise<Candidate[]> {
     const firstOf = new Map<string, Candidate>()
     for (const candidate of this.#candidates) {
@@ -198,8 +208,8 @@ class Batch {
   }
 
   /**
-   * Answers files that the person has deposited or begun to upload before, and notes files that stand
-   * twice in the call. Returns the others.
+   * Answers the items that the person has deposited or begun to upload before. Notes the items that
+   * repeat the file of an earlier item of this call. Returns the other items.
    */
   async #findEarlier(accepted: Accepted[]): Promise<Accepted[]> {
     const asked = accepted.filter(({ item }) => !item.deposit.again)
@@ -219,7 +229,7 @@ class Batch {
     })
   }
 
-  /** Returns the answers to files whose upload is open, by their places. */
+  /** Returns the answers to items whose file has an open upload, by the index of the item. */
   async #findOpen(asked: Accepted[]): Promise<Map<number, Created>> {
     const { company_id, user_id } = this.#input
     const seal = (digest: Buffer) => sealDigest(this.#deps.keys, this.#input, digest)
@@ -256,7 +266,7 @@ class Batch {
     )
   }
 
-  /** Returns the person's newest deposits of the same files, by their places. */
+  /** Returns the person's newest deposits of the same files, by the index of the item. */
   async #findOwn(asked: Accepted[]): Promise<Map<number, ProcessedRequest>> {
     const { company_id, user_id } = this.#input
     const { lookup } = await this.#deps.companyKeys.read(this.#tx)
@@ -293,7 +303,10 @@ class Batch {
     return new Map(found.map(request => [request.id, request]))
   }
 
-  /** Returns the items that the limits of the person's groups allow. Answers the others. */
+  /**
+   * Returns the items that fit into the limits of the person's groups. Answers the others with the
+   * error.
+   */
   async #charge(items: Accepted[], charge: typeof chargeEach): Promise<Accepted[]> {
     if (items.length === 0) return []
     const { company_id, user_id } = this.#input
@@ -322,7 +335,7 @@ class Batch {
     )
   }
 
-  /** Moves the files to their places, under the locks of their rows, as a settled upload does. */
+  /** Moves the files to their final paths while their rows are locked, as `settleUpload` does. */
   async #keepFiles(items: Accepted[]): Promise<void> {
     const kept = items.filter(isKept)
     if (kept.length === 0) return
@@ -352,7 +365,7 @@ class Batch {
     await Promise.all(Array.from({ length: movesAtOnce }, moveNext))
   }
 
-  /** Takes back the references of files whose room others took meanwhile. */
+  /** Removes the references to the files of items whose quota was used up by parallel calls. */
   async #giveUpFiles(items: Accepted[]): Promise<void> {
     for (const { blobTag } of items.filter(isKept)) {
       await this.#tx
@@ -370,7 +383,10 @@ class Batch {
     }
   }
 
-  /** Frees the keys of refused items, then writes the records of the others. */
+  /**
+   * Frees the idempotency keys of refused items. Writes the records of the charged ones and returns
+   * their requests.
+   */
   async #record(
     charged: Accepted[],
     names: Map<string, RecordNames>,
@@ -385,7 +401,8 @@ class Batch {
       )
     }
     if (charged.length === 0) return []
-    // made in one millisecond, and the history shows them in the order of their ids
+    // sorted, because all are created in the same millisecond and the history shows requests in the
+    // order of their ids
     const ids = charged.map(() => newId(this.#deps)).toSorted()
     return writeRecords(
       this.#tx,
@@ -416,12 +433,12 @@ class Batch {
     }
   }
 
-  /** Returns whether an item is refused, itself or with the item whose file it repeats. */
+  /** Returns whether an item was refused, or repeats the file of a refused item. */
   #isRefused(at: number): boolean {
     return this.#answers[this.#sameFile.get(at) ?? at] instanceof AppError
   }
 
-  /** Answers the items that repeat an item before them in this call. */
+  /** Answers the items that repeat the file or the key of an earlier item of this call. */
   #answerRepeated(): void {
     for (const [at, first] of this.#sameFile) {
       const answer = this.#answers[first]
@@ -437,7 +454,10 @@ class Batch {
     }
   }
 
-  /** Keeps the answers under their keys. Sent with the commit, as for a single deposit. */
+  /**
+   * Stores the answers under their idempotency keys. The statement is sent together with the
+   * commit.
+   */
   async #keepAnswers(claimed: Candidate[]): Promise<void> {
     const answers = claimed.flatMap(({ at, item }) => {
       const answer = this.#answers[at]

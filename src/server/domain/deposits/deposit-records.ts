@@ -93,10 +93,13 @@ export async function writeRecord(
   return request
 }
 
-/** How many leaves are computed before other calls have their turn. */
+/** How many leaves are computed before other calls get their turn on the event loop. */
 const leavesAtOnce = 8
 
-/** Writes several deposits in their order, and last their events and leaves. */
+/**
+ * Writes several deposits in the given order, then all their events and log leaves. Returns their
+ * requests.
+ */
 export async function writeRecords(
   tx: Tx,
   deps: Deps,
@@ -133,7 +136,7 @@ export async function writeRecords(
   return requests
 }
 
-/** Records are dated to the second. */
+/** Returns the time of a record, without the milliseconds. */
 function recordedAt({ now }: NewRecord): Date {
   return new Date(Math.floor(now.getTime() / 1000) * 1000)
 }

@@ -29,7 +29,7 @@ interface CreateInput {
   caller?: WaitingClient | undefined
 }
 
-/** The answer to a new deposit. */
+/** The answer to a call that creates a deposit. */
 export type Created =
   | { duplicate: ProcessedRequest }
   | {
@@ -90,7 +90,7 @@ export async function createDeposit(
   return inCompany(deps.db, company_id, register, { caller })
 }
 
-/** Throws where the fingerprints of a deposit and its transform contradict each other. */
+/** Throws if the fingerprints of a deposit do not agree with its transform. */
 export function checkFingerprints(deposit: NewDeposit): void {
   if (!deposit.transform && deposit.original !== deposit.stored) {
     throw new AppError('fingerprint_invalid', 'Without a transform both fingerprints are equal')

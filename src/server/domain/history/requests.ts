@@ -26,7 +26,7 @@ export interface NewLeaf {
   hash: Uint8Array
 }
 
-/** A new state of a request, and the leaf that is added with it. */
+/** A new state of a request, and the log leaf that is written together with it. */
 export interface RequestChange {
   draft: RequestDraft
   leaf?: NewLeaf | undefined
@@ -48,7 +48,7 @@ export async function publishRequest(
   return request
 }
 
-/** Publishes several changes in their order, as `publishRequest` does, in one statement. */
+/** Writes several changes in the given order with one statement, each as `publishRequest` does. */
 export async function publishRequests(
   tx: Tx,
   deps: Pick<Deps, 'signals' | 'clock'>,
