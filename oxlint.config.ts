@@ -215,6 +215,7 @@ export const doors: Record<string, string[]> = {
     'audit-check.ts',
     'audit.ts',
     'company-keys.ts',
+    'log.ts',
     'sealed-openings.ts'
   ],
   'src/server/domain/history': [

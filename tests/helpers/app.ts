@@ -30,6 +30,7 @@ import { settleUploads } from '../../src/server/jobs/settle-uploads.ts'
 import { createUploads } from '../../src/server/uploads/upload-routes.ts'
 import { uploadOf } from './client.ts'
 import { makeDb } from './database.ts'
+import { guardHeads } from './head-locks.ts'
 import { makeKeys, type TestKeys } from './keys.ts'
 
 type Limits = NewCompany['limits']
@@ -101,6 +102,7 @@ export async function makeApp(
     inFlightLimits?: InFlightLimits
   } = {}
 ) {
+  guardHeads()
   const folder = await mkdtemp(join(tmpdir(), 'vidimus-app-'))
   const database = await makeDb()
   let offset = 0

@@ -17,8 +17,9 @@ import type { Database } from '../../db/schema.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { keyVersion, tagOf } from '../evidence/company-keys.ts'
+import { append, type NewLeaf } from '../evidence/log.ts'
 import { sealOpenings } from '../evidence/sealed-openings.ts'
-import { publishRequests, type RequestChange, type RequestDraft } from '../history/requests.ts'
+import { publishRequests, type RequestDraft } from '../history/requests.ts'
 
 /** The contents of a record and of its request. */
 export interface NewRecord {
@@ -111,7 +112,8 @@ export async function writeRecords(
     if (at > 0 && at % leavesAtOnce === 0) await nextTurn()
     leaves.push(leafOf(deps, record, recordedAt(record)))
   }
-  const changes: RequestChange[] = []
+  const drafts: RequestDraft[] = []
+  const newLeaves: NewLeaf[] = []
   const sent: Promise<unknown>[] = []
   // these statements are sent together and run in this order
   for (const [at, record] of records.entries()) {
@@ -130,9 +132,11 @@ export async function writeRecords(
         tx.run(insertTag, { company_id, user_id, record_id, ...tag })
       )
     )
-    changes.push({ draft: doneDraft(record, leaf.hash), leaf: { record_id, ...leaf } })
+    drafts.push(doneDraft(record, leaf.hash))
+    newLeaves.push({ record_id, leaf: leaf.leaf, hash: leaf.hash })
   }
-  const [requests] = await Promise.all([publishRequests(tx, deps, tx.companyId, changes), ...sent])
+  append(tx, newLeaves)
+  const [requests] = await Promise.all([publishRequests(tx, deps, tx.companyId, drafts), ...sent])
   return requests
 }
 

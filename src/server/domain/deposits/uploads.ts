@@ -147,8 +147,8 @@ export async function endUpload(
   const ended = await inCompany(deps.db, upload.company_id, async tx => {
     const current = await lockUpload(tx, upload)
     if (current?.state !== 'uploading') return undefined
-    await closeUpload(tx, deps, current, state, state === 'failed' ? 'not_stored' : state)
     await also(tx)
+    await closeUpload(tx, deps, current, state, state === 'failed' ? 'not_stored' : state)
     return current
   })
   if (!ended) return false

@@ -19,31 +19,17 @@ export interface RequestDraft {
   facts: Facts
 }
 
-/** A log leaf that is written together with the new state. */
-export interface NewLeaf {
-  record_id: string
-  leaf: string
-  hash: Uint8Array
-}
-
-/** A new state of a request, and the log leaf that is written together with it. */
-export interface RequestChange {
-  draft: RequestDraft
-  leaf?: NewLeaf | undefined
-}
-
 /**
- * Writes a request's new state, its event and its log leaf under the company's next sequence
- * number. Locks the head of the company's log, so it must be the last statement of a transaction.
+ * Writes a request's new state and its event under the company's next sequence number. Locks the
+ * head of the company's log, so no row may be locked after it.
  */
 export async function publishRequest(
   tx: Tx,
   deps: Pick<Deps, 'signals' | 'clock'>,
   company_id: CompanyId,
-  draft: RequestDraft,
-  leaf?: NewLeaf
+  draft: RequestDraft
 ): Promise<ProcessedRequest> {
-  const [request] = await publishRequests(tx, deps, company_id, [{ draft, leaf }])
+  const [request] = await publishRequests(tx, deps, company_id, [draft])
   if (!request) throw new Error('a change was published and not answered')
   return request
 }
@@ -53,37 +39,35 @@ export async function publishRequests(
   tx: Tx,
   deps: Pick<Deps, 'signals' | 'clock'>,
   company_id: CompanyId,
-  changes: readonly RequestChange[]
+  drafts: readonly RequestDraft[]
 ): Promise<ProcessedRequest[]> {
-  const wires = changes.map(({ draft }) =>
+  const wires = drafts.map(draft =>
     wireOf({ ...draft, code: draft.code ?? null, created_at: draft.created })
   )
-  const of = <Value>(read: (change: RequestChange) => Value) => changes.map(read)
+  const of = <Value>(read: (draft: RequestDraft) => Value) => drafts.map(read)
+  tx.lock('log head')
   const result = await tx.raw<{ seq: number }>({
     name: 'publish',
     text: publishSql,
     values: [
       company_id,
       deps.clock(),
-      changes.length,
-      of(({ draft }) => draft.id),
-      of(({ draft }) => draft.user_id),
-      of(({ draft }) => draft.kind),
-      of(({ draft }) => draft.state),
-      of(({ draft }) => draft.code ?? null),
-      of(({ draft }) => draft.created),
-      of(({ draft }) => JSON.stringify(draft.facts)),
+      drafts.length,
+      of(draft => draft.id),
+      of(draft => draft.user_id),
+      of(draft => draft.kind),
+      of(draft => draft.state),
+      of(draft => draft.code ?? null),
+      of(draft => draft.created),
+      of(draft => JSON.stringify(draft.facts)),
       wires.map(wire => JSON.stringify(wire)),
-      of(({ leaf }) => leaf?.record_id ?? null),
-      of(({ leaf }) => leaf?.leaf ?? null),
-      of(({ leaf }) => (leaf ? Buffer.from(leaf.hash) : null)),
-      of(({ draft }) => (draft.facts.name === undefined ? null : foldText(draft.facts.name))),
-      of(({ draft }) => draft.facts.category_id ?? null)
+      of(draft => (draft.facts.name === undefined ? null : foldText(draft.facts.name))),
+      of(draft => draft.facts.category_id ?? null)
     ]
   })
   const last = result[0]?.seq
   if (last === undefined) throw new Error(`company ${company_id} has no log head`)
-  const users = new Set(of(({ draft }) => draft.user_id))
+  const users = new Set(of(draft => draft.user_id))
   tx.afterCommit(() => {
     for (const user of users) deps.signals.events.send({ company: company_id, user })
   })
@@ -98,10 +82,9 @@ const publishSql = `
     select head.last - $3::bigint + nth as seq, given.*
     from head, unnest(
       $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[], $9::timestamptz[], $10::jsonb[],
-      $11::jsonb[], $12::text[], $13::text[], $14::bytea[], $15::text[], $16::uuid[]
+      $11::jsonb[], $12::text[], $13::uuid[]
     ) with ordinality as given (
-      id, user_id, kind, state, code, created_at, facts, payload, record_id, leaf, hash,
-      search_name, category_id, nth
+      id, user_id, kind, state, code, created_at, facts, payload, search_name, category_id, nth
     )
   ), changed as (
     insert into request (
@@ -115,9 +98,6 @@ const publishSql = `
   ), recorded as (
     insert into event (company_id, seq, user_id, request_id, payload, created_at)
     select $1, seq, user_id, id, payload || jsonb_build_object('seq', seq), $2 from change
-  ), sequenced as (
-    insert into log_leaf (company_id, seq, record_id, leaf, hash)
-    select $1, seq, record_id, leaf, hash from change where record_id is not null
   )
   select last as seq from head`
 
