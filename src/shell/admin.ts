@@ -8,8 +8,8 @@ import { onThisPageAndNext, pageLocale } from './kit/page.ts'
 const slowMs = 8000
 
 /**
- * Completes the pages of the administration, which are the same for all companies: adds the company
- * of the address to their links, and leads from `/admin` to the person's own company.
+ * Completes the pages of the administration, whose HTML is the same for all companies. Adds the
+ * company in the address to their links. Redirects `/admin` to the person's own company.
  */
 export function startAdminPages(): void {
   onThisPageAndNext(() => {

@@ -1,9 +1,9 @@
 import { atom, type WritableAtom } from 'nanostores'
 
 /**
- * How long a store keeps the data of a person. `session`: until the session ends, for whatever reason.
- * `person`: also while a session that has expired waits for the same person to sign in again, as
- * uploads do. It ends when they sign out or somebody else signs in.
+ * How long a store keeps the data of a person. `session`: until the session ends for any reason.
+ * `person`: until the person signs out or another person signs in, so the data of an expired
+ * session stays, as uploads do.
  */
 type Lifetime = 'session' | 'person'
 
@@ -17,8 +17,8 @@ interface PersonalAtom {
 export const personalAtoms = new Set<PersonalAtom>()
 
 /**
- * Creates a store of a person's data. The end of the session sets it to `initial`, so no store has to
- * be named anywhere for that. `initial` must never be changed in place.
+ * Creates a store of a person's data. It is set to `initial` when the data must be dropped; no
+ * other code has to do this. `initial` must never be changed in place.
  */
 export function personalAtom<Value>(initial: Value, lifetime: Lifetime = 'session') {
   const store = atom(initial)
@@ -27,7 +27,7 @@ export function personalAtom<Value>(initial: Value, lifetime: Lifetime = 'sessio
   return store
 }
 
-/** Empties the stores that last as long as the session, or with `person` all of them. */
+/** Resets the stores of lifetime `session`, or all stores for `person`. */
 export function emptyPersonalAtoms(ended: Lifetime): void {
   for (const { store, initial, lifetime } of personalAtoms) {
     if (lifetime === 'session' || ended === 'person') store.set(initial)

@@ -8,7 +8,7 @@ export const formType = `multipart/form-data; boundary=${boundary}`
 
 export type BatchResults = z.output<typeof createDepositBatch.message>['results']
 
-/** The form of a batch: `items` is written as JSON, whatever it is. */
+/** Returns the body of a batch as form data. `items` is written as JSON and may be invalid. */
 export function batchForm(items: unknown, files: readonly Uint8Array[]): Buffer {
   const text = typeof items === 'string' ? items : JSON.stringify(items)
   return Buffer.concat([
@@ -29,7 +29,7 @@ export function part(name: string, bytes: Uint8Array): Buffer {
   ])
 }
 
-/** An item as a browser sends it; `change` makes it another one. */
+/** Returns an item as a browser sends it. `change` replaces some of its fields. */
 export function batchItem(bytes: Uint8Array, change: Record<string, unknown> = {}) {
   const digest = createHash('sha256').update(bytes).digest('hex')
   return {
@@ -43,7 +43,7 @@ export function batchItem(bytes: Uint8Array, change: Record<string, unknown> = {
   }
 }
 
-/** `count` files of different bytes and length, and their items. */
+/** Returns `count` files of different bytes and lengths, with their items. */
 export function smallFiles(count: number, change: Record<string, unknown> = {}) {
   const files = Array.from({ length: count }, (_, at) => randomBytes(1000 + at))
   const items = files.map((bytes, at) => batchItem(bytes, { name: `small ${at}.pdf`, ...change }))
@@ -70,7 +70,7 @@ export async function postBatch(
   return { status: answer.status, headers: answer.headers, body: JSON.parse(String(answer.body)) }
 }
 
-/** Sends a batch that is taken as a whole, and returns the results of its items. */
+/** Sends a batch that the server must accept. Returns the results of its items. */
 export async function depositAll(
   app: TestApp,
   person: Pick<TestPerson, 'host' | 'token'>,

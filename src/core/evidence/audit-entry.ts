@@ -22,16 +22,18 @@ export interface AuditEntry {
 
 export type Fields = { [name: string]: Json }
 
-/** The changed fields as they were and as they are. A field that is absent had or has no value. */
+/**
+ * The changed fields before and after the change. A field is absent where it had or has no value.
+ */
 export interface Changes {
   before: Fields
   after: Fields
 }
 
-/** The hash in front of the first entry of every chain. */
+/** The hash that the first entry of every chain has in place of a previous hash. */
 export const auditStart: Bytes = new Uint8Array(32)
 
-/** Precedes everything that the hash of an entry covers. */
+/** Prefix of the bytes that the hash of an entry covers. */
 export const auditPrefix: Bytes = hashPrefix('audit')
 
 /** Returns an entry as canonical JSON, the text that its hash covers. */
@@ -40,8 +42,8 @@ export function auditText({ changes, ...entry }: AuditEntry): string {
 }
 
 /**
- * Returns the hash of the entry with the number `seq`: SHA-256 of the prefix, the hash of the entry before,
- * the number in 8 bytes and the text of the entry.
+ * Returns the hash of the entry with the number `seq`: SHA-256 of the prefix, the hash of the
+ * previous entry, the number in 8 bytes, and the text of the entry.
  */
 export function auditHash(previous: Uint8Array, seq: number, text: string): Bytes {
   if (previous.length !== 32) throw new Error('audit: a hash has 32 bytes')

@@ -1,7 +1,7 @@
 import type { GuardName } from './page-guards.ts'
 
 export interface Page {
-  /** Path below the locale. `{name}` stands for any one segment: `/admin/{company}`. */
+  /** Path below the locale. `{name}` matches any segment: `/admin/{company}`. */
   path: string
   guard: GuardName
   /** The most kB of brotli-compressed scripts that the page may run at once. */
@@ -36,7 +36,7 @@ export const pages = {
   docsErrors: page('/docs/errors', 'none', 20, 'listed', 'returnable')
 }
 
-/** The page of every address that has no other. */
+/** The page that the server shows for unknown addresses. */
 export const notFoundPage: Page = page('/404', 'none', 20)
 
 export type PageName = keyof typeof pages
@@ -45,7 +45,10 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   ? Name | ParameterOf<Rest>
   : never
 
-/** Stands for every parameter where a page is rendered, because it is the same for all of them. */
+/**
+ * Replaces each parameter in the path by which a page is rendered. A page is rendered once for all
+ * values.
+ */
 const anySegment = '-'
 
 const table = Object.values<Page>(pages).map(page => ({ page, pattern: patternOf(page) }))
@@ -80,12 +83,15 @@ export function routeOf({ path }: Page): string {
   return `/[locale]${rest.replaceAll(parameters, '[$1]')}`
 }
 
-/** Returns the page of an Astro route. A route without a row is the page of unknown addresses. */
+/**
+ * Returns the page of an Astro route, or the page for unknown addresses where the table has no such
+ * route.
+ */
 export function pageOfRoute(route: string): Page {
   return table.find(({ page }) => routeOf(page) === route)?.page ?? notFoundPage
 }
 
-/** Returns the path of a page that has the same one for everybody, undefined for any other page. */
+/** Returns the path of a page without parameters, or undefined for a page with parameters. */
 export function fixedPath(page: Page): string | undefined {
   return page === notFoundPage || page.path.includes('{') ? undefined : page.path
 }

@@ -7,26 +7,31 @@ import type { Form as FormState } from './use-form.ts'
 
 interface FormProps {
   form: Pick<FormState, 'props' | 'errors' | 'failure' | 'isWorking' | 'isDone'>
-  /** The words of the button. */
+  /** Text of the button. */
   submit: string
-  /** Classes of the button. */
+  /** CSS classes of the button. */
   look?: string
-  /** Whether a password is turned into a key, which takes a second and needs a secure page. */
+  /**
+   * Whether the form derives a key from a password, which takes a second and needs a secure page.
+   */
   derivesKey?: boolean
-  /** Said when the form has succeeded. */
+  /** Message for a form that has succeeded. */
   done?: string | undefined
-  /** Whether the form is a sheet of its own. */
+  /** Whether the form has its own sheet around it. */
   isSheet?: boolean
   className?: string
-  /** Replaces the note about what has failed. */
+  /** Shown in place of the error note when the form has failed. */
   failure?: ReactNode
-  /** What stands beside the button, and below it. */
+  /** Content beside the button, and below it. */
   beside?: ReactNode
   below?: ReactNode
   children: ReactNode
 }
 
-/** Draws a form: its fields, what has failed, its button, and what it is doing. Words: `account`. */
+/**
+ * A form with fields, a button, its progress, and an error note when it has failed. Needs the words
+ * of `account`.
+ */
 export function Form(props: FormProps) {
   const { form, submit, look, derivesKey, done, isSheet, className, beside } = props
   const { t } = useWords()

@@ -7,20 +7,22 @@ type State<Result> =
   | { status: 'failed'; error: AppError }
 
 export interface ActionOptions<Input, Result> {
-  /** What the action does, in English, for errors that nobody expects: `Saving the group failed`. */
+  /**
+   * Description of the failed action, in English, for unexpected errors: `Saving the group failed`.
+   */
   what: string
   /**
-   * Makes the calls. `key` is the `Idempotency-Key` of the action: it stays the same where the same
-   * input is sent again because the outcome of the first try is unknown.
+   * Calls the API. `key` is the `Idempotency-Key` of the action. It is the same when the person
+   * sends the same input again because the outcome of the first try is unknown.
    */
   send: (input: Input, key: string) => Promise<Result>
-  /** Returns whether it has told the person about the error, which is then not shown. */
+  /** Shows some errors itself and returns true for these. They are then not shown a second time. */
   handle?: (error: AppError, input: Input) => boolean
 }
 
 /**
- * Runs an action of a person, such as sending a form, one at a time, and says whether it is working,
- * done or failed.
+ * Returns a function that runs an action of a person, such as submitting a form, and the state of
+ * the action: idle, working, done or failed. Runs one action at a time.
  */
 export function useAction<Input, Result>({ what, send, handle }: ActionOptions<Input, Result>) {
   const [state, setState] = useState<State<Result>>({ status: 'idle' })
@@ -52,12 +54,12 @@ export function useAction<Input, Result>({ what, send, handle }: ActionOptions<I
     failure: state.status === 'failed' ? state.error : undefined,
     isDone: state.status === 'done',
     result: state.status === 'done' ? state.result : undefined,
-    /** Forgets the outcome of the last run. */
+    /** Resets the state to idle, unless the action is running. */
     reset: () => setState(now => (now.status === 'working' ? now : { status: 'idle' }))
   }
 }
 
-/** Returns whether the server may have done what the call asked for. */
+/** Returns whether the server may have carried out the call despite the error. */
 function isOpen({ status, code }: AppError): boolean {
   return status < 400 || status >= 500 || code === 'idempotency_in_flight'
 }

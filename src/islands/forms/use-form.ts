@@ -183,19 +183,24 @@ export function useForm<Result>(options: FormOptions<Result>) {
 
 type FieldElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
-/** Returns the field that can have the focus, if the element is one. */
+/** Returns the element as a field of the form, or undefined if it is none. */
 function fieldOf(element: EventTarget): FieldElement | undefined {
   const isField =
     element instanceof Element && element.matches('input:not([type=hidden]), select, textarea')
   return isField ? (element as FieldElement) : undefined // as: what the selector names
 }
 
-/** Returns the name of a field's value. An input that adds to several values has none itself. */
+/**
+ * Returns the name of the value to which an input belongs. Several inputs can belong to one value.
+ */
 function nameOf(field: FieldElement): string {
   return field.dataset['for'] ?? field.name
 }
 
-/** Returns the values of a form. Checked boxes of one name are lines of one value. */
+/**
+ * Returns the values of a form by name. Checked boxes with the same name make one value, with one
+ * line for each box.
+ */
 function valuesOf(form: HTMLFormElement | null): Values {
   const values: Values = {}
   if (!form) return values
