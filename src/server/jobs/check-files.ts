@@ -3,7 +3,10 @@ import type { Deps } from '../domain/deps.ts'
 import { eachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
-/** The share of documents that are hashed again in each hourly run: one in a hundred a day. */
+/**
+ * The share of documents that each hourly run hashes again. In a day this is one document in a
+ * hundred.
+ */
 const rehashAnHour = 0.01 / 24
 
 /** Returns the job that compares stored files with their rows, at start and every hour. */

@@ -76,8 +76,8 @@ export async function* readBody(
 const changes = ['readable', 'end', 'error', 'close']
 
 /**
- * Returns the error of a broken connection. It never reaches the client, but an `AppError` does not
- * count as a failure of the server.
+ * Returns the error of a broken connection. The client cannot receive it. It is an `AppError`
+ * because others are logged as failures of the server.
  */
 export function interruptedError(cause?: unknown): AppError {
   return refusedField('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)

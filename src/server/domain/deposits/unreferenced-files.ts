@@ -35,8 +35,9 @@ export async function discardUnreferenced(
 }
 
 /**
- * Returns the tags of complete uploads without a deposit. A transaction that did not commit may
- * have moved their files.
+ * Returns the tags of the files of complete uploads whose deposit does not exist yet. Such a file
+ * may already be at its final path, because a transaction moved it and then did not commit. It must
+ * not be deleted.
  */
 async function tagsOfUploads(
   tx: Tx,
