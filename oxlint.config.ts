@@ -194,6 +194,7 @@ export const doors: Record<string, string[]> = {
     'categories.ts',
     'companies.ts',
     'domains.ts',
+    'groups.ts',
     'quotas.ts',
     'usage.ts'
   ],

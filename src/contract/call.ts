@@ -13,6 +13,8 @@ export interface CallOptions {
    * absent.
    */
   idempotencyKey?: string | undefined
+  /** The version that the caller has seen, for a call that changes or deletes it. */
+  version?: number | undefined
   signal?: AbortSignal | undefined
   fetch?: typeof fetch | undefined
 }
@@ -63,6 +65,7 @@ function request(endpoint: Endpoint, input: unknown, options: CallOptions): Requ
   if (endpoint.idempotency) {
     headers.set('idempotency-key', options.idempotencyKey ?? crypto.randomUUID())
   }
+  if (options.version !== undefined) headers.set('if-match', `"${options.version}"`)
   const init: RequestInit = { method: endpoint.method, headers, signal: options.signal ?? null }
   if (hasJsonBody(endpoint)) {
     headers.set('content-type', 'application/json')

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
+import { list, Search, sortBy } from './lists.ts'
 import { Store } from './requests.ts'
 
 export const Visibility = z.enum(['public', 'receipt_only', 'private'])
@@ -42,4 +43,13 @@ export const listCategories = endpoint({
   output: z.array(Category)
 })
 
+/** Lists the categories of a company or of one group, the oldest first unless `sort` says otherwise. */
+export const listCompanyCategories = list({
+  path: '/company/{id}/categories',
+  access: 'admin',
+  item: Category,
+  input: { id: z.uuid(), q: Search, sort: sortBy('created'), group: z.optional(z.uuid()) }
+})
+
 export const categoryCalls = { listCategories }
+export const companyCategoryCalls = { listCompanyCategories }

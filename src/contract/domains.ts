@@ -74,6 +74,7 @@ export const updateDomain = endpoint({
   method: 'PUT',
   path: '/domain/{id}',
   access: 'admin',
+  versioned: 'content',
   input: z.strictObject({
     id: z.uuid(),
     name: z.optional(Line),
@@ -99,6 +100,7 @@ export const getDomainConfig = endpoint({
   path: '/{domain}',
   access: 'public',
   suspended: true,
+  versioned: 'content',
   input: z.strictObject({ domain: HostName }),
   output: DomainConfig,
   errors: ['unknown_domain']

@@ -31,6 +31,13 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   maxBytes?: number
   /** A list in pages. The header `Link` names the next page. */
   paged?: boolean
+  /**
+   * The output has a `version`, which the header `ETag` repeats in quotes. PUT and DELETE honour
+   * `If-Match` and answer `changed_meanwhile` for another version; without the header they replace
+   * any version. `content`: the version decides the whole answer, so a GET also honours
+   * `If-None-Match` with 304. `settings`: the answer has figures too, which change without it.
+   */
+  versioned?: 'content' | 'settings'
   /** Reads the input of a DELETE from the body, because addresses must not contain secrets. */
   body?: boolean
   /** Admits pending sessions, whose e-mail is not confirmed yet. */

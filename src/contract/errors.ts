@@ -84,6 +84,12 @@ export const errorCodes = {
 
   // a default group whose documents would be visible to strangers who sign up
   default_group_private: 409,
+  // a company always has a group for its new people
+  default_group_needed: 409,
+
+  // administration
+  name_taken: 409,
+  in_use: 409,
 
   // another person has changed the data since the caller read it
   changed_meanwhile: 412,
@@ -138,6 +144,9 @@ export interface LimitFigures {
   resets_at: string | null
 }
 
+/** What still refers to a thing that is to be deleted: `{ users: 3, deposits: 12 }` */
+export type Uses = Record<string, number>
+
 /** A category that the caller may choose, listed in the error `category_required`. */
 export interface CategoryOption {
   id: string
@@ -152,6 +161,7 @@ interface AppErrorDetails {
   disabled?: Disabled
   figures?: LimitFigures
   categories?: readonly CategoryOption[]
+  uses?: Uses
   /** Seconds after which to try again, sent as `Retry-After`. */
   retryAfter?: number
 }
@@ -165,6 +175,7 @@ export class AppError extends Error {
   readonly disabled: Disabled | undefined
   readonly figures: LimitFigures | undefined
   readonly categories: readonly CategoryOption[] | undefined
+  readonly uses: Uses | undefined
   readonly retryAfter: number | undefined
   /** Id of the request on the server. People can quote it to support. */
   instance: string | undefined
@@ -180,6 +191,7 @@ export class AppError extends Error {
     this.disabled = details.disabled
     this.figures = details.figures
     this.categories = details.categories
+    this.uses = details.uses
     this.retryAfter = details.retryAfter
   }
 }

@@ -1,3 +1,4 @@
+import { adminCalls } from './admin-calls.ts'
 import { calls } from './calls.ts'
 import { reportStreams } from './csp-reports.ts'
 import { depositStreams } from './deposits.ts'
@@ -5,13 +6,12 @@ import { docCalls, docStreams } from './docs.ts'
 import { domainCalls } from './domains.ts'
 import type { Endpoint, Stream } from './endpoint.ts'
 import { healthCalls } from './health.ts'
-import { memberCalls } from './members.ts'
 import { requestStreams } from './requests.ts'
 
 /** Everything the product can do over HTTP. Guard tests and the API documentation walk this list. */
 export const endpoints = {
   ...calls,
-  ...memberCalls,
+  ...adminCalls,
   ...healthCalls,
   ...docCalls,
   ...domainCalls

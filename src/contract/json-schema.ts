@@ -1,10 +1,12 @@
 import * as z from 'zod/mini'
 import * as accounts from './accounts.ts'
 import * as categories from './categories.ts'
+import * as companies from './companies.ts'
 import * as deposits from './deposits.ts'
 import * as domains from './domains.ts'
 import type { FieldError } from './errors.ts'
 import * as exports from './exports.ts'
+import * as groups from './groups.ts'
 import * as members from './members.ts'
 import * as requests from './requests.ts'
 import * as sessions from './sessions.ts'
@@ -38,9 +40,11 @@ export interface JsonSchema {
 const nouns = [
   accounts,
   categories,
+  companies,
   deposits,
   domains,
   exports,
+  groups,
   members,
   requests,
   sessions,

@@ -1,7 +1,38 @@
 import * as z from 'zod/mini'
 import { DisabledReason } from './disabled.ts'
 import { endpoint } from './endpoint.ts'
+import { list, Search, sortBy } from './lists.ts'
 import { InvitedUser } from './users.ts'
+
+/** `invited`: the person has no password yet. */
+export const MemberState = z.enum(['invited', 'active', 'disabled'])
+export type MemberState = z.infer<typeof MemberState>
+
+/** A person of a company, as its administrators see them. */
+export const Member = z.object({
+  id: z.uuid(),
+  username: z.string(),
+  email: z.string(),
+  state: MemberState,
+  created: z.iso.datetime()
+})
+export type Member = z.infer<typeof Member>
+
+/**
+ * Lists the people of a company or of one group, by name unless `sort` says otherwise. `q` searches
+ * names and e-mails.
+ */
+export const listUsers = list({
+  path: '/company/{id}/users',
+  access: 'admin',
+  item: Member,
+  input: {
+    id: z.uuid(),
+    q: Search,
+    sort: sortBy('name', 'email', 'created'),
+    group: z.optional(z.uuid())
+  }
+})
 
 /** Sends an invitation again. */
 export const resendInvitation = endpoint({
@@ -33,4 +64,4 @@ export const enableUser = endpoint({
   output: z.void()
 })
 
-export const memberCalls = { resendInvitation, disableUser, enableUser }
+export const memberCalls = { listUsers, resendInvitation, disableUser, enableUser }

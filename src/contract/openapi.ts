@@ -191,6 +191,11 @@ function parameters(name: string, route: Route): object[] {
       schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' }
     })
   }
+  const precondition = preconditionOf(route)
+  if (precondition !== undefined) {
+    const schema = { type: 'string', pattern: '^"\\d{1,15}"$' }
+    found.push({ name: precondition, in: 'header', schema })
+  }
   for (const header of streamFacts[name]?.requiredHeaders ?? []) {
     found.push({ name: header, in: 'header', required: true, schema: { type: 'string' } })
   }
@@ -198,6 +203,13 @@ function parameters(name: string, route: Route): object[] {
     found.push({ name: header, in: 'header', schema: { type: 'string' } })
   }
   return found
+}
+
+/** Returns the request header that names a version, where the call honours one. */
+function preconditionOf(route: Route): 'If-Match' | 'If-None-Match' | undefined {
+  if (route.kind === 'stream' || !route.versioned || route.method === 'POST') return undefined
+  if (route.method !== 'GET') return 'If-Match'
+  return route.versioned === 'content' ? 'If-None-Match' : undefined
 }
 
 function requestBody(name: string, route: Route): object | undefined {
@@ -233,11 +245,15 @@ function success(name: string, route: Route, told: ReturnType<typeof answerOf>):
   const headers = [...(facts?.responseHeaders ?? [])]
   if (route.kind === 'endpoint' && route.idempotency) headers.push('Idempotent-Replayed')
   if (route.kind === 'endpoint' && route.paged) headers.push('Link')
+  if (route.kind === 'endpoint' && route.versioned && route.status !== 204) headers.push('ETag')
   const type = route.kind === 'endpoint' ? 'application/json' : facts?.responseType
   const isEmpty = type === undefined || statuses[0] === 204
   const content = isEmpty ? {} : { content: { [type]: media(type, told) } }
   const answer = { description: 'Done', ...withHeaders(headers), ...content }
-  return Object.fromEntries(statuses.map(status => [status, answer]))
+  const unchanged = preconditionOf(route) === 'If-None-Match' && {
+    304: { description: 'Not changed', ...withHeaders(['ETag']) }
+  }
+  return { ...Object.fromEntries(statuses.map(status => [status, answer])), ...unchanged }
 }
 
 function media(type: string, { schema, parts }: ReturnType<typeof answerOf>): object {
@@ -322,6 +338,7 @@ const problemSchema = {
         }
       }
     },
+    uses: { type: 'object', additionalProperties: { type: 'integer' } },
     used: { type: 'number' },
     limit: { type: 'number' },
     resets_at: { type: ['string', 'null'] }

@@ -5,7 +5,8 @@ import {
   type ErrorCode,
   errorCodes,
   type FieldErrors,
-  type LimitFigures
+  type LimitFigures,
+  type Uses
 } from './errors.ts'
 
 /** The body of an error answer (RFC 9457). */
@@ -20,6 +21,7 @@ export interface Problem {
   fields_omitted?: number
   disabled?: Disabled
   categories?: readonly CategoryOption[]
+  uses?: Uses
   used?: number
   limit?: number
   resets_at?: string | null
@@ -60,6 +62,7 @@ export function toProblem(error: AppError, instance?: string): Problem {
     ...(error.fieldsOmitted > 0 ? { fields_omitted: error.fieldsOmitted } : {}),
     ...(error.disabled ? { disabled: error.disabled } : {}),
     ...(error.categories ? { categories: error.categories } : {}),
+    ...(error.uses ? { uses: error.uses } : {}),
     ...error.figures
   }
 }
@@ -81,6 +84,7 @@ export function fromProblem(status: number, body: unknown, retryAfter?: number):
       ? { disabled: problem['disabled'] as unknown as Disabled }
       : {}),
     ...(Array.isArray(problem['categories']) ? { categories: problem['categories'] } : {}),
+    ...(isRecord(problem['uses']) ? { uses: problem['uses'] as Uses } : {}),
     ...(typeof problem['limit'] === 'number'
       ? { figures: problem as unknown as LimitFigures }
       : {}),

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
-import { maxCodeUnits, pattern } from './text-checks.ts'
+import { list, Search } from './lists.ts'
 
 export const RequestState = z.enum([
   'uploading',
@@ -74,15 +74,7 @@ const requestFilter = {
   state: z.optional(RequestState),
   category: z.optional(z.uuid()),
   /** Words that the document's name contains, in any order, regardless of case and accents. */
-  q: z.optional(
-    z
-      .string()
-      .check(
-        z.minLength(1, { abort: true }),
-        maxCodeUnits(100),
-        pattern(/^\P{Cc}*$/u, 'no control characters')
-      )
-  ),
+  q: Search,
   /** Created at this moment or later. */
   from: z.optional(z.iso.datetime({ offset: true })),
   /** Created before this moment. */
@@ -94,18 +86,11 @@ const requestFilter = {
  * and needs the permission `admin`. `cursor` is the id of the last item that the caller has
  * received.
  */
-export const listRequests = endpoint({
-  method: 'GET',
+export const listRequests = list({
   path: '/process',
   access: 'user',
-  paged: true,
-  input: z.strictObject({
-    scope: z.optional(z.enum(['own', 'company'])),
-    limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(200))),
-    cursor: z.optional(z.uuid()),
-    ...requestFilter
-  }),
-  output: z.array(ProcessedRequest)
+  item: ProcessedRequest,
+  input: { scope: z.optional(z.enum(['own', 'company'])), ...requestFilter }
 })
 
 /**

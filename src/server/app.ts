@@ -3,6 +3,7 @@ import { AppError } from '../contract/errors.ts'
 import { endpoints, streams } from '../contract/index.ts'
 import { mountAccounts } from './api/accounts.ts'
 import { mountCategories } from './api/categories.ts'
+import { mountCompanies } from './api/companies.ts'
 import type { Api, ApiContext, ApiEnv } from './api/context.ts'
 import { mountReports } from './api/csp-reports.ts'
 import { mountDepositBatch } from './api/deposit-batch.ts'
@@ -10,6 +11,7 @@ import { mountDeposits } from './api/deposits.ts'
 import { mountDocs } from './api/docs.ts'
 import { mountDomains } from './api/domains.ts'
 import { mountExports } from './api/exports.ts'
+import { mountGroups } from './api/groups.ts'
 import { mountService } from './api/health.ts'
 import {
   createInFlightCalls,
@@ -100,6 +102,8 @@ export function createApp(
   mountMembers(app)
   mountExports(app)
   mountCategories(app)
+  mountCompanies(app)
+  mountGroups(app)
   mountDeposits(app)
   mountDepositBatch(app)
   mountRequests(app, createEventStreams(deps))

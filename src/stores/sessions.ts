@@ -1,5 +1,6 @@
 import { atom } from 'nanostores'
 import type * as z from 'zod/mini'
+import type { adminCalls } from '../contract/admin-calls.ts'
 import type { CallOptions } from '../contract/call.ts'
 import type { calls } from '../contract/calls.ts'
 import type { Endpoint } from '../contract/endpoint.ts'
@@ -90,12 +91,12 @@ export function apiOrigin(): string {
   return `${protocol}//api.${host}`
 }
 
-type Calls = typeof calls
+type Calls = typeof calls & typeof adminCalls
 type CallName = keyof Calls
 type InputOf<Name extends CallName> = z.input<Calls[Name]['input']>
 type OutputOf<Name extends CallName> = z.output<Calls[Name]['output']>
 
-type ApiOptions = Pick<CallOptions, 'idempotencyKey' | 'signal'>
+type ApiOptions = Pick<CallOptions, 'idempotencyKey' | 'version' | 'signal'>
 
 /**
  * Calls the API with the token of the session. All calls of the browser use this function, except
@@ -123,7 +124,7 @@ async function callAs<Name extends CallName>(
 ): Promise<OutputOf<Name>> {
   const { call, calls } = await loadCalls()
   const { fetch } = environment()
-  const endpoint: Endpoint = calls[name]
+  const endpoint: Endpoint = isPageCall(name, calls) ? calls[name] : await loadAdminCall(name)
   const base = apiOrigin()
   const sent = isAnonymous(endpoint, token) ? undefined : token
   const answer = await call(endpoint, input, { ...options, base, token: sent, fetch })
@@ -152,6 +153,19 @@ export async function loadCalls() {
   } catch (cause) {
     loading = undefined // the network may be back at the next call
     throw new AppError('offline', 'The calls of the API could not be loaded', { cause })
+  }
+}
+
+function isPageCall(name: CallName, list: typeof calls): name is keyof typeof calls {
+  return name in list
+}
+
+/** Loads a call of administrators. The pages of other people never need one. */
+async function loadAdminCall(name: keyof typeof adminCalls): Promise<Endpoint> {
+  try {
+    return (await import('../contract/admin-calls.ts')).adminCalls[name]
+  } catch (cause) {
+    throw new AppError('offline', 'The calls of administrators could not be loaded', { cause })
   }
 }
 

@@ -8,8 +8,7 @@ import { codesOf, openApi, serverErrorCodes, streamFacts } from '../../src/contr
 import en from '../../src/i18n/en/docs.json' with { type: 'json' }
 import fr from '../../src/i18n/fr/docs.json' with { type: 'json' }
 import { makeApp, type RawResponse, type TestApp } from '../helpers/app.ts'
-import { domainOf, requestOf, type Thing } from '../helpers/cases.ts'
-import { makePerson } from '../helpers/mailed.ts'
+import { requestOf } from '../helpers/cases.ts'
 import { isUpload, makeAdmins, makeThings, routeOf, routes, rowOf } from '../helpers/matrix.ts'
 
 interface Operation {
@@ -105,14 +104,7 @@ test('writes an address that leads people to the page', async () => {
 
 test.each(names)('%s answers what its description says, good and bad', async name => {
   const person = await app.signUp()
-  const things = await makeThings(app, person, 'described')
-  const own: Record<Thing, string> = {
-    ...things,
-    category: person.category,
-    host: 'acme.localhost',
-    domain: await domainOf(app.owner, 'acme.localhost'),
-    member: (await makePerson(app, true)).id
-  }
+  const own = await makeThings(app, person, 'described')
   await makeAdmins(app.owner)
   const { ids = {}, input, headers, body } = rowOf(name)
   const named = Object.entries(ids).map(([field, thing]) => [field, own[thing]])

@@ -33,7 +33,7 @@ beforeAll(async () => {
   // another session of hers: the one of the calls must outlive them
   const session = sessionOf(await app.signIn(ada))
   const things = await makeThings(app, ada, 'fuzz.pdf')
-  ids = { ...things, session, category: ada.category, host: ada.host }
+  ids = { ...things, session }
 })
 afterAll(() => app[Symbol.asyncDispose]())
 

@@ -12,6 +12,7 @@ import {
   domainOf,
   type IdKind,
   idKinds,
+  makeGroup,
   requestOf,
   type Things,
   uploadBytes
@@ -156,6 +157,13 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
       missing: randomUUID(),
       ...none
     },
+    'company category': {
+      own: owner.category,
+      person: people.suspended.category,
+      company: people.foreigner.category,
+      missing: randomUUID(),
+      ...none
+    },
     domain: {
       own: await domainOf(app.owner, 'acme.localhost'),
       person: await domainOf(app.owner, 'gamma.localhost'),
@@ -167,6 +175,20 @@ async function makeWorld(weaken?: 'row security' | 'predicates' | 'both') {
       own: (await makePerson(app, true)).id,
       person: people.suspended.id,
       company: people.foreigner.id,
+      missing: randomUUID(),
+      ...none
+    },
+    group: {
+      own: await makeGroup(app, 'acme.localhost'),
+      person: await makeGroup(app, 'gamma.localhost', suspended),
+      company: await makeGroup(app, 'beta.localhost'),
+      missing: randomUUID(),
+      ...none
+    },
+    company: {
+      own: app.companies['acme.localhost'] ?? '',
+      person: suspended,
+      company: app.companies['beta.localhost'] ?? '',
       missing: randomUUID(),
       ...none
     },
@@ -604,6 +626,9 @@ async function ask(world: World, cell: Cell): Promise<RawResponse> {
     input[field] = things[thing][field === cell.field ? cell.kind : 'own']
     if (row.spends === 'upload' && cell.kind === 'own' && cell.actor === 'the owner') {
       input[field] = spareUploads.pop()
+    }
+    if (row.spends === 'group' && cell.kind === 'own') {
+      input[field] = await makeGroup(app, 'acme.localhost')
     }
     if (row.spends === 'another session' && cell.kind === 'own' && cell.actor === 'the owner') {
       input[field] = sessionOf(await app.signIn(people.owner))

@@ -38,6 +38,7 @@ type Limits = NewCompany['limits']
 export interface CallOptions {
   token?: string
   idempotencyKey?: string
+  version?: number
   address?: string
 }
 
@@ -183,12 +184,13 @@ export async function makeApp(
     host: string,
     endpoint: Endpoint<Input, Output>,
     input: z.input<Input>,
-    { token, idempotencyKey, address }: CallOptions = {}
+    { token, idempotencyKey, version, address }: CallOptions = {}
   ): Promise<z.output<Output>> {
     return call(endpoint, input, {
       base: `http://api.${host}`,
       token,
       idempotencyKey,
+      version,
       fetch: (url, init) => fetchApp(new Request(url, init), address)
     })
   }

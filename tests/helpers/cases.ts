@@ -24,9 +24,12 @@ export type Thing =
   | 'upload'
   | 'session'
   | 'category'
+  | 'company category'
   | 'host'
   | 'domain'
   | 'member'
+  | 'group'
+  | 'company'
 
 /**
  * Ids of each kind of thing: the caller's own, another person's, another company's, and three that
@@ -50,7 +53,7 @@ export interface Row {
   /** Error code for a malformed id. `invalid_input` when absent. */
   malformed?: ErrorCode
   /** What a successful call uses up, so that the next such call needs a new one. */
-  spends?: 'session' | 'another session' | 'upload' | 'person'
+  spends?: 'session' | 'another session' | 'upload' | 'person' | 'group'
   /** Set where all people of the company may use a person's thing. */
   shared?: true
 }
@@ -127,6 +130,28 @@ export function requestOf(
 
 function wellFormed(value: unknown): string {
   return String(value).toWellFormed()
+}
+
+/** Makes a group that nobody is in, for the categories of its company's default group. Returns its id. */
+export async function makeGroup(
+  app: TestApp,
+  host: string,
+  company = app.companies[host]
+): Promise<string> {
+  const id = randomUUID()
+  await app.owner.query(
+    `insert into "group" (company_id, id, name, features, created_at)
+     values ($1, $2, $3, '{deposit}', now())`,
+    [company, id, `Group ${id}`]
+  )
+  await app.owner.query(
+    `insert into group_category (company_id, group_id, category_id)
+     select company_id, $2, category_id from group_category
+       join "group" using (company_id)
+      where company_id = $1 and group_id = "group".id and is_default`,
+    [company, id]
+  )
+  return id
 }
 
 export async function domainOf(owner: pg.Pool, host: string): Promise<string> {

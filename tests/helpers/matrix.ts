@@ -8,11 +8,13 @@ import { readPayload } from '../../src/core/keys/access-token.ts'
 import { type Db, poolOf } from '../../src/server/db/open.ts'
 import * as accounts from '../api/accounts.cases.ts'
 import * as categories from '../api/categories.cases.ts'
+import * as companies from '../api/companies.cases.ts'
 import * as cspReports from '../api/csp-reports.cases.ts'
 import * as deposits from '../api/deposits.cases.ts'
 import * as docs from '../api/docs.cases.ts'
 import * as domains from '../api/domains.cases.ts'
 import * as exports from '../api/exports.cases.ts'
+import * as groups from '../api/groups.cases.ts'
 import * as health from '../api/health.cases.ts'
 import * as members from '../api/members.cases.ts'
 import * as requests from '../api/requests.cases.ts'
@@ -21,7 +23,17 @@ import * as setup from '../api/setup.cases.ts'
 import * as users from '../api/users.cases.ts'
 import * as verifications from '../api/verifications.cases.ts'
 import type { RawResponse, TestApp, TestPerson } from './app.ts'
-import { type Refusals, type Row, type Rows, type Stage, uploadBytes } from './cases.ts'
+import {
+  domainOf,
+  makeGroup,
+  type Refusals,
+  type Row,
+  type Rows,
+  type Stage,
+  type Thing,
+  uploadBytes
+} from './cases.ts'
+import { makePerson } from './mailed.ts'
 
 /**
  * Every route of the contract by its name. The tests fail for a route without a row in the cases of
@@ -33,11 +45,13 @@ export const routes: Record<string, Endpoint | Stream> = { ...endpoints, ...stre
 const nouns: { rows: Rows; refusals?: (stage: Stage) => Refusals }[] = [
   accounts,
   categories,
+  companies,
   cspReports,
   deposits,
   docs,
   domains,
   exports,
+  groups,
   health,
   members,
   requests,
@@ -115,7 +129,10 @@ export function optionalFieldsOf(route: Endpoint | Stream): string[] {
   return Object.keys(properties).filter(name => !required.includes(name))
 }
 
-/** Creates a recorded deposit and two unfinished uploads. Returns their ids. */
+/**
+ * Creates one of each thing, the person's own or their company's. Returns their ids, and the
+ * fingerprint of the deposit.
+ */
 export async function makeThings(app: TestApp, person: TestPerson, name: string) {
   const bytes = randomBytes(500)
   const done = await app.deposit(person, bytes, name)
@@ -127,8 +144,15 @@ export async function makeThings(app: TestApp, person: TestPerson, name: string)
     request: done.id,
     session: sessionOf(person.token),
     'open request': open.request.id,
-    upload: upload.slice('/uploads/'.length)
-  }
+    upload: upload.slice('/uploads/'.length),
+    category: person.category,
+    'company category': person.category,
+    host: person.host,
+    domain: await domainOf(app.owner, person.host),
+    member: (await makePerson(app, true)).id,
+    group: await makeGroup(app, person.host),
+    company: app.companies[person.host] ?? ''
+  } satisfies Record<Thing | 'fingerprint', string>
 }
 
 /** Returns the id of a token's session. */
@@ -215,10 +239,11 @@ export async function addTwin(owner: pg.Pool, company: string): Promise<void> {
     )
     for (const name of tenant) {
       const changes = twinChanges[name] ?? ''
+      const columns = await writtenColumns(owner, name)
       await client.query(
-        `insert into "${name}" select (jsonb_populate_record(t,
+        `insert into "${name}" (${columns}) select ${columns} from (select (jsonb_populate_record(t,
            jsonb_build_object('company_id', $2::text) ${changes && `|| ${changes}`})).*
-         from "${name}" t where company_id = $1::uuid`,
+         from "${name}" t where company_id = $1::uuid) twin`,
         [company, twin]
       )
       await client.query(`update "${name}" set company_id = company_id where company_id = $1`, [
@@ -229,6 +254,16 @@ export async function addTwin(owner: pg.Pool, company: string): Promise<void> {
   } finally {
     client.release()
   }
+}
+
+/** The columns of a table that PostgreSQL does not compute itself. */
+async function writtenColumns(owner: pg.Pool, table: string): Promise<string> {
+  const { rows: found } = await owner.query<{ name: string }>(
+    `select quote_ident(attname) as name from pg_attribute
+      where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+    [`"${table}"`]
+  )
+  return found.map(column => column.name).join(', ')
 }
 
 const dead = `jsonb_build_object('reason', 'TWIN', 'since', '2020-01-01T00:00:00.000Z')`
@@ -244,7 +279,7 @@ const twinChanges: Record<string, string> = {
   // changes it
   session: `jsonb_build_object('revoked_at', null,
               'expires_at', case when t.revoked_at is null then t.created_at else t.expires_at end)`,
-  group: `jsonb_build_object('name', 'TWIN', 'features', jsonb_build_array('TWIN'), 'max_requests', 7)`,
+  group: `jsonb_build_object('name', 'TWIN ' || t.id, 'features', jsonb_build_array('TWIN'), 'max_requests', 7)`,
   category: `jsonb_build_object('names', jsonb_build_object('en', 'TWIN', 'fr', 'TWIN'),
                'visibility', 'private')`,
   usage: `jsonb_build_object('used', t.used + 7000000, 'reserved', t.reserved + 7000000)`,

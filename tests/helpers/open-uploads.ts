@@ -14,10 +14,13 @@ export async function openUploads(
   count: number
 ): Promise<void> {
   await owner.query(
-    `with made as (
+    `with g as (
+       select company_id, group_id from group_category join group_user using (company_id, group_id)
+       where category_id = $2 and user_id = $1 limit 1
+     ), made as (
        insert into request (company_id, id, user_id, kind, state, seq, created_at, facts)
        select g.company_id, gen_random_uuid(), $1, 'deposit', 'uploading', 0, now(), '{}'
-       from group_category g, generate_series(1, $3::int) where g.category_id = $2
+       from g, generate_series(1, $3::int)
        returning company_id, id
      )
      insert into upload (
@@ -26,7 +29,7 @@ export async function openUploads(
      )
      select made.company_id, $4 || made.id, made.id, $1, $2, '', 1, 'text/plain', 'a', 'uploading',
        g.group_id, now(), 1, '', '', now(), now()
-     from made, group_category g where g.category_id = $2`,
+     from made, g`,
     [id, category, count, `${prefix}-${randomUUID()}-`]
   )
 }

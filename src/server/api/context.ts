@@ -24,6 +24,8 @@ export interface Variables {
    */
   inFlight: InFlightCall | undefined
   person: Person | undefined
+  /** The version that `If-Match` names, for a call that is `versioned`. */
+  expectedVersion: number | undefined
   /** HTTP status of a success, if it differs from the status in the contract. */
   status: 200 | undefined
 }

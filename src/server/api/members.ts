@@ -1,9 +1,14 @@
-import { disableUser, enableUser, resendInvitation } from '../../contract/members.ts'
+import { disableUser, enableUser, listUsers, resendInvitation } from '../../contract/members.ts'
 import * as members from '../domain/accounts/members.ts'
+import { actingCompany } from './acting-company.ts'
 import { type Api, person } from './context.ts'
-import { mountEndpoint } from './mount.ts'
+import { mountEndpoint, mountList } from './mount.ts'
 
 export function mountMembers(app: Api): void {
+  mountList(app, listUsers, ({ id: _, ...page }, c) =>
+    members.listUsers(c.get('deps'), { company_id: actingCompany(c), ...page })
+  )
+
   mountEndpoint(app, resendInvitation, ({ id }, c) =>
     members.resendInvitation(c.get('deps'), { tenant: c.get('tenant'), person: person(c), id })
   )

@@ -3,6 +3,7 @@ import { type Endpoint, hasJsonBody, type Stream } from '../../contract/endpoint
 import { AppError } from '../../contract/errors.ts'
 import { getHealth } from '../../contract/health.ts'
 import { attachment } from '../../core/http/content-disposition.ts'
+import type { Page } from '../domain/lists.ts'
 import { consume } from '../domain/rate-limits.ts'
 import { resolveDownloadLink } from '../domain/sessions/download-links.ts'
 import {
@@ -39,7 +40,9 @@ export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodM
   app.on(endpoint.method, honoPath(endpoint.path), async c => {
     await admit(c, endpoint)
     const input = parseInput(endpoint, withPath(await payload(c, endpoint), c.req.param()))
+    if (endpoint.versioned) c.set('expectedVersion', versionOf(c.req.header('if-match')))
     const output = endpoint.output.parse(await run(input, c))
+    if (endpoint.versioned && isUnchanged(c, endpoint, output)) return c.body(null, 304)
     return endpoint.status === 204
       ? c.body(null, 204)
       : json(c, output, c.get('status') ?? endpoint.status)
@@ -60,6 +63,48 @@ function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response
 }
 
 /**
+ * Adds a list. `run` returns one page and the cursor of the next, to which the header `Link` points
+ * (RFC 8288).
+ */
+export function mountList<Input extends z.ZodMiniType, Item extends z.ZodMiniType>(
+  app: Api,
+  endpoint: Endpoint<Input, z.ZodMiniArray<Item>>,
+  run: (input: z.output<Input>, c: ApiContext) => Promise<Page<z.input<Item>>>
+): void {
+  mountEndpoint(app, endpoint, async (input, c) => {
+    const { items, next } = await run(input, c)
+    if (next !== undefined) {
+      const url = new URL(c.req.url)
+      url.searchParams.set('cursor', next)
+      c.header('link', `<${url.pathname}${url.search}>; rel="next"`)
+    }
+    return items
+  })
+}
+
+/** Parses `If-Match`: `'"7"'` → `7`. Returns undefined for `*` and for no header: any version. */
+function versionOf(ifMatch: string | undefined): number | undefined {
+  if (ifMatch === undefined || ifMatch === '*') return undefined
+  const [, version] = /^"(\d{1,15})"$/.exec(ifMatch) ?? []
+  if (version !== undefined) return Number(version)
+  throw refusedField('if-match', { rule: 'format', detail: 'a version in quotes' })
+}
+
+/** Sets the header `ETag`. Returns whether the caller has this version of the answer already. */
+function isUnchanged(
+  c: ApiContext,
+  { method, status, versioned }: Endpoint,
+  output: unknown
+): boolean {
+  if (status === 204) return false
+  const tag = `"${Object(output).version}"`
+  c.header('etag', tag)
+  if (method !== 'GET' || versioned !== 'content') return false
+  const known = c.req.header('if-none-match')?.split(',') ?? []
+  return known.some(each => [tag, `W/${tag}`, '*'].includes(each.trim()))
+}
+
+/**
  * Adds a route that creates its own response. For each call it checks access and parses the input,
  * as `mountEndpoint` does.
  */
@@ -77,13 +122,6 @@ export function mountStream<Input extends z.ZodMiniType>(
     await admit(c, stream)
     return run(parseInput(stream, { ...query(c), ...c.req.param() }), c)
   })
-}
-
-/** Sets the `Link` header that points to the next page of a list (RFC 8288). */
-export function linkNext(c: ApiContext, cursor: string): void {
-  const url = new URL(c.req.url)
-  url.searchParams.set('cursor', cursor)
-  c.header('link', `<${url.pathname}${url.search}>; rel="next"`)
 }
 
 async function admit(

@@ -11,21 +11,19 @@ import * as requests from '../domain/history/requests.ts'
 import { isSignedIn } from '../domain/sessions/authentication.ts'
 import { requirePermission } from './admission.ts'
 import { type Api, companyOf, person } from './context.ts'
-import { linkNext, mountEndpoint, mountStream } from './mount.ts'
+import { mountEndpoint, mountList, mountStream } from './mount.ts'
 import { refusedField } from './refused-fields.ts'
 
 export function mountRequests(app: Api, streams: EventStreams): void {
-  mountEndpoint(app, listRequests, async ({ scope, ...input }, c) => {
+  mountList(app, listRequests, ({ scope, ...input }, c) => {
     const isWhole = scope === 'company'
     if (isWhole) requirePermission(person(c), 'admin')
-    const { requests: page, next } = await requests.listRequests(c.get('deps'), {
+    return requests.listRequests(c.get('deps'), {
       ...input,
       company_id: companyOf(c),
       user_id: isWhole ? 'everybody' : person(c).id,
       caller: c.get('inFlight')?.caller
     })
-    if (next !== undefined) linkNext(c, next)
-    return page
   })
 
   // registered before /process/{id}, which would also match this path

@@ -1,4 +1,4 @@
-import type { ColumnType, Generated } from 'kysely'
+import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 
 /** The tables after all migrations. `bigint` is read as a number, `jsonb` is written as text. */
 export interface Database {
@@ -44,6 +44,7 @@ export interface Database {
     created_at: Date
     invited_at: Generated<Date | null>
     deleted_at: Generated<Date | null>
+    search: GeneratedAlways<string>
   }
   signup: {
     company_id: string
@@ -127,6 +128,8 @@ export interface Database {
     max_requests_interval: string | null
     max_storage: number | null
     created_at: Date
+    version: Generated<number>
+    search: GeneratedAlways<string>
   }
   group_user: { company_id: string; group_id: string; user_id: string }
   category: {
@@ -139,6 +142,7 @@ export interface Database {
     store: Generated<string>
     media_types: Generated<string[] | null>
     created_at: Date
+    search: GeneratedAlways<string>
   }
   group_category: { company_id: string; group_id: string; category_id: string }
   usage: {

@@ -25,10 +25,9 @@ export async function getExport(
   const read = async (tx: Tx) => {
     const account = await readUser(tx, deps, tenant, person)
     const sessions = await readSessions(tx, deps, person)
-    // one row more than the page has, to know whether there are older ones
-    const found = await readRequests(tx, { company_id, user_id, cursor, limit: pageLength + 1 })
-    const requests = found.slice(0, pageLength)
-    return { account, sessions, requests, complete: found.length <= pageLength }
+    const page = { company_id, user_id, cursor, limit: pageLength }
+    const { items: requests, next } = await readRequests(tx, page)
+    return { account, sessions, requests, complete: next === undefined }
   }
   return inCompany(deps.db, company_id, read, { isHeavy: true })
 }

@@ -1,17 +1,80 @@
 import type { DisabledReason } from '../../../contract/disabled.ts'
 import { AppError } from '../../../contract/errors.ts'
+import type { Member } from '../../../contract/members.ts'
 import { mailTokenHash } from '../../../core/keys/public-key-proof.ts'
+import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import { originOf } from '../companies/domains.ts'
+import { requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { runOnce } from '../idempotency.ts'
 import { replaceKey, sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
+import { type Page, type PageInput, readPage, searched } from '../lists.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import { createMailToken, mailLink, readMailToken, spendMailToken } from '../mail/mail-tokens.ts'
 import { endSessions, type Person } from '../sessions/sessions.ts'
 import { scheduleInvitation } from './invitations.ts'
 import { addUser } from './new-users.ts'
 import { lockPerson, revokeMailedLinks } from './user-keys.ts'
+
+interface ListInput extends PageInput {
+  company_id: CompanyId
+  q?: string | undefined
+  group?: string | undefined
+}
+
+/** Returns a page of the company's people, or of the members of a group. */
+export async function listUsers(
+  deps: Pick<Deps, 'db'>,
+  { company_id, q, group, ...page }: ListInput
+): Promise<Page<Member>> {
+  const orders = {
+    id: 'user.id',
+    sorts: { name: ['user.search'], email: ['user.email'], created: ['user.created_at'] },
+    usual: 'name'
+  } as const
+  return inCompany(deps.db, company_id, async tx => {
+    if (group !== undefined) await requireGroup(tx, group)
+    const all = tx
+      .selectFrom('user')
+      .where('user.company_id', '=', company_id)
+      .where('user.deleted_at', 'is', null)
+    const { items, next } = await readPage(all, orders, page, rows => {
+      const found = searched(rows, 'user.search', q).select(({ exists, selectFrom }) => [
+        'user.id',
+        'user.username',
+        'user.email',
+        'user.disabled',
+        'user.created_at',
+        exists(
+          selectFrom('user_key')
+            .whereRef('user_key.company_id', '=', 'user.company_id')
+            .whereRef('user_key.user_id', '=', 'user.id')
+            .select('user_key.key_id')
+        ).as('has_key')
+      ])
+      if (group === undefined) return found
+      return found
+        .innerJoin('group_user', join => inSameCompany(join, 'group_user.user_id', 'user.id'))
+        .where('group_user.group_id', '=', group)
+    })
+    return { items: items.map(memberOf), next }
+  })
+}
+
+function memberOf({
+  disabled,
+  has_key,
+  created_at,
+  ...row
+}: Pick<Member, 'id' | 'username' | 'email'> & {
+  disabled: unknown
+  has_key: unknown
+  created_at: Date
+}): Member {
+  const state = disabled ? 'disabled' : has_key ? 'active' : 'invited'
+  return { ...row, state, created: created_at.toISOString() }
+}
 
 interface Invitation {
   tenant: Tenant

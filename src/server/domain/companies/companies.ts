@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
+import type { Company } from '../../../contract/companies.ts'
 import type { Theme } from '../../../contract/domains.ts'
 import type { Interval } from '../../../core/limit-period.ts'
-import { companyId, inCompany, inPlatform } from '../../db/scope.ts'
+import { companyId, inCompany, inCompanyOnce, inPlatform } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { createCompanyKeys } from '../evidence/company-keys.ts'
 import { newId } from '../ids.ts'
@@ -111,6 +112,17 @@ export async function createCompany(
     tx.afterCommit(() => deps.signals.domains.send(primary.host))
   })
   return company_id
+}
+
+/** Returns a company, as its administrators see it. */
+export async function getCompany(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<Company> {
+  return inCompanyOnce(deps.db, company_id, tx =>
+    tx
+      .selectFrom('company')
+      .where('id', '=', company_id)
+      .select(['id', 'name'])
+      .executeTakeFirstOrThrow()
+  )
 }
 
 /**

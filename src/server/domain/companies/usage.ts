@@ -50,22 +50,28 @@ export interface Meter {
   bytesLeft: number | null
 }
 
-/**
- * Reads the person's groups with their usage. A group has one row for each period that may be the
- * current one, or one row without usage.
- */
-const groupsOf = prepare((db, query: MeterQuery) => groupsFrom(db, query))
+const groupsOf = prepare((db, query: PersonsMeters) => groupsOfPerson(db, query))
 
-const groupsFor = prepare((db, query: MeterQuery & { category_id: string }) =>
-  groupsFrom(db, query)
+const groupsFor = prepare((db, query: PersonsMeters & { category_id: string }) =>
+  groupsOfPerson(db, query)
     .innerJoin('group_category', join => inSameCompany(join, 'group_category.group_id', 'group.id'))
     .where('group_category.category_id', '=', query.category_id)
 )
 
+const groupsNamed = prepare((db, query: MeterQuery & { group_ids: readonly string[] }) =>
+  groupsFrom(db, query).where(sql<boolean>`"group".id = any (${query.group_ids}::uuid[])`)
+)
+
+function groupsOfPerson(db: StatementBuilder, query: PersonsMeters) {
+  return groupsFrom(db, query)
+    .innerJoin('group_user', join => inSameCompany(join, 'group_user.group_id', 'group.id'))
+    .where('group_user.user_id', '=', query.user_id)
+}
+
+/** Reads groups with their usage: a row for each possible current period with usage, or one row. */
 function groupsFrom(db: StatementBuilder, query: MeterQuery) {
   return db
-    .selectFrom('group_user')
-    .innerJoin('group', join => inSameCompany(join, 'group.id', 'group_user.group_id'))
+    .selectFrom('group')
     .leftJoin('usage as requests', join =>
       inSameCompany(join, 'requests.group_id', 'group.id')
         .on('requests.kind', '=', 'requests')
@@ -77,8 +83,7 @@ function groupsFrom(db: StatementBuilder, query: MeterQuery) {
         .on('storage.kind', '=', 'storage')
         .on('storage.period_start', '=', storagePeriod)
     )
-    .where('group_user.company_id', '=', query.company_id)
-    .where('group_user.user_id', '=', query.user_id)
+    .where('group.company_id', '=', query.company_id)
     .select([
       'group.id',
       'group.max_requests',
@@ -116,24 +121,42 @@ function latestPeriod(now: Date) {
 
 interface MeterQuery {
   company_id: CompanyId
-  user_id: string
   now: Date
+}
+
+interface PersonsMeters extends MeterQuery {
+  user_id: string
 }
 
 /** Returns the meters of all groups of the person, or only of those that allow the category. */
 export async function readMeters(
   tx: Tx,
-  input: MeterQuery & { category_id?: string }
+  input: PersonsMeters & { category_id?: string }
 ): Promise<Meter[]> {
   const { category_id } = input
   const rows =
     category_id === undefined
       ? await tx.run(groupsOf, input)
       : await tx.run(groupsFor, { ...input, category_id })
+  return metersOf(rows, input.now)
+}
+
+/** Returns the meter of each of these groups by its id. */
+export async function readGroupMeters(
+  tx: Tx,
+  input: MeterQuery & { group_ids: readonly string[] }
+): Promise<Map<string, Meter>> {
+  const meters = metersOf(await tx.run(groupsNamed, input), input.now)
+  return new Map(meters.map(meter => [meter.group_id, meter]))
+}
+
+type MeterRow = Awaited<ReturnType<ReturnType<typeof groupsFrom>['execute']>>[number]
+
+function metersOf(rows: MeterRow[], now: Date): Meter[] {
   return [...Map.groupBy(rows, row => row.id).values()].flatMap(taken => {
     const [group] = taken
     if (!group) return []
-    const period = periodOf(intervalOf(group.max_requests_interval), group.created_at, input.now)
+    const period = periodOf(intervalOf(group.max_requests_interval), group.created_at, now)
     const current = taken.find(row => row.period_start?.getTime() === period.start.getTime())
     const requestsTaken = (current?.requests_used ?? 0) + (current?.requests_reserved ?? 0)
     const bytesTaken = (group.storage_used ?? 0) + (group.storage_reserved ?? 0)

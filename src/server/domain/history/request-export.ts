@@ -35,17 +35,17 @@ export async function* exportRequests(
   let cursor: string | undefined
   const read = async (tx: Tx) => {
     const limit = tx.isContended ? exportPage.whenContended : exportPage.alone
-    const requests = await readRequests(tx, { ...filter, cursor, limit })
+    const { items: requests, next } = await readRequests(tx, { ...filter, cursor, limit })
     if (requests.length === 0 && cursor === undefined) await requireCategory(tx, filter)
     await nameCategories(tx, filter.company_id, requests, names, locale)
     const digests = await readDigests(tx, deps, filter.company_id, requests)
     return {
       page: requests.map(request => ({ ...request, ...digests.get(request.deposit_id ?? '') })),
-      isLast: requests.length < limit
+      next
     }
   }
   do {
-    const { page, isLast } = await inCompany(deps.db, filter.company_id, read, {
+    const { page, next } = await inCompany(deps.db, filter.company_id, read, {
       isHeavy: true,
       caller,
       ...(cursor === undefined ? {} : { waitMs: nextPageMs })
@@ -53,7 +53,7 @@ export async function* exportRequests(
     const head = cursor === undefined ? byteOrderMark + csvRecord(Object.keys(columns)) : ''
     const cells = page.map(request => Object.values(columns).map(cell => cell(request, names)))
     yield head + cells.map(csvRecord).join('')
-    cursor = isLast ? undefined : page.at(-1)?.id
+    cursor = next
   } while (cursor !== undefined)
 }
 

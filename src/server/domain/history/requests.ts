@@ -1,10 +1,10 @@
-import { sql } from 'kysely'
 import { AppError } from '../../../contract/errors.ts'
 import type { ProcessedRequest } from '../../../contract/requests.ts'
-import { foldText, searchWords } from '../../../core/text/search-words.ts'
+import { foldText } from '../../../core/text/search-words.ts'
 import { allowedCategories } from '../../db/joins.ts'
 import { type ConnectionOptions, inCompany, inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { type Page, type PageInput, readPage, searched } from '../lists.ts'
 
 type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
 
@@ -140,74 +140,56 @@ function isSearch({ kind, state, q, from, to }: Filter): boolean {
   return [kind, state, q, from, to].some(each => each !== undefined)
 }
 
-interface PageInput extends Filter {
-  limit: number
-  /** Id of the last request of the previous page. */
-  cursor?: string | undefined
-}
-
-const usualPage = 50
-
-/** Returns a page of requests, newest first, and the cursor of the next page, if there is one. */
+/** Returns a page of requests, newest first. */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,
-  input: Omit<PageInput, 'limit'> & { limit?: number | undefined } & Pick<
-      ConnectionOptions,
-      'caller'
-    >
-): Promise<{ requests: ProcessedRequest[]; next: string | undefined }> {
-  const { limit = usualPage, caller } = input
+  { caller, ...input }: Filter & PageInput & Pick<ConnectionOptions, 'caller'>
+): Promise<Page<ProcessedRequest>> {
   const options = { isHeavy: isSearch(input), caller }
   const read = async (tx: Tx) => {
-    // one row more than the page has, to know whether there are others
-    const found = await readRequests(tx, { ...input, limit: limit + 1 })
-    if (found.length === 0) await requireCategory(tx, input)
-    const requests = found.slice(0, limit)
-    return { requests, next: found.length > limit ? requests.at(-1)?.id : undefined }
+    const page = await readRequests(tx, input)
+    if (page.items.length === 0) await requireCategory(tx, input)
+    return page
   }
   return inCompany(deps.db, input.company_id, read, options)
 }
 
-export async function readRequests(tx: Tx, input: PageInput): Promise<ProcessedRequest[]> {
-  const { company_id, user_id, cursor, limit } = input
+export async function readRequests(
+  tx: Tx,
+  input: Filter & PageInput
+): Promise<Page<ProcessedRequest>> {
+  const { user_id, limit, cursor } = input
   const isWhole = user_id === 'everybody'
-  let query = filtered(tx, input).selectAll().limit(limit)
-  // for all people, the order of ids is enough: ids grow with time, and an index has the company's
-  // rows in this order
-  if (!isWhole) query = query.orderBy('created_at', 'desc')
-  query = query.orderBy('id', 'desc')
-  if (cursor !== undefined) {
-    const last = await filtered(tx, { company_id, user_id })
-      .select(['created_at', 'id'])
-      .where('id', '=', cursor)
-      .executeTakeFirst()
-    if (!last) throw new AppError('not_found', 'The cursor names no request of the list')
-    query = isWhole
-      ? query.where('id', '<', last.id)
-      : query.where(
-          sql<boolean>`(created_at, id) < (${last.created_at}::timestamptz, ${last.id}::uuid)`
-        )
-  }
-  const rows = await query.execute()
-  return rows.map(row => ({
+  // ids grow with time, and the company's rows have an index in their order
+  const sorts = { created: isWhole ? [] : (['created_at'] as const) }
+  const orders = { id: 'id', sorts, usual: '-created' } as const
+  const { items, next } = await readPage(requestsOf(tx, input), orders, { limit, cursor }, rows =>
+    filtered(rows, input).selectAll()
+  )
+  const requests = items.map(row => ({
     ...wireOf(row),
     seq: row.seq,
     ...(isWhole ? { user_id: row.user_id } : {})
   }))
+  return { items: requests, next }
 }
 
-function filtered(tx: Tx, { company_id, user_id, kind, state, category, q, from, to }: Filter) {
-  let query = tx.selectFrom('request').where('company_id', '=', company_id)
-  if (user_id !== 'everybody') query = query.where('user_id', '=', user_id)
-  if (kind !== undefined) query = query.where('kind', '=', kind)
-  if (state !== undefined) query = query.where('state', '=', state)
-  if (category !== undefined) query = query.where('category_id', '=', category)
-  if (from !== undefined) query = query.where('created_at', '>=', new Date(from))
-  if (to !== undefined) query = query.where('created_at', '<', new Date(to))
-  for (const word of searchWords(q ?? '')) {
-    query = query.where(sql<boolean>`strpos(search_name, ${word}) > 0`)
-  }
-  return query
+function requestsOf(tx: Tx, { company_id, user_id }: Pick<Filter, 'company_id' | 'user_id'>) {
+  const all = tx.selectFrom('request').where('company_id', '=', company_id)
+  return user_id === 'everybody' ? all : all.where('user_id', '=', user_id)
+}
+
+function filtered(
+  all: ReturnType<typeof requestsOf>,
+  { kind, state, category, q, from, to }: Omit<Filter, 'company_id' | 'user_id'>
+) {
+  let rows = searched(all, 'search_name', q)
+  if (kind !== undefined) rows = rows.where('kind', '=', kind)
+  if (state !== undefined) rows = rows.where('state', '=', state)
+  if (category !== undefined) rows = rows.where('category_id', '=', category)
+  if (from !== undefined) rows = rows.where('created_at', '>=', new Date(from))
+  if (to !== undefined) rows = rows.where('created_at', '<', new Date(to))
+  return rows
 }
 
 /**
@@ -235,7 +217,7 @@ export async function requireCategory(
     .limit(1)
     .executeTakeFirst()
   if (allowed) return
-  const used = await filtered(tx, { company_id, user_id, category })
+  const used = await filtered(requestsOf(tx, { company_id, user_id }), { category })
     .select('id')
     .limit(1)
     .executeTakeFirst()

@@ -1,0 +1,15 @@
+import * as z from 'zod/mini'
+import { endpoint } from './endpoint.ts'
+
+export const Company = z.object({ id: z.uuid(), name: z.string() })
+export type Company = z.infer<typeof Company>
+
+export const getCompany = endpoint({
+  method: 'GET',
+  path: '/company/{id}',
+  access: 'admin',
+  input: z.strictObject({ id: z.uuid() }),
+  output: Company
+})
+
+export const companyCalls = { getCompany }

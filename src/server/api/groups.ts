@@ -1,0 +1,65 @@
+import {
+  addGroupCategory,
+  addGroupUser,
+  createGroup,
+  deleteGroup,
+  getGroup,
+  listGroups,
+  removeGroupCategory,
+  removeGroupUser,
+  updateGroup
+} from '../../contract/groups.ts'
+import * as groups from '../domain/companies/groups.ts'
+import { actingCompany } from './acting-company.ts'
+import { idempotencyKey } from './admission.ts'
+import { type Api, type ApiContext, person } from './context.ts'
+import { mountEndpoint, mountList } from './mount.ts'
+
+export function mountGroups(app: Api): void {
+  mountList(app, listGroups, ({ id: _, ...page }, c) =>
+    groups.listGroups(c.get('deps'), { company_id: actingCompany(c), ...page })
+  )
+
+  mountEndpoint(app, createGroup, async (settings, c) => {
+    const key = idempotencyKey(c.req.header('idempotency-key'))
+    const { body, replayed } = await groups.createGroup(c.get('deps'), {
+      ...act(c),
+      ...settings,
+      idempotencyKey: key
+    })
+    if (replayed) c.header('idempotent-replayed', 'true')
+    return body
+  })
+
+  mountEndpoint(app, getGroup, ({ id }, c) =>
+    groups.getGroup(c.get('deps'), { company_id: actingCompany(c), id })
+  )
+
+  mountEndpoint(app, updateGroup, (input, c) =>
+    groups.updateGroup(c.get('deps'), { ...act(c), ...input, version: c.get('expectedVersion') })
+  )
+
+  mountEndpoint(app, deleteGroup, ({ id }, c) =>
+    groups.deleteGroup(c.get('deps'), { ...act(c), id, version: c.get('expectedVersion') })
+  )
+
+  mountEndpoint(app, addGroupUser, ({ groupId, user_id }, c) =>
+    groups.addUser(c.get('deps'), { ...act(c), group_id: groupId, user_id })
+  )
+
+  mountEndpoint(app, removeGroupUser, ({ groupId, userId }, c) =>
+    groups.removeUser(c.get('deps'), { ...act(c), group_id: groupId, user_id: userId })
+  )
+
+  mountEndpoint(app, addGroupCategory, ({ groupId, category_id }, c) =>
+    groups.addCategory(c.get('deps'), { ...act(c), group_id: groupId, category_id })
+  )
+
+  mountEndpoint(app, removeGroupCategory, ({ groupId, categoryId }, c) =>
+    groups.removeCategory(c.get('deps'), { ...act(c), group_id: groupId, category_id: categoryId })
+  )
+}
+
+function act(c: ApiContext) {
+  return { company_id: actingCompany(c), by: person(c) }
+}

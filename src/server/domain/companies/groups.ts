@@ -1,0 +1,396 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import { AppError } from '../../../contract/errors.ts'
+import { type Group, GroupFeature, LimitInterval } from '../../../contract/groups.ts'
+import type { Database } from '../../db/schema.ts'
+import { inCompany, type Tx } from '../../db/scope.ts'
+import type { CompanyId, Deps } from '../deps.ts'
+import { runOnce } from '../idempotency.ts'
+import { newId } from '../ids.ts'
+import { type Page, type PageInput, readPage, searched } from '../lists.ts'
+import { requireVersion } from '../versions.ts'
+import { withDefaultGroupCheck } from './default-groups.ts'
+import { readGroupMeters } from './usage.ts'
+
+/** An administrator's act in a company, which need not be the administrator's own. */
+interface Act {
+  company_id: CompanyId
+  by: { id: string; company_id: CompanyId }
+}
+
+interface Settings {
+  features?: GroupFeature[] | undefined
+  max_requests?: number | null | undefined
+  max_requests_interval?: LimitInterval | null | undefined
+  max_storage?: number | null | undefined
+}
+
+interface ListInput extends PageInput {
+  company_id: CompanyId
+  q?: string | undefined
+}
+
+/** Returns a page of the company's groups. */
+export async function listGroups(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { company_id, q, ...page }: ListInput
+): Promise<Page<Group>> {
+  const orders = {
+    id: 'group.id',
+    sorts: { name: ['group.search'], created: ['group.created_at'] },
+    usual: 'name'
+  } as const
+  return inCompany(deps.db, company_id, async tx => {
+    const { items, next } = await readPage(groupsOf(tx), orders, page, rows =>
+      withColumns(searched(rows, 'group.search', q))
+    )
+    return { items: await withUsage(tx, deps, items), next }
+  })
+}
+
+/** Returns a group. */
+export async function getGroup(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { company_id, id }: { company_id: CompanyId; id: string }
+): Promise<Group> {
+  return inCompany(deps.db, company_id, tx => readGroup(tx, deps, id))
+}
+
+interface Creation extends Act, Settings {
+  name: string
+  idempotencyKey: string | undefined
+}
+
+/** Creates a group without members and categories. */
+export async function createGroup(
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
+  { company_id, by, idempotencyKey: key, ...settings }: Creation
+): Promise<{ body: Group; replayed: boolean }> {
+  const now = deps.clock()
+  return inCompany(deps.db, company_id, async tx => {
+    const insert = async () => {
+      const id = newId(deps)
+      const row = {
+        max_requests: null,
+        max_requests_interval: null,
+        max_storage: null,
+        ...settings
+      }
+      await withNameCheck(() =>
+        tx
+          .insertInto('group')
+          .values({ ...row, company_id, id, created_at: now })
+          .execute()
+      )
+      return readGroup(tx, deps, id)
+    }
+    if (key === undefined) return { body: await insert(), replayed: false }
+    const act = { actor: by.id, route: 'POST /group', key, input: settings }
+    return runOnce(tx, deps, { company_id, now, act }, insert)
+  })
+}
+
+interface Change extends Act, Settings {
+  id: string
+  name?: string | undefined
+  /** The version that the caller has seen. */
+  version: number | undefined
+  is_default?: true | undefined
+}
+
+/** Replaces the given settings of a group. Limits apply from the next request on. */
+export async function updateGroup(
+  deps: Pick<Deps, 'db' | 'clock'>,
+  { company_id, by: _, id, version, ...changes }: Change
+): Promise<Group> {
+  const change = async (tx: Tx) => {
+    const present = await lockGroup(tx, id, changes.is_default)
+    requireVersion(present.version, version)
+    if (changes.is_default && !present.is_default) await endDefault(tx)
+    await withNameCheck(() =>
+      tx
+        .updateTable('group')
+        .set({ ...changes, version: present.version + 1 })
+        .where('company_id', '=', company_id)
+        .where('id', '=', id)
+        .execute()
+    )
+    return readGroup(tx, deps, id)
+  }
+  return withDefaultGroupCheck(() => inCompany(deps.db, company_id, change))
+}
+
+interface Deletion extends Act {
+  id: string
+  version: number | undefined
+}
+
+/** Deletes a group. Throws `in_use`, with what uses it, or `default_group_needed`. */
+export async function deleteGroup(
+  deps: Pick<Deps, 'db'>,
+  { company_id, by: _, id, version }: Deletion
+): Promise<void> {
+  await inCompany(deps.db, company_id, async tx => {
+    // nobody joins it and nothing is charged to it from here on
+    const group = await groupsOf(tx)
+      .where('id', '=', id)
+      .select(['version', 'is_default'])
+      .forUpdate()
+      .executeTakeFirst()
+    if (!group) throw noGroup()
+    requireVersion(group.version, version)
+    if (group.is_default) {
+      throw new AppError('default_group_needed', 'New people join this group; make another default')
+    }
+    const uses = await countUses(tx, id)
+    if (Object.values(uses).some(count => count > 0)) {
+      throw new AppError('in_use', 'People are in the group, or something was charged to it', {
+        uses
+      })
+    }
+    for (const table of ['group_category', 'user_usage', 'usage'] as const) {
+      await tx
+        .deleteFrom(table)
+        .where('company_id', '=', company_id)
+        .where('group_id', '=', id)
+        .execute()
+    }
+    await tx.deleteFrom('group').where('company_id', '=', company_id).where('id', '=', id).execute()
+  })
+}
+
+interface Membership extends Act {
+  group_id: string
+  user_id: string
+}
+
+/** Adds a person to a group. */
+export async function addUser(deps: Pick<Deps, 'db'>, input: Membership): Promise<void> {
+  const { company_id, group_id, user_id } = input
+  await inCompany(deps.db, company_id, async tx => {
+    await requireMembership(tx, input)
+    await tx
+      .insertInto('group_user')
+      .values({ company_id, group_id, user_id })
+      .onConflict(conflict => conflict.doNothing())
+      .execute()
+  })
+}
+
+/** Removes a person from a group. */
+export async function removeUser(deps: Pick<Deps, 'db'>, input: Membership): Promise<void> {
+  const { company_id, group_id, user_id } = input
+  await inCompany(deps.db, company_id, async tx => {
+    await requireMembership(tx, input)
+    await tx
+      .deleteFrom('group_user')
+      .where('company_id', '=', company_id)
+      .where('group_id', '=', group_id)
+      .where('user_id', '=', user_id)
+      .execute()
+  })
+}
+
+interface Allowance extends Act {
+  group_id: string
+  category_id: string
+}
+
+/** Lets the members of a group use a category. */
+export async function addCategory(deps: Pick<Deps, 'db'>, input: Allowance): Promise<void> {
+  const { company_id, group_id, category_id } = input
+  const add = async (tx: Tx) => {
+    await requireAllowance(tx, input)
+    await tx
+      .insertInto('group_category')
+      .values({ company_id, group_id, category_id })
+      .onConflict(conflict => conflict.doNothing())
+      .execute()
+  }
+  await withDefaultGroupCheck(() => inCompany(deps.db, company_id, add))
+}
+
+/** Takes a category from a group. */
+export async function removeCategory(deps: Pick<Deps, 'db'>, input: Allowance): Promise<void> {
+  const { company_id, group_id, category_id } = input
+  await inCompany(deps.db, company_id, async tx => {
+    await requireAllowance(tx, input)
+    await tx
+      .deleteFrom('group_category')
+      .where('company_id', '=', company_id)
+      .where('group_id', '=', group_id)
+      .where('category_id', '=', category_id)
+      .execute()
+  })
+}
+
+/** Throws `not_found` where the company has no such group. The group then stays until the commit. */
+export async function requireGroup(tx: Tx, id: string): Promise<void> {
+  const found = await groupsOf(tx)
+    .where('id', '=', id)
+    .select('id')
+    .forKeyShare()
+    .executeTakeFirst()
+  if (!found) throw noGroup()
+}
+
+function groupsOf(tx: Tx) {
+  return tx.selectFrom('group').where('group.company_id', '=', tx.companyId)
+}
+
+function withColumns(groups: SelectQueryBuilder<Database, 'group', object>) {
+  return groups.select(({ selectFrom, fn }) => [
+    'group.id',
+    'group.version',
+    'group.name',
+    'group.features',
+    'group.max_requests',
+    'group.max_requests_interval',
+    'group.max_storage',
+    'group.is_default',
+    'group.created_at',
+    selectFrom('group_user')
+      .whereRef('group_user.company_id', '=', 'group.company_id')
+      .whereRef('group_user.group_id', '=', 'group.id')
+      .select(fn.countAll<number>().as('count'))
+      .as('user_count'),
+    sql<string[]>`array(
+      select category.id from group_category
+      join category on category.company_id = group_category.company_id
+        and category.id = group_category.category_id
+      where group_category.company_id = "group".company_id and group_category.group_id = "group".id
+      order by category.created_at, category.id
+    )`.as('category_ids')
+  ])
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof withColumns>['execute']>>[number]
+
+async function readGroup(tx: Tx, deps: Pick<Deps, 'clock'>, id: string): Promise<Group> {
+  const rows = await withColumns(groupsOf(tx).where('group.id', '=', id)).execute()
+  const [group] = await withUsage(tx, deps, rows)
+  if (!group) throw noGroup()
+  return group
+}
+
+async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promise<Group[]> {
+  const meters = await readGroupMeters(tx, {
+    company_id: tx.companyId,
+    group_ids: rows.map(row => row.id),
+    now: deps.clock()
+  })
+  return rows.flatMap(({ created_at, ...row }) => {
+    const meter = meters.get(row.id)
+    if (!meter) return []
+    return {
+      ...row,
+      features: row.features.map(feature => GroupFeature.parse(feature)),
+      max_requests_interval:
+        row.max_requests_interval === null ? null : LimitInterval.parse(row.max_requests_interval),
+      created: created_at.toISOString(),
+      user_count: row.user_count ?? 0,
+      usage: {
+        requests_used: meter.requestsTaken,
+        requests_remaining: meter.requestsLeft,
+        storage_used: meter.bytesTaken,
+        storage_remaining: meter.bytesLeft,
+        resets_at: meter.resets_at?.toISOString() ?? null
+      }
+    }
+  })
+}
+
+/** Locks a group, and with it the default group where that is to change. */
+async function lockGroup(
+  tx: Tx,
+  id: string,
+  withDefault: boolean | undefined
+): Promise<{ version: number; is_default: boolean }> {
+  const locked = await groupsOf(tx)
+    .where(({ eb, or }) =>
+      or([eb('id', '=', id), ...(withDefault ? [eb('is_default', '=', true)] : [])])
+    )
+    .select(['id', 'version', 'is_default'])
+    .orderBy('id')
+    .forNoKeyUpdate()
+    .execute()
+  const found = locked.find(group => group.id === id)
+  if (!found) throw noGroup()
+  return found
+}
+
+/** Takes the mark of the default group away, so that another group can have it. */
+async function endDefault(tx: Tx): Promise<void> {
+  await tx
+    .updateTable('group')
+    .set({ is_default: false, version: sql<number>`version + 1` })
+    .where('company_id', '=', tx.companyId)
+    .where('is_default', '=', true)
+    .execute()
+}
+
+/** Returns what refers to a group: its members, the deposits begun in it and the charged requests. */
+async function countUses(
+  tx: Tx,
+  id: string
+): Promise<{ users: number; deposits: number; requests: number }> {
+  const countOf = (table: 'group_user' | 'upload') =>
+    tx
+      .selectFrom(table)
+      .where('company_id', '=', tx.companyId)
+      .where('group_id', '=', id)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+  const charged = tx
+    .selectFrom('usage')
+    .where('company_id', '=', tx.companyId)
+    .where('group_id', '=', id)
+    .where('kind', '=', 'requests')
+    .select(sql<number>`coalesce(sum(used + reserved), 0)::bigint`.as('count'))
+    .executeTakeFirstOrThrow()
+  const [users, deposits, requests] = await Promise.all([
+    countOf('group_user'),
+    countOf('upload'),
+    charged
+  ])
+  return { users: users.count, deposits: deposits.count, requests: requests.count }
+}
+
+async function requireMembership(tx: Tx, { group_id, user_id }: Membership): Promise<void> {
+  await requireGroup(tx, group_id)
+  const user = await tx
+    .selectFrom('user')
+    .where('company_id', '=', tx.companyId)
+    .where('id', '=', user_id)
+    .where('deleted_at', 'is', null)
+    .select('id')
+    .forKeyShare()
+    .executeTakeFirst()
+  if (!user) throw new AppError('not_found', 'No such person')
+}
+
+async function requireAllowance(tx: Tx, { group_id, category_id }: Allowance): Promise<void> {
+  await requireGroup(tx, group_id)
+  const category = await tx
+    .selectFrom('category')
+    .where('company_id', '=', tx.companyId)
+    .where('id', '=', category_id)
+    .select('id')
+    .forKeyShare()
+    .executeTakeFirst()
+  if (!category) throw new AppError('not_found', 'No such category')
+}
+
+/** Runs a write of groups. Throws `name_taken` where another group of the company has the name. */
+async function withNameCheck<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (cause) {
+    const { code, constraint } = Object(cause)
+    if (code !== '23505' || constraint !== 'group_name') throw cause
+    throw new AppError('name_taken', 'Another group of the company has this name', { cause })
+  }
+}
+
+function noGroup(): AppError {
+  return new AppError('not_found', 'No such group')
+}

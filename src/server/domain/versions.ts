@@ -1,0 +1,7 @@
+import { AppError } from '../../contract/errors.ts'
+
+/** Throws `changed_meanwhile` where a caller names another version than the present one. */
+export function requireVersion(present: number, expected: number | undefined): void {
+  if (expected === undefined || expected === present) return
+  throw new AppError('changed_meanwhile', `It was changed meanwhile: the version is ${present}`)
+}
