@@ -91,7 +91,10 @@ export function pageOfRoute(route: string): Page {
   return table.find(({ page }) => routeOf(page) === route)?.page ?? notFoundPage
 }
 
-/** Returns the path of a page without parameters, or undefined for a page with parameters. */
+/**
+ * Returns the path of a page that has a single address. Returns undefined for a page with parameters
+ * and for the page of unknown addresses.
+ */
 export function fixedPath(page: Page): string | undefined {
   return page === notFoundPage || page.path.includes('{') ? undefined : page.path
 }
