@@ -2,6 +2,7 @@ import type { Deposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { environment } from '../environment.ts'
+import { createList, type PageRequest } from '../lists.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import {
   $session,
@@ -21,42 +22,28 @@ import type { StreamMessage } from './request-stream.ts'
 
 export type { StreamState }
 
-/** The person's requests that match the filter, newest first. */
-export const $requests = personalAtom<readonly ProcessedRequest[]>([])
-
-export const $filter = personalAtom<RequestFilter>({})
-
-export type HistoryStatus =
-  | { status: 'idle' }
-  | { status: 'loading' }
-  | { status: 'ready'; hasMore: boolean; more: 'idle' | 'loading' | { error: AppError } }
-  | { status: 'failed'; error: AppError }
-
-export const $historyStatus = personalAtom<HistoryStatus>({ status: 'idle' })
-export const $streamState = personalAtom<StreamState>('connecting')
-
-const firstPage = 50
-/** Requests per further page: the most that the server returns, for people who scroll far. */
-const nextPage = 200
-
 const listeners = new Set<(request: ProcessedRequest) => void>()
 /** All requests that this document has received, regardless of the filter. */
 let known: RequestList = createRequestList()
 
-/** How far the pages of the present filter have been loaded. */
-interface Paging {
-  /**
-   * Id of the oldest request up to which the list is complete. Events may add single older
-   * requests.
-   */
-  cursor?: string
-  /**
-   * Ids of the requests that pages have returned. Between requests from events, others may be
-   * missing.
-   */
-  ids: Set<string>
-}
-let paging: Paging = { ids: new Set() }
+const list = createList<ProcessedRequest, RequestFilter>({
+  query: {},
+  isSame: isSameFilter,
+  load: loadPage,
+  // pages and events may bring the same request in any order
+  source: {
+    rowsFor: filter => (isFiltered(filter) ? known.all().filter(matcherOf(filter)) : known.all()),
+    add: addRequests
+  }
+})
+
+/** The person's requests that match the filter, newest first. */
+export const $requests = list.$rows
+export const $filter = list.$query
+export const $historyStatus = list.$status
+export const $streamState = personalAtom<StreamState>('connecting')
+export const loadMoreRequests = list.loadMore
+
 /** The tabs of this person. One of them has the event stream. */
 let tabs: TabGroup | undefined
 /**
@@ -85,7 +72,7 @@ export function onRequest(run: (request: ProcessedRequest) => void): () => void 
 export function loadRequests(): void {
   if (joined === sessionNumber() || $session.get().status === 'out') return
   joined = sessionNumber()
-  $historyStatus.set({ status: 'loading' })
+  list.begin()
   void join()
 }
 
@@ -98,7 +85,7 @@ async function join(): Promise<void> {
   if (session !== sessionNumber()) return
   if (stream instanceof AppError) {
     joined = undefined
-    $historyStatus.set({ status: 'failed', error: stream })
+    list.fail(stream)
     return
   }
   tabs = joinTabGroup({
@@ -106,7 +93,7 @@ async function join(): Promise<void> {
     environment: environment(),
     lead: () => lead(stream),
     follow: () => {
-      if ($historyStatus.get().status === 'loading') void reload()
+      if ($historyStatus.get().status === 'loading') void list.refresh()
     },
     onNews(message) {
       const news = stream.readStreamMessage(message)
@@ -141,12 +128,12 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
     },
     onReload() {
       tabs?.send(newsOf({ reload: true }))
-      void reload()
+      void list.refresh()
     },
     onError(error, token) {
       handleAuthError(error, token)
-      // the list is useful even where the stream cannot be loaded
-      if ($historyStatus.get().status === 'loading') void reload()
+      // the list is worth showing without the stream
+      if ($historyStatus.get().status === 'loading') void list.refresh()
     }
   })
 }
@@ -159,7 +146,7 @@ function newsOf(news: Omit<StreamMessage, 'state'>): StreamMessage {
 function applyMessage({ state, at, before, request, reload: isStale }: StreamMessage): void {
   $streamState.set(state)
   if (request) addRequests([request])
-  if (isStale) void reload()
+  if (isStale) void list.refresh()
   if (at === undefined) return
   const isNews = seen === undefined || Number(at) > Number(seen)
   // this tab has missed events, for instance while it was frozen
@@ -170,7 +157,7 @@ function applyMessage({ state, at, before, request, reload: isStale }: StreamMes
 async function catchUp(at: string): Promise<void> {
   if (isCatchingUp) return
   isCatchingUp = true
-  if (await reload()) seen = at
+  if (await list.refresh()) seen = at
   isCatchingUp = false
 }
 
@@ -178,13 +165,7 @@ async function catchUp(at: string): Promise<void> {
  * Filters the requests that this document has, then loads the matching requests from the server.
  */
 export function setFilter(filter: RequestFilter): void {
-  if (isSameFilter(filter, $filter.get())) return
-  $filter.set(filter)
-  paging = { ids: new Set() }
-  show()
-  if (!tabs) return
-  $historyStatus.set({ status: 'loading' })
-  void reload()
+  if (list.setQuery(filter) && tabs) void list.load()
 }
 
 /** Returns the newest known state of a request. */
@@ -229,80 +210,27 @@ export function countNewer(
 /** Loads the first page again after a failure. */
 export async function retryRequests(): Promise<void> {
   if (!tabs) return loadRequests()
-  $historyStatus.set({ status: 'loading' })
-  await reload()
+  await list.load()
 }
 
-export async function loadMoreRequests(): Promise<void> {
-  const before = $historyStatus.get()
-  if (before.status !== 'ready' || before.more === 'loading' || !before.hasMore) return
-  $historyStatus.set({ ...before, more: 'loading' })
-  const mine = paging
-  const from = mine.cursor
-  try {
-    const page = await api('listRequests', {
-      limit: nextPage,
-      ...(from ? { cursor: from } : {}),
-      ...$filter.get()
-    })
-    if (mine !== paging) return
-    // a reload has found missing requests before this page, which will be loaded again later
-    if (from === mine.cursor) takePage(page, nextPage, true)
-    else addRequests(page)
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    if (mine === paging) $historyStatus.set({ ...before, more: { error } })
-  }
+async function loadPage(filter: RequestFilter, page: PageRequest): Promise<ProcessedRequest[]> {
+  const session = sessionNumber()
+  const [rows, newest] = await Promise.all([
+    api('listRequests', { ...page, ...filter }),
+    // changes outside the filter matter to those who listen with `onRequest`
+    isFiltered(filter) && !page.cursor ? api('listRequests', { limit: page.limit }) : []
+  ])
+  if (session === sessionNumber()) addRequests(newest)
+  return rows
 }
 
 function addRequests(incoming: readonly ProcessedRequest[]): void {
   const changed = known.merge(incoming)
   if (changed.length === 0) return
-  show()
+  list.show()
   for (const request of changed) {
     for (const run of listeners) run(request)
   }
-}
-
-function show(): void {
-  const filter = $filter.get()
-  $requests.set(isFiltered(filter) ? known.all().filter(matcherOf(filter)) : known.all())
-}
-
-/** Loads the first page again. Returns whether this succeeded. */
-async function reload(): Promise<boolean> {
-  const mine = paging
-  const filter = $filter.get()
-  try {
-    const [page, newest] = await Promise.all([
-      api('listRequests', { limit: firstPage, ...filter }),
-      // listeners of `onRequest` also get changes that do not match the filter
-      isFiltered(filter) ? api('listRequests', { limit: firstPage }) : []
-    ])
-    if (mine !== paging) return false
-    addRequests(newest)
-    takePage(page, firstPage, false)
-    return true
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    if (mine === paging && $historyStatus.get().status === 'loading') {
-      $historyStatus.set({ status: 'failed', error })
-    }
-    return false
-  }
-}
-
-function takePage(page: ProcessedRequest[], size: number, isNext: boolean): void {
-  const before = $historyStatus.get()
-  const last = page.at(-1)
-  // If the oldest request of this first page is new to this document, requests between it and the
-  // known ones are missing. The following pages load them.
-  const isGap = last !== undefined && !paging.ids.has(last.id)
-  for (const { id } of page) paging.ids.add(id)
-  addRequests(page)
-  if (!isNext && before.status === 'ready' && !isGap) return
-  if (last) paging.cursor = last.id
-  $historyStatus.set({ status: 'ready', hasMore: page.length === size, more: 'idle' })
 }
 
 function reset(): void {
@@ -310,5 +238,4 @@ function reset(): void {
   tabs = undefined
   seen = undefined
   known = createRequestList()
-  paging = { ids: new Set() }
 }
