@@ -132,7 +132,7 @@ function lead({ openRequestStream }: typeof import('./request-stream.ts')): () =
     },
     onError(error, token) {
       handleAuthError(error, token)
-      // the list is worth showing without the stream
+      // the list is useful even where the stream cannot be loaded
       if ($historyStatus.get().status === 'loading') void list.refresh()
     }
   })
@@ -217,7 +217,7 @@ async function loadPage(filter: RequestFilter, page: PageRequest): Promise<Proce
   const session = sessionNumber()
   const [rows, newest] = await Promise.all([
     api('listRequests', { ...page, ...filter }),
-    // changes outside the filter matter to those who listen with `onRequest`
+    // listeners of `onRequest` also get changes that do not match the filter
     isFiltered(filter) && !page.cursor ? api('listRequests', { limit: page.limit }) : []
   ])
   if (session === sessionNumber()) addRequests(newest)
