@@ -275,6 +275,35 @@ describe('deleting', () => {
   })
 })
 
+test('enters every change into the audit log of the company', async () => {
+  const { id, version } = await newGroup({ max_requests: 5 })
+  await ada.call(updateGroup, { id, max_requests: 7 }, { version })
+  await ada.call(updateGroup, { id, max_requests: 9 })
+  await ada.call(addGroupUser, { groupId: id, user_id: ada.id })
+  await ada.call(addGroupUser, { groupId: id, user_id: ada.id })
+  await ada.call(removeGroupUser, { groupId: id, userId: ada.id })
+  await ada.call(addGroupCategory, { groupId: id, category_id: ada.category })
+  await ada.call(removeGroupCategory, { groupId: id, categoryId: ada.category })
+  await ada.call(deleteGroup, { id })
+  const { rows } = await app.owner.query(
+    `select action, actor_id, v.changes::jsonb as changes from audit_entry
+       join audit_value v using (company_id, seq) where target_id = $1 order by seq`,
+    [id]
+  )
+  expect(new Set(rows.map(row => row.actor_id))).toEqual(new Set([ada.id]))
+  expect(rows.map(({ action, changes }) => [action, changes])).toMatchObject([
+    ['group.create', { after: { max_requests: 5 } }],
+    ['group.update', { before: { max_requests: 5 }, after: { max_requests: 7 } }],
+    ['group.update', { before: { max_requests: 7 }, after: { max_requests: 9, if_match: 'none' } }],
+    ['group.add_user', { after: { user_id: ada.id } }],
+    ['group.remove_user', { before: { user_id: ada.id } }],
+    ['group.add_category', { after: { category_id: ada.category } }],
+    ['group.remove_category', { before: { category_id: ada.category } }],
+    ['group.delete', { before: { max_requests: 9 }, after: { if_match: 'none' } }]
+  ])
+  expect(rows[1].changes.after).not.toHaveProperty('if_match')
+})
+
 test('is for administrators', async () => {
   const person = await app.signUp()
   const refused = { code: 'forbidden' }

@@ -4,10 +4,11 @@ import { type Group, GroupFeature, LimitInterval } from '../../../contract/group
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { newId } from '../ids.ts'
 import { type Page, type PageInput, readPage, searched } from '../lists.ts'
-import { requireVersion } from '../versions.ts'
+import { requireVersion, versionNote } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 import { readGroupMeters } from './usage.ts'
 
@@ -16,6 +17,9 @@ interface Act {
   company_id: CompanyId
   by: { id: string; company_id: CompanyId }
 }
+
+/** What an audited change needs. */
+type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
 
 interface Settings {
   features?: GroupFeature[] | undefined
@@ -81,6 +85,7 @@ export async function createGroup(
           .values({ ...row, company_id, id, created_at: now })
           .execute()
       )
+      audit(tx, deps, { by, action: 'group.create', target: id, after: settings })
       return readGroup(tx, deps, id)
     }
     if (key === undefined) return { body: await insert(), replayed: false }
@@ -99,21 +104,23 @@ interface Change extends Act, Settings {
 
 /** Replaces the given settings of a group. Limits apply from the next request on. */
 export async function updateGroup(
-  deps: Pick<Deps, 'db' | 'clock'>,
-  { company_id, by: _, id, version, ...changes }: Change
+  deps: AuditedDeps,
+  { company_id, by, id, version, ...changes }: Change
 ): Promise<Group> {
   const change = async (tx: Tx) => {
-    const present = await lockGroup(tx, id, changes.is_default)
-    requireVersion(present.version, version)
-    if (changes.is_default && !present.is_default) await endDefault(tx)
+    const { version: present, ...before } = await lockGroup(tx, id, changes.is_default)
+    requireVersion(present, version)
+    if (changes.is_default && !before.is_default) await endDefault(tx, deps, by)
     await withNameCheck(() =>
       tx
         .updateTable('group')
-        .set({ ...changes, version: present.version + 1 })
+        .set({ ...changes, version: present + 1 })
         .where('company_id', '=', company_id)
         .where('id', '=', id)
         .execute()
     )
+    const after = { ...before, ...changes, ...versionNote(version) }
+    audit(tx, deps, { by, action: 'group.update', target: id, before, after })
     return readGroup(tx, deps, id)
   }
   return withDefaultGroupCheck(() => inCompany(deps.db, company_id, change))
@@ -126,19 +133,21 @@ interface Deletion extends Act {
 
 /** Deletes a group. Throws `in_use`, with what uses it, or `default_group_needed`. */
 export async function deleteGroup(
-  deps: Pick<Deps, 'db'>,
-  { company_id, by: _, id, version }: Deletion
+  deps: AuditedDeps,
+  { company_id, by, id, version }: Deletion
 ): Promise<void> {
   await inCompany(deps.db, company_id, async tx => {
     // nobody joins it and nothing is charged to it from here on
     const group = await groupsOf(tx)
       .where('id', '=', id)
-      .select(['version', 'is_default'])
+      .select(settingColumns)
+      .select('version')
       .forUpdate()
       .executeTakeFirst()
     if (!group) throw noGroup()
-    requireVersion(group.version, version)
-    if (group.is_default) {
+    const { version: present, ...before } = group
+    requireVersion(present, version)
+    if (before.is_default) {
       throw new AppError('default_group_needed', 'New people join this group; make another default')
     }
     const uses = await countUses(tx, id)
@@ -155,6 +164,8 @@ export async function deleteGroup(
         .execute()
     }
     await tx.deleteFrom('group').where('company_id', '=', company_id).where('id', '=', id).execute()
+    const after = versionNote(version)
+    audit(tx, deps, { by, action: 'group.delete', target: id, before, after })
   })
 }
 
@@ -164,29 +175,36 @@ interface Membership extends Act {
 }
 
 /** Adds a person to a group. */
-export async function addUser(deps: Pick<Deps, 'db'>, input: Membership): Promise<void> {
-  const { company_id, group_id, user_id } = input
+export async function addUser(deps: AuditedDeps, input: Membership): Promise<void> {
+  const { company_id, by, group_id, user_id } = input
   await inCompany(deps.db, company_id, async tx => {
     await requireMembership(tx, input)
-    await tx
+    const added = await tx
       .insertInto('group_user')
       .values({ company_id, group_id, user_id })
       .onConflict(conflict => conflict.doNothing())
+      .returning('user_id')
       .execute()
+    if (added.length === 0) return
+    audit(tx, deps, { by, action: 'group.add_user', target: group_id, after: { user_id } })
   })
 }
 
 /** Removes a person from a group. */
-export async function removeUser(deps: Pick<Deps, 'db'>, input: Membership): Promise<void> {
-  const { company_id, group_id, user_id } = input
+export async function removeUser(deps: AuditedDeps, input: Membership): Promise<void> {
+  const { company_id, by, group_id, user_id } = input
   await inCompany(deps.db, company_id, async tx => {
     await requireMembership(tx, input)
-    await tx
+    const removed = await tx
       .deleteFrom('group_user')
       .where('company_id', '=', company_id)
       .where('group_id', '=', group_id)
       .where('user_id', '=', user_id)
+      .returning('user_id')
       .execute()
+    if (removed.length === 0) return
+    const before = { user_id }
+    audit(tx, deps, { by, action: 'group.remove_user', target: group_id, before })
   })
 }
 
@@ -196,30 +214,37 @@ interface Allowance extends Act {
 }
 
 /** Lets the members of a group use a category. */
-export async function addCategory(deps: Pick<Deps, 'db'>, input: Allowance): Promise<void> {
-  const { company_id, group_id, category_id } = input
+export async function addCategory(deps: AuditedDeps, input: Allowance): Promise<void> {
+  const { company_id, by, group_id, category_id } = input
   const add = async (tx: Tx) => {
     await requireAllowance(tx, input)
-    await tx
+    const added = await tx
       .insertInto('group_category')
       .values({ company_id, group_id, category_id })
       .onConflict(conflict => conflict.doNothing())
+      .returning('category_id')
       .execute()
+    if (added.length === 0) return
+    audit(tx, deps, { by, action: 'group.add_category', target: group_id, after: { category_id } })
   }
   await withDefaultGroupCheck(() => inCompany(deps.db, company_id, add))
 }
 
 /** Takes a category from a group. */
-export async function removeCategory(deps: Pick<Deps, 'db'>, input: Allowance): Promise<void> {
-  const { company_id, group_id, category_id } = input
+export async function removeCategory(deps: AuditedDeps, input: Allowance): Promise<void> {
+  const { company_id, by, group_id, category_id } = input
   await inCompany(deps.db, company_id, async tx => {
     await requireAllowance(tx, input)
-    await tx
+    const removed = await tx
       .deleteFrom('group_category')
       .where('company_id', '=', company_id)
       .where('group_id', '=', group_id)
       .where('category_id', '=', category_id)
+      .returning('category_id')
       .execute()
+    if (removed.length === 0) return
+    const before = { category_id }
+    audit(tx, deps, { by, action: 'group.remove_category', target: group_id, before })
   })
 }
 
@@ -232,6 +257,16 @@ export async function requireGroup(tx: Tx, id: string): Promise<void> {
     .executeTakeFirst()
   if (!found) throw noGroup()
 }
+
+/** The fields of a group that `PUT` replaces. */
+const settingColumns = [
+  'name',
+  'features',
+  'max_requests',
+  'max_requests_interval',
+  'max_storage',
+  'is_default'
+] as const
 
 function groupsOf(tx: Tx) {
   return tx.selectFrom('group').where('group.company_id', '=', tx.companyId)
@@ -300,32 +335,33 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
 }
 
 /** Locks a group, and with it the default group where that is to change. */
-async function lockGroup(
-  tx: Tx,
-  id: string,
-  withDefault: boolean | undefined
-): Promise<{ version: number; is_default: boolean }> {
+async function lockGroup(tx: Tx, id: string, withDefault: boolean | undefined) {
   const locked = await groupsOf(tx)
     .where(({ eb, or }) =>
       or([eb('id', '=', id), ...(withDefault ? [eb('is_default', '=', true)] : [])])
     )
-    .select(['id', 'version', 'is_default'])
+    .select(settingColumns)
+    .select(['id', 'version'])
     .orderBy('id')
     .forNoKeyUpdate()
     .execute()
   const found = locked.find(group => group.id === id)
   if (!found) throw noGroup()
-  return found
+  const { id: _, ...group } = found
+  return group
 }
 
 /** Takes the mark of the default group away, so that another group can have it. */
-async function endDefault(tx: Tx): Promise<void> {
-  await tx
+async function endDefault(tx: Tx, deps: AuditedDeps, by: Act['by']): Promise<void> {
+  const { id: target } = await tx
     .updateTable('group')
     .set({ is_default: false, version: sql<number>`version + 1` })
     .where('company_id', '=', tx.companyId)
     .where('is_default', '=', true)
-    .execute()
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const [before, after] = [{ is_default: true }, { is_default: false }]
+  audit(tx, deps, { by, action: 'group.update', target, before, after })
 }
 
 /** Returns what refers to a group: its members, the deposits begun in it and the charged requests. */
