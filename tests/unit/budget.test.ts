@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { budgets, openScale, pageBudgets, type Scale, workerBudgets } from '../../bench/weight.ts'
+import {
+  budgets,
+  htmlBudgetOf,
+  openScale,
+  pageBudgets,
+  type Scale,
+  workerBudgets
+} from '../../bench/weight.ts'
 
 let scale: Scale
 beforeAll(async () => {
@@ -10,7 +17,7 @@ afterAll(() => scale.close())
 test.each(Object.entries(pageBudgets))('/en%s keeps its budgets', async (path, budget) => {
   const page = await scale.weigh(path)
   expect(page.scripts, 'scripts').toBeLessThanOrEqual(budget)
-  expect(page.html, 'HTML').toBeLessThanOrEqual(budgets.html)
+  expect(page.html, 'HTML').toBeLessThanOrEqual(htmlBudgetOf(path))
   expect(page.css, 'CSS').toBeLessThanOrEqual(budgets.css)
   if (budget <= 20) expect(page.hasIslands, 'React').toBe(false)
 })

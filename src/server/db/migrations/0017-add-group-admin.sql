@@ -25,7 +25,7 @@ create index user_name on "user" (company_id, search, id) where deleted_at is nu
 create index user_created on "user" (company_id, created_at, id) where deleted_at is null;
 
 alter table category add column search text not null
-  generated always as (fold_text((names->>'en') || ' ' || (names->>'fr'))) stored;
+  generated always as (fold_text(coalesce(names->>'en', '') || ' ' || coalesce(names->>'fr', ''))) stored;
 
 -- A group that nobody used is deleted, with its empty counts.
 grant delete on "group", usage, user_usage to vidimus_app;

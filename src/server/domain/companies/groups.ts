@@ -318,7 +318,7 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
     if (!meter) return []
     return {
       ...row,
-      features: row.features.map(feature => GroupFeature.parse(feature)),
+      features: GroupFeature.options.filter(feature => row.features.includes(feature)),
       max_requests_interval:
         row.max_requests_interval === null ? null : LimitInterval.parse(row.max_requests_interval),
       created: created_at.toISOString(),

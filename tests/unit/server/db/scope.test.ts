@@ -158,7 +158,7 @@ test('starts a deadlocked transaction again', async () => {
   const groups = [randomUUID(), randomUUID()]
   await inCompany(made.db, acme, async tx => {
     for (const id of groups) {
-      const row = { company_id: acme, id, name: 'Group', created_at: new Date() }
+      const row = { company_id: acme, id, name: `Group ${id}`, created_at: new Date() }
       await tx.insertInto('group').values(row).execute()
     }
   })
@@ -171,7 +171,11 @@ test('starts a deadlocked transaction again', async () => {
       attempts++
       tx.afterCommit(() => woken++)
       for (const id of order) {
-        await tx.updateTable('group').set({ name }).where('id', '=', id).execute()
+        await tx
+          .updateTable('group')
+          .set({ name: `${name} ${id}` })
+          .where('id', '=', id)
+          .execute()
         held++
         if (held === 2) bothHold.resolve()
         await bothHold.promise
