@@ -1,4 +1,4 @@
-import { onPage } from './kit/page.ts'
+import { onEachPage } from './kit/page.ts'
 
 const key = 'vidimus:scheme'
 
@@ -17,7 +17,7 @@ export function startColorScheme(): void {
   })
   // an island that draws the choice again sends this event, too
   document.addEventListener('vidimus:changed', showChoice)
-  onPage(showChoice)
+  onEachPage(showChoice)
 }
 
 function showChoice(): void {

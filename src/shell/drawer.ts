@@ -1,4 +1,4 @@
-import { onClick, onPage } from './kit/page.ts'
+import { onClick, onEachPage } from './kit/page.ts'
 
 /**
  * Matches windows in which the drawer is always visible. Its button then switches between full
@@ -19,7 +19,7 @@ export function startDrawer(): void {
     document.dispatchEvent(new Event('vidimus:changed'))
     showState()
   })
-  onPage(showState)
+  onEachPage(showState)
   permanent.addEventListener('change', () => {
     const drawer = document.getElementById('drawer')
     if (drawer?.matches(':popover-open')) drawer.hidePopover()

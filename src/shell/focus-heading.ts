@@ -1,4 +1,4 @@
-import { onPage } from './kit/page.ts'
+import { onEachPage } from './kit/page.ts'
 
 /**
  * Focuses the heading of the new page after a navigation. ClientRouter announces the page's title
@@ -6,7 +6,7 @@ import { onPage } from './kit/page.ts'
  */
 export function focusHeading(): void {
   let isFirst = true
-  onPage(() => {
+  onEachPage(() => {
     if (!isFirst && !location.hash)
       document.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true })
     isFirst = false

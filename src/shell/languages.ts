@@ -1,6 +1,6 @@
 import { defaultLocale, isLocale, type Locale, localizedPath, translator } from '../i18n/index.ts'
-import { dropDrafts } from '../stores/form-drafts.ts'
-import { buildOf, onClick, onPage, pageWords } from './kit/page.ts'
+import { dropOtherDrafts } from '../stores/form-drafts.ts'
+import { buildOf, onClick, onEachPage, pageWords } from './kit/page.ts'
 import { toast } from './kit/toasts.ts'
 
 /**
@@ -8,7 +8,7 @@ import { toast } from './kit/toasts.ts'
  * the home page in the other language.
  */
 export function startLanguages(): void {
-  onPage(() => dropDrafts(localizedPath(defaultLocale, location.pathname)))
+  onEachPage(() => dropOtherDrafts(localizedPath(defaultLocale, location.pathname)))
   onClick('a[data-locale]', (link, event) => {
     const { locale } = link.dataset
     if (!isLocale(locale) || event.metaKey || event.ctrlKey || event.shiftKey) return

@@ -1,4 +1,4 @@
-import { onClick, onPage } from './kit/page.ts'
+import { onClick, onEachPage } from './kit/page.ts'
 
 const names = ['email', 'username', 'redirect']
 
@@ -7,7 +7,7 @@ const names = ['email', 'username', 'redirect']
  * sign-up.
  */
 export function keepLinkParams(): void {
-  onPage(updateLinks)
+  onEachPage(updateLinks)
   addEventListener('hashchange', updateLinks)
   // not in the form's own script, which may come after the click
   onClick('a[data-with-email]', addEmail)

@@ -2,7 +2,7 @@ import type { UserInfo } from '../contract/users.ts'
 import { checkGuard, isGuardName } from '../core/pages/page-guards.ts'
 import { shortInitials } from '../core/text/initials.ts'
 import { localizedPath } from '../i18n/index.ts'
-import { onClick, once, onPage, pageLocale, pageWords } from './kit/page.ts'
+import { onClick, once, onEachPage, pageLocale, pageWords } from './kit/page.ts'
 import { isUploading, uploadsEnd } from './uploads/running-uploads.ts'
 
 let user: UserInfo | undefined
@@ -16,7 +16,7 @@ export function startSessions(): void {
   // Where the file cannot be loaded, the next page tries again. Chromium remembers the failure
   // until a reload, and `reloadOnLostFiles` reloads each path once.
   const start = once(watchSession)
-  onPage(() => {
+  onEachPage(() => {
     void guard()
     draw()
     // a visitor without a session needs none of this code

@@ -6,7 +6,7 @@ import { startDropAnywhere } from './drop/drop-anywhere.ts'
 import { startHomeDropZone } from './drop/home-drop-zone.ts'
 import { focusHeading } from './focus-heading.ts'
 import { loadFonts } from './fonts.ts'
-import { once, onPage } from './kit/page.ts'
+import { once, onEachPage } from './kit/page.ts'
 import { startLanguages } from './languages.ts'
 import { keepLinkParams } from './link-params.ts'
 import { fillNotFound } from './not-found.ts'
@@ -35,7 +35,7 @@ export function startShell(): void {
   if (!document.documentElement.dataset['fonts']) loadFonts()
   const loadDeferred = once(async () => (await import('./deferred.ts')).startDeferredParts())
   // where the code cannot be loaded, the next page tries again
-  onPage(() => whenIdle(() => loadDeferred().catch(() => {})))
+  onEachPage(() => whenIdle(() => loadDeferred().catch(() => {})))
 }
 
 /** Shows the message that the previous page stored for this one. */
@@ -57,7 +57,7 @@ function whenIdle(run: () => Promise<void>): void {
 function loadRarePages(): void {
   const startDisabled = once(async () => (await import('./disabled.ts')).startDisabledPage())
   const startAdmin = once(async () => (await import('./admin.ts')).startAdminPages())
-  onPage(() => {
+  onEachPage(() => {
     if (document.querySelector('[data-disabled]')) void startDisabled()
     if (document.querySelector('[data-admin-page]')) void startAdmin()
   })

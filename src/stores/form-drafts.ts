@@ -20,7 +20,7 @@ export function takeDraft(path: string, name: string): unknown {
   return value
 }
 
-/** Removes the values stored for other pages than `path`. */
-export function dropDrafts(path: string): void {
+/** Deletes all values unless they belong to the page `path`. */
+export function dropOtherDrafts(path: string): void {
   if (place !== path) drafts.clear()
 }

@@ -39,17 +39,20 @@ interface ListOptions<Row, Query> {
 
 /** How far the pages of the present query have been loaded. */
 interface Paging {
-  /** The row up to which the pages are complete. */
+  /** Id of the last row of the last page. Up to this row the list is complete. */
   cursor?: string
-  /** Ids from pages. A row that came in another way may lie in a gap between them. */
+  /**
+   * Ids of the rows that pages contained. Other rows came from the event stream, and rows may be
+   * missing between them and those of the pages.
+   */
   ids: Set<string>
 }
 
 export type List<Row, Query> = ReturnType<typeof createList<Row & { id: string }, Query>>
 
-const firstPage = 50
-/** The most that the server returns, for people who scroll far. */
-const nextPage = 200
+const firstPageRows = 50
+/** The most rows that the server returns at once. Few pages then serve people who scroll far. */
+const nextPageRows = 200
 
 /**
  * Creates the store of a list of the API that is loaded page by page, searched, sorted and filtered by
@@ -98,7 +101,7 @@ export function createList<Row extends { id: string }, Query>(options: ListOptio
     refreshes += 1
     const number = refreshes
     try {
-      const page = await options.load($query.get(), { limit: firstPage })
+      const page = await options.load($query.get(), { limit: firstPageRows })
       if (mine !== paging || (number !== refreshes && !options.source)) return false
       takeFirstPage(page)
       return true
@@ -114,7 +117,7 @@ export function createList<Row extends { id: string }, Query>(options: ListOptio
     const last = page.at(-1)
     // if the last row of the first page is unknown, there is a gap after it, which further pages close
     const isGap = last !== undefined && !paging.ids.has(last.id)
-    const isWhole = page.length < firstPage
+    const isWhole = page.length < firstPageRows
     const joins = before.status === 'ready' && !isGap
     if (options.source) options.source.add(page)
     else $rows.set(joins && !isWhole ? joinRows(page, $rows.get(), last) : page)
@@ -147,7 +150,7 @@ export function createList<Row extends { id: string }, Query>(options: ListOptio
     const { cursor } = mine
     try {
       const page = await options.load($query.get(), {
-        limit: nextPage,
+        limit: nextPageRows,
         ...(cursor === undefined ? {} : { cursor })
       })
       if (mine !== paging) return
@@ -156,7 +159,7 @@ export function createList<Row extends { id: string }, Query>(options: ListOptio
       else $rows.set([...$rows.get(), ...page.filter(({ id }) => !known.has(id))])
       for (const { id } of page) paging.ids.add(id)
       // otherwise a refresh has found a gap before this page, which will be loaded again in its turn
-      if (cursor === mine.cursor) finishPage(page.at(-1), page.length === nextPage)
+      if (cursor === mine.cursor) finishPage(page.at(-1), page.length === nextPageRows)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       if (mine !== paging) return

@@ -44,8 +44,8 @@ export async function forgetUploads(): Promise<void> {
 }
 
 /**
- * Creates the store of unfinished uploads of this document. While the document exists it has a
- * lock, which the browser releases even after a crash. Another document can thus tell which uploads
+ * Creates the store of unfinished uploads of this tab. While the tab is open it holds
+ * a lock, which the browser releases even after a crash. Another tab can thus tell which uploads
  * nobody continues.
  */
 export function createRememberedUploads() {
@@ -53,7 +53,7 @@ export function createRememberedUploads() {
   let hasLock = false
 
   function lock(): void {
-    // a page without HTTPS has no locks, so other documents cannot tell whether this one is open
+    // a page without HTTPS has no locks, so other tabs cannot tell whether this one is open
     if (hasLock || !('locks' in navigator)) return
     hasLock = true
     void navigator.locks.request(lockPrefix + owner, () => new Promise(() => {}))
@@ -70,7 +70,7 @@ export function createRememberedUploads() {
     },
 
     /**
-     * Takes over the person's uploads that no open document is sending, and deletes the uploads of
+     * Takes over the person's remembered uploads that no open tab is sending, and deletes those of
      * other people.
      */
     async claim(person: string): Promise<RememberedUpload[]> {

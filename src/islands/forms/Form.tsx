@@ -17,7 +17,7 @@ interface FormProps {
   derivesKey?: boolean
   /** Message for a form that has succeeded. */
   done?: string | undefined
-  /** Whether the form has its own sheet around it. */
+  /** Whether the form draws a card around itself. Leave it out inside another card. */
   isSheet?: boolean
   className?: string
   /** Shown in place of the error note when the form has failed. */

@@ -64,8 +64,8 @@ export function writeHistoryUrl(address: HistoryUrl): string {
 }
 
 /**
- * Returns the filter for the server. Converts the reader's days to the times at which they begin
- * and end.
+ * Returns the filter for the server. Converts days in the person's time zone to the times at which
+ * they begin and end.
  */
 export function filterOf({ request: _, from, to, ...rest }: HistoryUrl): RequestFilter {
   const filter = withoutEmpty({

@@ -15,7 +15,10 @@ interface Dropped {
   handles: Map<File, FileSystemFileHandle>
 }
 
-/** One item of a drop or paste. It must be read during the event. */
+/**
+ * What was read from one item of a drop or paste during the event. The browser empties its own list
+ * of items afterwards.
+ */
 export interface DroppedItem {
   entry: FileSystemEntry | null
   file: File | null

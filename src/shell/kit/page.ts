@@ -31,7 +31,7 @@ export function buildOf(page: Document): string | undefined {
 }
 
 /** Runs a function on each page that is opened, including the first. */
-export function onPage(run: () => void): void {
+export function onEachPage(run: () => void): void {
   document.addEventListener('astro:page-load', run)
 }
 
@@ -41,7 +41,7 @@ export function onPage(run: () => void): void {
  */
 export function onThisPageAndNext(run: () => void): void {
   run()
-  onPage(run)
+  onEachPage(run)
 }
 
 /** Returns whether the present page has this name, in any language. */

@@ -1,6 +1,6 @@
 import type { ReadableAtom } from 'nanostores'
 import type { DepositSummary } from '../../stores/deposits/deposit-states.ts'
-import { isOnPage, once, onPage } from '../kit/page.ts'
+import { isOnPage, once, onEachPage } from '../kit/page.ts'
 
 /** Summary of the upload queue. Undefined until the queue is loaded. */
 let $summary: ReadableAtom<DepositSummary> | undefined
@@ -27,7 +27,7 @@ export function uploadsEnd(): Promise<void> {
 
 export function watchUploads(): void {
   const watch = once(loadQueue)
-  onPage(() => {
+  onEachPage(() => {
     if (isOnPage('deposit')) void watch()
   })
 }

@@ -2,7 +2,7 @@ import type { ReadableAtom } from 'nanostores'
 import { formatPercent, timeLeft } from '../../core/text/format.ts'
 import { localizedPath } from '../../i18n/index.ts'
 import { countOpen, type DepositSummary } from '../../stores/deposits/deposit-states.ts'
-import { isOnPage, onPage, pageLocale, pageWords } from '../kit/page.ts'
+import { isOnPage, onEachPage, pageLocale, pageWords } from '../kit/page.ts'
 
 /** Shows the progress of uploads on every page except the deposit page, which has its own list. */
 export function showUploadProgress(
@@ -11,7 +11,7 @@ export function showUploadProgress(
 ): void {
   const show = () => draw($summary.get(), dismiss)
   $summary.subscribe(show)
-  onPage(show)
+  onEachPage(show)
 }
 
 function draw(summary: DepositSummary, dismiss: () => void): void {

@@ -43,15 +43,18 @@ export interface DepositEntry extends QueuedDeposit {
   expected: Pick<RememberedUpload, 'original' | 'stored'> | undefined
   prepared: PreparedFile | undefined
   reserved: { request: ProcessedRequest; upload: string | undefined } | undefined
-  /** Ratio of the bytes that the server has, from 0 to 1. */
+  /** Share of the bytes of the file that the server has received, from 0 to 1. */
   sent: number
   /** Aborts the step in progress. */
   stop: AbortController
-  /** Releases the lock, so that other tabs can send the same file. */
+  /** Releases the lock on the fingerprint of the file, so that other tabs can send the same file. */
   unlock: () => void
-  /** Time at which its progress was last shown. */
+  /** When the progress of the deposit was last shown, in milliseconds since the epoch. */
   shownAt: number
-  /** Whether it was in the list before the present batch began. */
+  /**
+   * Whether the deposit was already in the list when the files that the percentage counts were added.
+   * Once it has ended, the percentage leaves it out.
+   */
   isEarlier: boolean
 }
 

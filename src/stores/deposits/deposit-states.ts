@@ -85,9 +85,12 @@ export function isInterruptible({ status }: DepositState): boolean {
 interface Summarized {
   size: number
   state: DepositState
-  /** Ratio of the bytes that the server has, from 0 to 1. */
+  /** Share of the bytes of the file that the server has received, from 0 to 1. */
   sent?: number
-  /** Whether it was in the list before the present batch began. */
+  /**
+   * Whether the deposit was already in the list when the files that the percentage counts were added.
+   * Once it has ended, the percentage leaves it out.
+   */
   isEarlier?: boolean
 }
 

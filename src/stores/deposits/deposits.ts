@@ -18,7 +18,7 @@ import {
 import { refreshUser } from '../users.ts'
 import { createDepositQueue } from './deposit-queue.ts'
 import type { DepositCategory, QueuedDeposit } from './deposit-states.ts'
-import { httpUpload } from './http-upload.ts'
+import { sendUploadRequest } from './http-upload.ts'
 import { createTusClient } from './tus-client.ts'
 
 export type { DepositCategory, QueuedDeposit }
@@ -28,7 +28,7 @@ const memory = createRememberedUploads()
  * Sends uploads. Does not use `api()`, so `onProblem` must report errors that may end the session.
  */
 const tus = createTusClient({
-  http: upload => httpUpload({ ...upload, uri: new URL(upload.uri, apiOrigin()).href }),
+  http: upload => sendUploadRequest({ ...upload, uri: new URL(upload.uri, apiOrigin()).href }),
   token: sessionToken,
   onProblem: problem => handleAuthError(problem, sessionToken())
 })
@@ -89,7 +89,10 @@ export async function restoreDeposits(): Promise<void> {
   await queue.restore(uploads)
 }
 
-/** Adds an unfinished upload of any device to the queue. Asks the person for its file. */
+/**
+ * Adds an unfinished upload of the person, even one that was begun on another device, to the queue.
+ * The queue then asks the person for the file.
+ */
 export async function resumeUpload(requestId: string): Promise<void> {
   const person = signedInUserId()
   if (person === undefined) return

@@ -1,7 +1,8 @@
 /** A connection on which no byte is sent or received for this long counts as lost. */
 const stallMs = 60_000
 
-export interface HttpUpload {
+/** One HTTP request of an upload: HEAD, PATCH or DELETE. `onProgress` gets the bytes of `body` sent so far. */
+export interface UploadRequest {
   method: string
   uri: string
   headers: Record<string, string>
@@ -10,7 +11,8 @@ export interface HttpUpload {
   signal?: AbortSignal | undefined
 }
 
-export interface HttpAnswer {
+/** The response to an HTTP request of an upload. `header` returns the value of a header. */
+export interface UploadResponse {
   status: number
   header: (name: string) => string | undefined
   body: string
@@ -20,7 +22,7 @@ export interface HttpAnswer {
  * Sends one request and reports how many bytes of its body have been sent, which `fetch` cannot
  * report.
  */
-export function httpUpload(upload: HttpUpload): Promise<HttpAnswer> {
+export function sendUploadRequest(upload: UploadRequest): Promise<UploadResponse> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     const stop = () => request.abort()

@@ -2,7 +2,7 @@ import type { DetailedError, HttpRequest } from 'tus-js-client'
 import { AppError, type ErrorCode } from '../../contract/errors.ts'
 import { uploadChunkBytes } from '../../contract/limits.ts'
 import { fromProblem } from '../../contract/problems.ts'
-import type { HttpAnswer, httpUpload } from './http-upload.ts'
+import type { sendUploadRequest, UploadResponse } from './http-upload.ts'
 
 export interface SendOptions {
   onProgress?: (bytesSent: number) => void
@@ -12,7 +12,7 @@ export interface SendOptions {
 export type TusClient = ReturnType<typeof createTusClient>
 
 interface TusClientOptions {
-  http: typeof httpUpload
+  http: typeof sendUploadRequest
   /**
    * Returns the session token. Called for every request, because the token may be renewed during an
    * upload.
@@ -52,7 +52,7 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
     return new AppError('offline', error.message, { cause: error })
   }
 
-  async function request(method: string, uri: string): Promise<HttpAnswer> {
+  async function request(method: string, uri: string): Promise<UploadResponse> {
     const headers = { 'Tus-Resumable': '1.0.0', ...authorization() }
     const answer = await http({ method, uri, headers }).catch((cause: unknown) => {
       throw new AppError('offline', `${method} of an upload got no answer`, { cause })
@@ -111,7 +111,7 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
 }
 
 /** Adapts one request of the upload library to `http`. */
-function createRequest(http: typeof httpUpload, method: string, uri: string): HttpRequest {
+function createRequest(http: typeof sendUploadRequest, method: string, uri: string): HttpRequest {
   const headers: Record<string, string> = {}
   const controller = new AbortController()
   let onProgress: ((bytesSent: number) => void) | undefined

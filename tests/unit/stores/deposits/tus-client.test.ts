@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { HttpAnswer, HttpUpload } from '../../../../src/stores/deposits/http-upload.ts'
+import type { UploadRequest, UploadResponse } from '../../../../src/stores/deposits/http-upload.ts'
 import { createTusClient } from '../../../../src/stores/deposits/tus-client.ts'
 
 const url = 'http://api.acme.test/uploads/1'
@@ -129,7 +129,12 @@ function makeServer(size: number) {
     })
   }
 
-  async function answer({ method, headers, body, onProgress }: HttpUpload): Promise<HttpAnswer> {
+  async function answer({
+    method,
+    headers,
+    body,
+    onProgress
+  }: UploadRequest): Promise<UploadResponse> {
     server.calls.push(method === 'PATCH' ? `PATCH ${headers['Upload-Offset']}` : method)
     server.tokens.push(headers['Authorization'])
     const { refusal } = server
@@ -155,7 +160,7 @@ function makeServer(size: number) {
   return server
 }
 
-function reply(status: number, headers: Record<string, string>, body = ''): HttpAnswer {
+function reply(status: number, headers: Record<string, string>, body = ''): UploadResponse {
   return { status, header: name => headers[name.toLowerCase()], body }
 }
 
