@@ -14,4 +14,4 @@ export const reportPolicy = stream({
   message: z.void()
 })
 
-export const reportStreams = { reportPolicy }
+export const cspReportStreams = { reportPolicy }

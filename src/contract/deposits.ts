@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
-import { batchItems } from './limits.ts'
+import { maxBatchItems } from './limits.ts'
 import { ProcessedRequest } from './requests.ts'
 import { maxCodeUnits, pattern, rule } from './text-checks.ts'
 
@@ -152,7 +152,7 @@ export const createDepositBatch = stream({
   path: '/deposit/batch',
   access: 'user',
   input: z.strictObject({}),
-  form: z.array(BatchItem).check(z.minLength(1), z.maxLength(batchItems)),
+  form: z.array(BatchItem).check(z.minLength(1), z.maxLength(maxBatchItems)),
   message: z.object({
     /** In the order of the items. */
     results: z.array(

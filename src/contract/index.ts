@@ -1,6 +1,6 @@
 import { adminCalls } from './admin-calls.ts'
 import { calls } from './calls.ts'
-import { reportStreams } from './csp-reports.ts'
+import { cspReportStreams } from './csp-reports.ts'
 import { depositStreams } from './deposits.ts'
 import { docCalls, docStreams } from './docs.ts'
 import { domainCalls } from './domains.ts'
@@ -21,5 +21,5 @@ export const streams = {
   ...docStreams,
   ...depositStreams,
   ...requestStreams,
-  ...reportStreams
+  ...cspReportStreams
 } satisfies Record<string, Stream>

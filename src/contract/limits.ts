@@ -12,6 +12,6 @@ export const maxItemsSignedOut = 20
 export const maxItemsSignedIn = 1000
 
 /** The most files of one batch, the most bytes of each, and the most bytes of the whole body: 8 MiB. */
-export const batchItems = 50
-export const batchFileBytes = 1024 * 1024
-export const batchBytes = 8 * 1024 * 1024
+export const maxBatchItems = 50
+export const maxBatchFileBytes = 1024 * 1024
+export const maxBatchBytes = 8 * 1024 * 1024

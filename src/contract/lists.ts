@@ -3,9 +3,9 @@ import { type Access, endpoint } from './endpoint.ts'
 import { maxCodeUnits, pattern } from './text-checks.ts'
 
 /** The number of items on a page for a call without `limit`. */
-export const usualPage = 50
+export const defaultLimit = 50
 /** The largest `limit` of a call. */
-const maxPage = 200
+const maxLimit = 200
 
 /** Words that an item contains, in any order, regardless of case and accents. */
 export const Search = z.optional(
@@ -49,7 +49,7 @@ export function list<Item extends z.ZodMiniType, Fields extends z.core.$ZodLoose
     access,
     paged: true,
     input: z.strictObject({
-      limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(maxPage))),
+      limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(maxLimit))),
       cursor: z.optional(z.uuid()),
       ...input
     }),

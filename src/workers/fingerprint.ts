@@ -62,11 +62,11 @@ export async function createHasher(): Promise<Hasher> {
     hasher.init()
     return { update: bytes => hasher.update(bytes), digest: () => hasher.digest('hex') }
   } catch {
-    return createPlainHasher()
+    return createJavaScriptHasher()
   }
 }
 
-export function createPlainHasher(): Hasher {
+export function createJavaScriptHasher(): Hasher {
   const hasher = sha256.create()
   return { update: bytes => hasher.update(bytes), digest: () => bytesToHex(hasher.digest()) }
 }

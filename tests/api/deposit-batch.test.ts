@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createDeposit, createDepositBatch, getDeposit } from '../../src/contract/deposits.ts'
-import { batchBytes, batchFileBytes } from '../../src/contract/limits.ts'
+import { maxBatchBytes, maxBatchFileBytes } from '../../src/contract/limits.ts'
 import { listRequests } from '../../src/contract/requests.ts'
 import { getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
@@ -403,11 +403,11 @@ test.each<[string, () => Uint8Array, number, string, Record<string, string>?]>([
   ['nothing', () => Buffer.alloc(0), 400, 'invalid_input'],
   [
     'a file over 1 MiB',
-    () => batchForm([batchItem(one)], [randomBytes(batchFileBytes + 1)]),
+    () => batchForm([batchItem(one)], [randomBytes(maxBatchFileBytes + 1)]),
     413,
     'body_too_large'
   ],
-  ['a body over 8 MiB', () => Buffer.alloc(batchBytes + 1), 413, 'body_too_large'],
+  ['a body over 8 MiB', () => Buffer.alloc(maxBatchBytes + 1), 413, 'body_too_large'],
   [
     'JSON',
     () => Buffer.from('[]'),
@@ -432,7 +432,7 @@ test.each<[string, () => Uint8Array, number, string, Record<string, string>?]>([
 })
 
 test('takes a body of 8 MiB in chunks, and not a byte more', async () => {
-  const files = Array.from({ length: 8 }, () => randomBytes(batchFileBytes - 2000))
+  const files = Array.from({ length: 8 }, () => randomBytes(maxBatchFileBytes - 2000))
   const form = batchForm(
     files.map(bytes => batchItem(bytes)),
     files
@@ -449,9 +449,9 @@ test('takes a body of 8 MiB in chunks, and not a byte more', async () => {
       body
     })
   const taken = await send(form)
-  expect([taken.status, form.length <= batchBytes]).toEqual([200, true])
+  expect([taken.status, form.length <= maxBatchBytes]).toEqual([200, true])
   const before = await traces()
-  const more = Buffer.concat([form, Buffer.alloc(batchBytes - form.length + 1)])
+  const more = Buffer.concat([form, Buffer.alloc(maxBatchBytes - form.length + 1)])
   expect((await send(more)).status).toBe(413)
   expect(await traces()).toEqual(before)
 })

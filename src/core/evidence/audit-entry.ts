@@ -31,7 +31,7 @@ export interface Changes {
 }
 
 /** The hash that the first entry of every chain has in place of a previous hash. */
-export const auditStart: Bytes = new Uint8Array(32)
+export const firstPreviousHash: Bytes = new Uint8Array(32)
 
 /** Prefix of the bytes that the hash of an entry covers. */
 export const auditPrefix: Bytes = hashPrefix('audit')
@@ -53,7 +53,7 @@ export function auditHash(previous: Uint8Array, seq: number, text: string): Byte
 }
 
 /** Returns the canonical JSON of the fields that differ, or undefined where none does. */
-export function changedFields(before: object, after: object): string | undefined {
+export function changesText(before: object, after: object): string | undefined {
   const [was, is] = [fieldsOf(before), fieldsOf(after)]
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])]
   const differing = names.filter(name => textOf(was[name]) !== textOf(is[name]))

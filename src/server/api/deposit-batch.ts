@@ -9,7 +9,7 @@ import {
 import type * as z from 'zod/mini'
 import { BatchItem, createDepositBatch } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
-import { batchBytes, batchFileBytes, batchItems } from '../../contract/limits.ts'
+import { maxBatchBytes, maxBatchFileBytes, maxBatchItems } from '../../contract/limits.ts'
 import { toProblem } from '../../contract/problems.ts'
 import { type BatchAnswer, depositBatch } from '../domain/deposits/deposit-batch.ts'
 import type { CompanyId, Deps, StagedFile } from '../domain/deps.ts'
@@ -108,17 +108,20 @@ async function* partsOf(c: ApiContext): AsyncGenerator<MultipartPart, void> {
   }
   const parser = new MultipartParser(boundary[1] ?? boundary[2] ?? '', {
     maxHeaderSize: maxHeaderBytes,
-    maxFileSize: batchFileBytes,
-    maxParts: batchItems + 1,
-    maxTotalSize: batchBytes
+    maxFileSize: maxBatchFileBytes,
+    maxParts: maxBatchItems + 1,
+    maxTotalSize: maxBatchBytes
   })
   try {
-    for await (const chunk of joined(limitedChunks(c, batchBytes))) yield* parser.write(chunk)
+    for await (const chunk of joined(limitedChunks(c, maxBatchBytes))) yield* parser.write(chunk)
     parser.finish()
   } catch (error) {
     if (error instanceof MaxPartsExceededError) throw tooManyItems()
     if (error instanceof MaxFileSizeExceededError) {
-      throw new AppError('body_too_large', `A file of a batch has at most ${batchFileBytes} bytes`)
+      throw new AppError(
+        'body_too_large',
+        `A file of a batch has at most ${maxBatchFileBytes} bytes`
+      )
     }
     if (error instanceof MultipartParseError) throw refusedForm('a whole form', error)
     throw error
@@ -148,7 +151,7 @@ function itemsOf(part: MultipartPart): (Item | AppError)[] {
   }
   const given = parseJson(part.bytes)
   if (!Array.isArray(given) || given.length === 0) throw refusedForm('a list of items')
-  if (given.length > batchItems) throw tooManyItems()
+  if (given.length > maxBatchItems) throw tooManyItems()
   return given.map(each => {
     const item = BatchItem.safeParse(each)
     return item.success ? item.data : refusedInput(item.error)
@@ -236,7 +239,7 @@ function createBatchSlots(): (company: CompanyId, person: string) => () => void 
 }
 
 function tooManyItems(): AppError {
-  return new AppError('too_many_items', `A batch has at most ${batchItems} files`)
+  return new AppError('too_many_items', `A batch has at most ${maxBatchItems} files`)
 }
 
 function refusedForm(detail: string, cause?: unknown): AppError {

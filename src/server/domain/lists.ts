@@ -5,7 +5,7 @@ import {
   sql
 } from 'kysely'
 import { AppError } from '../../contract/errors.ts'
-import { usualPage } from '../../contract/lists.ts'
+import { defaultLimit } from '../../contract/lists.ts'
 import { searchWords } from '../../core/text/search-words.ts'
 
 /** What a caller asks of a list. */
@@ -39,7 +39,7 @@ interface Orders<DB, TB extends keyof DB> {
 export async function readPage<DB, TB extends keyof DB, Row extends { id: string }>(
   all: SelectQueryBuilder<DB, TB, object>,
   { id, sorts, usual }: Orders<DB, TB>,
-  { limit = usualPage, cursor, sort = usual }: PageInput,
+  { limit = defaultLimit, cursor, sort = usual }: PageInput,
   select: (rows: SelectQueryBuilder<DB, TB, object>) => SelectQueryBuilder<DB, TB, Row>
 ): Promise<Page<Row>> {
   const isReverse = sort.startsWith('-')

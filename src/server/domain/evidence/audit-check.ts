@@ -1,8 +1,8 @@
 import {
   auditHash,
-  auditStart,
   auditText,
-  commitChanges
+  commitChanges,
+  firstPreviousHash
 } from '../../../core/evidence/audit-entry.ts'
 import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
@@ -28,7 +28,7 @@ export async function checkAuditLog(
 ): Promise<AuditCheck> {
   const { head, newest } = await inCompany(deps.db, company_id, tx => readEnds(tx, company_id))
   const found: AuditCheck = { entries: 0, erased: 0 }
-  let hash = auditStart
+  let hash = firstPreviousHash
   while (found.entries < newest) {
     const page = await inCompany(deps.db, company_id, tx =>
       readPage(tx, { company_id, after: found.entries, upTo: newest })
@@ -76,7 +76,7 @@ async function readEnds(tx: Tx, company_id: CompanyId) {
         .as('newest')
     ])
     .executeTakeFirst()
-  const head = { seq: row?.seq ?? 0, hash: row?.hash ?? Buffer.from(auditStart) }
+  const head = { seq: row?.seq ?? 0, hash: row?.hash ?? Buffer.from(firstPreviousHash) }
   return { head, newest: row?.newest ?? 0 }
 }
 

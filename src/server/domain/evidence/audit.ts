@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import {
   auditPrefix,
-  auditStart,
   auditText,
-  changedFields,
-  commitChanges
+  changesText,
+  commitChanges,
+  firstPreviousHash
 } from '../../../core/evidence/audit-entry.ts'
 import type { Statement, Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -52,7 +52,7 @@ interface Act {
  * The entries are written right before the commit, because they lock the head of the log.
  */
 export function audit(tx: Tx, deps: Pick<Deps, 'clock' | 'random'>, act: Act): void {
-  const changes = changedFields(act.before ?? {}, act.after ?? {})
+  const changes = changesText(act.before ?? {}, act.after ?? {})
   if (changes === undefined && act.before && act.after) return
   enter(tx, deps, act, { company: tx.companyId, changes })
   const own = act.by.company_id
@@ -79,7 +79,7 @@ function enter(
     values: [
       company,
       Buffer.from(auditPrefix),
-      Buffer.from(auditStart),
+      Buffer.from(firstPreviousHash),
       Buffer.from(auditText(entry)),
       ...[id, at, by.id, by.company_id, acted_in, action, target],
       commitment.changes ?? null,

@@ -3,10 +3,10 @@ import { toHex } from '../../../../src/core/bytes.ts'
 import {
   type AuditEntry,
   auditHash,
-  auditStart,
   auditText,
-  changedFields,
-  commitChanges
+  changesText,
+  commitChanges,
+  firstPreviousHash
 } from '../../../../src/core/evidence/audit-entry.ts'
 import { counted } from './vectors.ts'
 
@@ -35,7 +35,7 @@ test('commits to the changed fields as another implementation does', () => {
 
 test('chains entries as another implementation does', () => {
   const text = auditText(entry)
-  const hash = auditHash(auditStart, 1, text)
+  const hash = auditHash(firstPreviousHash, 1, text)
   expect(toHex(hash)).toBe(first)
   expect(toHex(auditHash(hash, 2, text))).toBe(second)
 })
@@ -55,25 +55,27 @@ test('changes the hash with every part of an entry', () => {
     { ...entry, changes: commitment.toLowerCase() },
     plain
   ]
-  const hashes = [entry, ...others].map(each => toHex(auditHash(auditStart, 1, auditText(each))))
+  const hashes = [entry, ...others].map(each =>
+    toHex(auditHash(firstPreviousHash, 1, auditText(each)))
+  )
   expect(new Set(hashes).size).toBe(others.length + 1)
-  expect(toHex(auditHash(auditStart, 2, auditText(entry)))).not.toBe(first)
+  expect(toHex(auditHash(firstPreviousHash, 2, auditText(entry)))).not.toBe(first)
 })
 
 test('keeps the fields that differ and leaves out what has no value', () => {
   const before = { name: 'Team', max_requests: 100, max_storage: null, features: ['deposit'] }
-  expect(changedFields(before, { ...before, features: ['deposit'] })).toBeUndefined()
-  expect(changedFields(before, { ...before, max_requests: null, max_storage: 7 })).toBe(
+  expect(changesText(before, { ...before, features: ['deposit'] })).toBeUndefined()
+  expect(changesText(before, { ...before, max_requests: null, max_storage: 7 })).toBe(
     '{"after":{"max_storage":7},"before":{"max_requests":100}}'
   )
-  expect(changedFields({}, { name: 'Team', note: undefined })).toBe(
+  expect(changesText({}, { name: 'Team', note: undefined })).toBe(
     '{"after":{"name":"Team"},"before":{}}'
   )
-  expect(changedFields({}, {})).toBeUndefined()
+  expect(changesText({}, {})).toBeUndefined()
 })
 
 test('refuses a hash of another length and values that JSON does not keep', () => {
   expect(() => auditHash(new Uint8Array(31), 1, '{}')).toThrow('32 bytes')
-  expect(() => changedFields({}, { ratio: 0.5 })).toThrow('integer')
-  expect(() => changedFields({}, { at: new Date() })).toThrow('canonical')
+  expect(() => changesText({}, { ratio: 0.5 })).toThrow('integer')
+  expect(() => changesText({}, { at: new Date() })).toThrow('canonical')
 })
