@@ -1,8 +1,8 @@
 interface Bounds {
-  /** The most items in one query, unless a single call has more. */
+  /** The most items of one query. A single call with more items still gets one query. */
   maxItems: number
   /**
-   * After this many milliseconds a running query no longer delays the next one, and both run in
+   * How many milliseconds the next query waits for the running one. After that both run in
    * parallel.
    */
   slowMs: number
@@ -12,9 +12,9 @@ interface Bounds {
 
 /**
  * Returns a function that combines parallel calls into few queries. Items of calls that arrive
- * while a query runs go together into the next query. A call that comes alone does not wait. `load`
- * must return its results in the order of its items. If `load` fails, all calls of its batch
- * reject.
+ * while a query runs go into the next query together. A call that finds no query running does not
+ * wait. `load` must return a result for each item, in the order of the items. If `load` fails, all
+ * calls whose items it got reject.
  */
 export function createBatchLoader<Item, Answer>(
   load: (items: Item[]) => Promise<Answer[]>,
@@ -22,7 +22,10 @@ export function createBatchLoader<Item, Answer>(
 ): (items: Item[]) => Promise<Answer[]> {
   const waiting: Call<Item, Answer>[] = []
   const underWay = new Set<Call<Item, Answer>[]>()
-  /** The running batch for which the next one waits. Undefined if the next one may start. */
+  /**
+   * The calls whose query must end, or become slow, before the next query starts. Undefined if the
+   * next query may start.
+   */
   let awaited: Call<Item, Answer>[] | undefined
 
   function loadNext(): void {
@@ -56,8 +59,8 @@ export function createBatchLoader<Item, Answer>(
   }
 
   /**
-   * Removes the calls of the next batch from the queue: at least one call, and together at most
-   * `maxItems` items.
+   * Takes the calls of the next query from the queue: at least one call, and otherwise as many as
+   * have at most `maxItems` items together.
    */
   function take(): Call<Item, Answer>[] {
     let count = 0

@@ -1,15 +1,15 @@
 import type { PublicKeyJwk } from '../../core/keys/public-key-jwt.ts'
 
 /**
- * The account of the demonstration. Everybody knows its password, so logins with it work only on a
- * developer's machine.
+ * E-mail and password of the demonstration's account. Everybody knows this password, so logins with
+ * it work on a developer's machine only.
  */
 export const demoAccount = {
   email: 'claire.marchand@example.com',
   password: 'a seal of green wax'
 }
 
-/** The public key that a browser derives from this e-mail and password. */
+/** The public key that a browser derives from e-mail and password of `demoAccount`. */
 export const demoKey: PublicKeyJwk = {
   kty: 'EC',
   crv: 'P-256',

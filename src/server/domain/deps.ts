@@ -14,46 +14,46 @@ export interface Deps {
   keys: Keys
   companyKeys: CompanyKeyring
   tokens: TokenReader
-  /** The counters of the rate limits. */
+  /** The counters of the rate limits, in memory. `rate-limits.ts` builds their keys. */
   counters: Map<string, RateLimiterMemory>
   blobs: Blobs
   mails: MailSender
   clock: () => Date
-  /** Returns `length` random bytes. */
+  /** Returns `length` cryptographically random bytes. */
   random: (length: number) => Uint8Array<ArrayBuffer>
   log: Log
   signals: Signals
   settings: Settings
-  /** Aborted when the process stops. Event streams then end. */
+  /** Aborted when the process stops. An event stream then ends. */
   stopping: AbortSignal
 }
 
+/** The settings of the configuration that the domain needs. */
 export interface Settings {
-  /**
-   * Scheme and port of the web addresses: `{ scheme: 'http', port: 4321 }`. The port is absent if
-   * it is the scheme's default.
-   */
+  /** Scheme of the installation's web addresses. */
   scheme: 'http' | 'https'
+  /** Port of the installation's web addresses. Undefined if it is the scheme's default. */
   port: number | undefined
-  /** Whether the operator has declared this machine a developer's machine. */
+  /** Whether the configuration declares this machine a developer's machine. */
   dev: boolean
   /**
-   * Whether a public address is set. If so, this only counts as a developer's machine when `dev` is
-   * set as well.
+   * Whether the configuration sets a public address of the installation. If it does, only `dev`
+   * makes this machine a developer's machine.
    */
   hasPublicUrl: boolean
   /**
-   * Whether a mail server is set. If not, mails are written to a folder and their links are logged.
+   * Whether a mail server is configured. Without one, mails are written to a folder and their links
+   * are logged.
    */
   mailServer: boolean
-  /** Largest size of an uploaded file in bytes. */
+  /** The largest accepted size of a file in bytes. */
   maxUploadBytes: number
   limits: Limits
 }
 
 /**
- * Limits of calls per network address, of verifications per company and of open streams. Load tests
- * raise them in the configuration.
+ * Limits of calls per network address, of mails and verifications, and of open event streams. The
+ * configuration sets them; load tests raise them.
  */
 export interface Limits {
   signInPerAddressMinute: number
@@ -72,72 +72,94 @@ export interface Limits {
   streamsPerProcess: number
 }
 
-/** The company that serves a host. A request gets its company only from here. */
+/**
+ * The company that a call belongs to, found by the host that was called. No other part of a call
+ * can name its company.
+ */
 export interface Tenant {
   company_id: CompanyId
   host: string
   config: DomainConfig
-  /** Whether the installation serves a verified domain other than `*.localhost`. */
+  /**
+   * Whether the installation serves any verified domain other than `*.localhost`. If it does, only
+   * the setting `dev` makes this machine a developer's machine.
+   */
   hasOwnDomain: boolean
-  /** Why and since when the company is suspended. Undefined for an active company. */
+  /** Why and since when an operator has suspended the company. Undefined for an active company. */
   disabled: { reason: string; since: string } | undefined
 }
 
 /**
- * Operations with the installation's secrets. The secrets themselves stay in
+ * Operations with the secrets of the installation. The secrets never leave the implementation,
  * `server/adapters/keys.ts`.
  */
 export interface Keys {
+  /** The id of the root secret. */
   kekId: string
   /**
-   * Returns an HMAC-SHA256 of `data`, with the key that is derived from the root secret for
-   * `label`.
+   * Returns an HMAC-SHA256 of `data`, 32 bytes. Each label has a key of its own, which is derived
+   * from the root secret.
    */
   mac(
     label: 'challenge' | 'pseudonym' | 'link' | 'device' | 'repetition',
     data: Uint8Array | string
   ): Buffer
   /**
-   * Encrypts bytes with AES-256-GCM. The result contains nonce, ciphertext and tag. `open` needs
-   * the same `aad`, which names the row, so the bytes cannot be moved to another row.
+   * Encrypts bytes with AES-256-GCM and returns nonce, ciphertext and authentication tag. `aad`
+   * names the database row that stores the result. `open` needs the same `aad`, so encrypted bytes
+   * that are copied to another row cannot be decrypted.
    */
   seal(plain: Uint8Array, aad: string): Buffer
   /**
-   * Encrypts like `seal`, but deterministically: equal bytes with equal `aad` give equal results,
-   * so that a query can find them.
+   * Encrypts like `seal`, but equal bytes with equal `aad` give equal results, so that a query can
+   * find them.
    */
   sealSame(plain: Uint8Array, aad: string): Buffer
+  /**
+   * Decrypts the result of `seal` or `sealSame`. Throws if `aad` differs or the bytes were changed.
+   */
   open(sealed: Uint8Array, aad: string): Buffer
   /**
-   * Returns the key that signs tokens now. `sign` returns an ES256 signature: r and s, 64 bytes.
+   * Returns the key that signs access tokens at present. `kid` is the key's id. `sign` returns an
+   * ES256 signature: r and s, 64 bytes.
    */
   signingKey(): { kid: string; sign(text: string): Buffer }
+  /**
+   * Returns the public key for tokens whose header has this `kid`, or undefined if it is unknown.
+   */
   verifyingKey(kid: string): CryptoKey | undefined
   /**
-   * Reads the token key files again, because a rotation may have added one. Deletes keys that were
-   * replaced more than a day ago.
+   * Reads the files of the token keys again, because another process may have added a key. Deletes
+   * keys that were replaced more than a day ago.
    */
   reload(): Promise<void>
 }
 
+/** The two secret keys of a company, decrypted. */
 export interface CompanyKeys {
-  /** The key of the tags in the tables `lookup_tag` and `blob`. */
+  /** The key of the tags (keyed hashes) in the tables `lookup_tag` and `blob`. */
   lookup: KeyObject
-  /** The key that encrypts the openings of records. */
+  /** The key that encrypts the openings (salts, values and link keys) of the company's deposits. */
   data: KeyObject
 }
 
-/** Decrypts the keys of each company once per process and keeps them in memory. */
+/**
+ * Provides the secret keys of companies. Decrypts the keys of a company once per process and keeps
+ * them in memory.
+ */
 export interface CompanyKeyring {
-  /** Returns the keys of the transaction's company. */
+  /** Returns the keys of the company of `tx`. */
   read(tx: Tx): Promise<CompanyKeys>
-  /** Returns the keys of a company. Opens a transaction of its own if they are not in memory. */
+  /**
+   * Returns the keys of `company`. If they are not in memory, reads them in a transaction of its
+   * own.
+   */
   open(company: CompanyId): Promise<CompanyKeys>
 }
 
 /**
- * The contents of an access token. It contains no name and no permission, because scripts can read
- * its cookie.
+ * The contents of an access token. They include no name and no permission, because scripts can read
+ * the token's cookie.
  */
 export interface TokenClaims {
   user_id: string
@@ -147,18 +169,19 @@ export interface TokenClaims {
   expires: Date
 }
 
-/** Verifies the signature of each access token once per process. */
+/** Reads access tokens. Verifies the signature of each token once per process. */
 export interface TokenReader {
   /**
-   * Returns the contents of a token that was issued for this host. Throws `unauthenticated` for
-   * every other token.
+   * Returns the contents of a token. Throws `unauthenticated` if the token is invalid, expired or
+   * issued for another host.
    */
   read(tenant: Tenant, token: string, now: Date): Promise<TokenClaims>
 }
 
 /**
- * Names the file of an incomplete upload. When another process takes over the upload, it writes the
- * file of the next generation.
+ * Names the staged file of an upload, which holds its bytes while they arrive. The generation
+ * begins at 0 and grows when another process takes over the upload, which then writes a file of its
+ * own.
  */
 export interface StagedFile {
   company_id: CompanyId
@@ -167,74 +190,86 @@ export interface StagedFile {
 }
 
 /**
- * The stored bytes of documents. A file is staged while its bytes arrive. Then it is kept under a
- * tag, which is a keyed hash of its bytes.
+ * The files with the bytes of documents. While bytes arrive, a file is staged: it belongs to one
+ * upload. After the deposit it is kept: it is stored under its tag, the keyed hash of its bytes,
+ * and all deposits of the same bytes share it.
  */
 export interface Blobs {
-  /** The folder that contains the staged files of all companies. */
+  /** Path of the folder that contains the staged files of all companies. */
   stagingDirectory: string
+  /** Returns the full path of a staged file. */
   stagingFile(staged: StagedFile): string
   /** Returns the size of a staged file in bytes, or undefined if it does not exist. */
   sizeStaged(staged: StagedFile): Promise<number | undefined>
   /**
-   * Copies the staged file of an earlier generation to the given one and deletes the earlier one.
+   * Copies the bytes of the previous process to `staged` and deletes the file that they come from:
+   * that of the highest earlier generation that exists. Does nothing if there is none.
    */
   takeOverStaged(staged: StagedFile): Promise<void>
-  /**
-   * Creates the company's folder for staged files. The folder survives a power failure, like
-   * everything that these methods write.
-   */
+  /** Creates the folder for the staged files of a company, so that it survives a power failure. */
   prepareStaging(company: CompanyId): Promise<void>
-  /** Flushes a staged file to disk. Throws if the disk fails. */
+  /** Flushes a staged file and its folder entry to disk. Throws if the disk fails. */
   syncStaged(staged: StagedFile): Promise<void>
   /** Returns the SHA-256 of a staged file, or undefined if it does not exist. */
   digestStaged(staged: StagedFile): Promise<FileDigest | undefined>
+  /** Returns the SHA-256 of a kept file, or undefined if it does not exist. */
   digestKept(company: CompanyId, tag: Uint8Array): Promise<FileDigest | undefined>
   /** Returns the size of a kept file in bytes, or undefined if it does not exist. */
   sizeKept(company: CompanyId, tag: Uint8Array): Promise<number | undefined>
   /**
-   * Moves a staged file to its final path, durably. If a kept file of the same size exists there,
-   * keeps that one and deletes the staged one, because other deposits may refer to it. `damaged` is
-   * the inode of a kept file that must be replaced.
+   * Moves a staged file to its final path, so that it survives a power failure. If a kept file of
+   * the same size is already there, keeps that file and deletes the staged one, because other
+   * deposits may refer to the kept file. `damaged` is the inode of a kept file that must be
+   * replaced nevertheless.
    */
   keep(staged: StagedFile, tag: Uint8Array, damaged?: number): Promise<void>
+  /** Deletes a staged file. Does nothing if it does not exist. */
   discardStaged(staged: StagedFile): Promise<void>
   /**
-   * Writes a complete staged file of generation 0 and flushes it to disk, for bytes that do not
-   * come from an upload.
+   * Writes `bytes` as the staged file of an upload, in generation 0, and flushes it to disk. Used
+   * where no client sends the bytes as an upload.
    */
   stage(company: CompanyId, upload: string, bytes: Uint8Array): Promise<void>
-  /** Deletes all staged and kept files of a company. Leaves the note that `noteRemoval` wrote. */
+  /** Deletes all staged and kept files of a company. The note that `noteRemoval` wrote stays. */
   removeCompany(company: CompanyId): Promise<void>
   /**
-   * Writes a note that the company is removed. If the process ends before the files are deleted,
-   * the note tells the next one to delete them.
+   * Writes a note to disk that a company is being removed. If the process ends before the company's
+   * files are deleted, the next process finds the note and deletes them.
    */
   noteRemoval(company: CompanyId): Promise<void>
+  /** Returns the companies with a note of `noteRemoval`, and when each note was written. */
   listRemovals(): Promise<{ company: CompanyId; at: Date }[]>
+  /** Deletes the note that `noteRemoval` wrote. */
   forgetRemoval(company: CompanyId): Promise<void>
   /**
-   * Returns the bytes of a kept file: all, or those from `start` to `end` (inclusive). Throws if
-   * the file does not exist. The file is open when the promise resolves, so a later deletion does
-   * not interrupt the reading.
+   * Returns the bytes of a kept file: all, or those from `start` to `end`, both inclusive. Throws
+   * if the file does not exist. A deletion after the promise has resolved does not interrupt the
+   * reading.
    */
   read(
     company: CompanyId,
     tag: Uint8Array,
     range?: { start: number; end: number }
   ): Promise<ReadableStream<Uint8Array>>
+  /** Deletes a kept file. Does nothing if it does not exist. */
   discardKept(company: CompanyId, tag: Uint8Array): Promise<void>
-  /** Returns the staged files of a company that were last written before `before`. */
+  /** Returns the staged files of a company whose last write was before `before`. */
   listStaged(company: CompanyId, before: Date): Promise<StagedFile[]>
-  /** Yields the tags of all kept files of a company. */
+  /**
+   * Yields the tag of each kept file of a company: the keyed hash of its bytes. Staged files have
+   * none.
+   */
   listKept(company: CompanyId): AsyncIterable<Buffer>
-  /** Returns when a kept file was last written or moved, or undefined if it does not exist. */
+  /**
+   * Returns when a kept file was last written or moved to its path, or undefined if it does not
+   * exist.
+   */
   changedKept(company: CompanyId, tag: Uint8Array): Promise<Date | undefined>
 }
 
 /**
- * The reason for a mail. For `signup` and `reset`, the letter is chosen when the mail is sent. A
- * person who already has an account gets a different letter.
+ * Why a mail is sent. A mail of kind `signup`, `reset` or `activate` may become a different letter,
+ * because the state of the account is read only when the mail is sent.
  */
 export type MailKind =
   | 'signup'
@@ -245,9 +280,12 @@ export type MailKind =
   | 'password_changed'
   | 'account_deleted'
 
-/** A mail as data. The mail adapter turns it into text and sends it. */
+/** The contents of one mail. The mail adapter turns a letter into text and sends it. */
 export interface Letter {
-  /** The same id in every attempt, so that a mail server can drop a repetition. */
+  /**
+   * Id of the mail. It is the same in every attempt to send the mail, so a mail server can
+   * recognize a repetition.
+   */
   id: string
   kind: 'verify' | 'known' | Exclude<MailKind, 'signup'>
   to: string
@@ -259,51 +297,70 @@ export interface Letter {
 /** Sends letters through the mail server. */
 export interface MailSender {
   /**
-   * Sends a letter. Returns `refused` if the mail server rejects the address or the letter
-   * permanently. Throws if another attempt may succeed.
+   * Sends a letter. Returns `refused` if the mail server rejects the address or the letter for
+   * good. Throws if another attempt may succeed.
    */
   send(letter: Letter): Promise<'sent' | 'refused'>
 }
 
+/** The SHA-256 of a file, and which file on disk was read. */
 export interface FileDigest {
   sha256: Buffer
   size: number
-  /** The inode number, which differs when another file has replaced this one. */
+  /** The inode number of the file on disk. A file that replaces this one has another number. */
   inode: number
 }
 
 /**
- * Signals between parts of the service, sent after a commit. Some also reach other processes.
- * Signals can be lost, so every listener also looks at intervals.
+ * Signals between parts of the service. They are sent after the commit of a change, and some also
+ * reach other processes. A signal can get lost, so every listener also looks for changes at
+ * intervals.
  */
 export interface Signals {
-  /** Sent when a person has new events. */
+  /** Sent when the history of a person has changed, which adds an event to their event stream. */
   events: Signal<PersonKey>
-  /** Sent when an upload is complete and its deposit can be created. */
+  /**
+   * Sent to the company of an upload whose bytes have all arrived, so that its deposit can be
+   * created.
+   */
   uploads: Signal
-  /** Sent when a mail was queued. */
+  /** Sent to a company when a mail was queued in it. */
   mails: Signal
-  /** Sent when a person's session has ended or their permissions have changed. */
+  /**
+   * Sent when a session of a person has ended or changed, or the person was disabled or deleted.
+   */
   sessions: Signal<PersonKey>
-  /** Sent when a process wants to write an upload that another process is writing. */
+  /**
+   * Sent when a process wants to write the bytes of an upload that another process is writing. The
+   * other process then stops.
+   */
   writers: Signal<{ company: CompanyId; upload: string }>
-  /** Sent when the configuration of a domain has changed. */
+  /**
+   * Sent with the host of a domain when its configuration has changed, or it was added or removed.
+   */
   domains: Signal<string>
-  /** Sent when signals of other processes may have been lost. Listeners then check everything. */
+  /**
+   * Sent when signals of other processes may have been lost. A listener then checks everything that
+   * it watches.
+   */
   missed: Signal<void>
 }
 
+/** Names a person by company and id, as the value of a signal. */
 export interface PersonKey {
   company: CompanyId
   user: string
 }
 
+/** A signal with a value of type `T`, the id of a company unless stated otherwise. */
 export interface Signal<T = CompanyId> {
+  /** Calls all listeners with `value`. */
   send(value: T): void
-  /** Registers a listener. Returns the function that unregisters it. */
+  /** Calls `listener` for each value that is sent. Returns a function that ends this. */
   on(listener: (value: T) => void): () => void
 }
 
+/** The log of the process. Each line has a text and, as `facts`, fields for machines. */
 export interface Log {
   info(facts: object, text: string): void
   warn(facts: object, text: string): void

@@ -2,21 +2,22 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import type { Delivery } from '../../contract/users.ts'
 import type { Settings, Tenant } from './deps.ts'
 
-/** The properties of a request that show where it comes from. */
+/** The properties of an HTTP request that show whether it comes from the same machine. */
 export interface RequestOrigin {
   /**
-   * Network address of the other end of the connection, independent of all headers. Undefined for a
+   * Network address of the other end of the connection. No header can change it. Undefined for a
    * call from within the process.
    */
   peer: string | undefined
-  /** Names of the request's headers. */
+  /** Names of the headers of the HTTP request. */
   headers: Iterable<string>
 }
 
 /**
- * Returns whether a browser on a developer's machine sent the request. There e-mails need no
- * confirmation, and the demonstration's account works. The address alone proves nothing, because a
- * proxy also connects from the loopback address. So the headers are checked as well.
+ * Returns whether a browser on a developer's machine sent the HTTP request. For such a browser
+ * e-mails need no confirmation, and the demonstration's account works. A loopback address alone
+ * proves nothing, because a proxy on the machine connects from there too. So headers that a proxy
+ * adds are checked as well.
  */
 export function isDeveloperMachine(
   { dev, hasPublicUrl }: Pick<Settings, 'dev' | 'hasPublicUrl'>,
@@ -28,7 +29,10 @@ export function isDeveloperMachine(
   return isLoopback(peer) && ![...headers].some(isForwarding)
 }
 
-/** Returns how a mailed link reaches the person who requested it. */
+/**
+ * Returns how a person gets a mailed link: by mail, or without a mail server from the folder of
+ * unsent mails (on a developer's machine) or from an administrator.
+ */
 export function mailDelivery(
   { mailServer }: Pick<Settings, 'mailServer'>,
   isDeveloper: boolean

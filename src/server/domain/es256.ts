@@ -17,9 +17,9 @@ export function signEs256(key: KeyObject, text: string): Buffer {
 }
 
 /**
- * Returns whether an ES256 signature was made with a P-256 key. `point` is the uncompressed public
- * key, 65 bytes (SEC 1, 2.3.3). Throws if the point is not on the curve or the signature is not 64
- * bytes long.
+ * Returns whether `signature` is an ES256 signature of the bytes `signed`. `point` is the P-256
+ * public key, uncompressed, 65 bytes (SEC 1, 2.3.3). Throws if the point is not on the curve or the
+ * signature does not have 64 bytes.
  */
 export function verifyEs256(point: Uint8Array, signed: Uint8Array, signature: Uint8Array): boolean {
   if (point.length !== 65 || signature.length !== 64) throw new RangeError('not a P-256 length')
@@ -37,7 +37,7 @@ export function verifyEs256(point: Uint8Array, signed: Uint8Array, signature: Ui
   )
 }
 
-/** The bytes of a SubjectPublicKeyInfo for a P-256 key (RFC 5480) that come before its point. */
+/** The bytes that come before the point of a P-256 key in its SubjectPublicKeyInfo (RFC 5480). */
 const keyPrefix = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex')
 
 function toCoordinate(integer: Uint8Array): Buffer {
@@ -45,7 +45,9 @@ function toCoordinate(integer: Uint8Array): Buffer {
   return Buffer.concat([Buffer.alloc(32 - digits.length), digits])
 }
 
-/** Returns a coordinate as a DER INTEGER, which is signed and has no unnecessary leading zeros. */
+/**
+ * Returns a 32-byte number as a DER INTEGER, which is signed and has no unnecessary leading zeros.
+ */
 function toInteger(coordinate: Uint8Array): Buffer {
   const first = coordinate.findIndex(byte => byte !== 0)
   const digits = first === -1 ? coordinate.subarray(31) : coordinate.subarray(first)

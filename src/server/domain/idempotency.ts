@@ -4,24 +4,30 @@ import { prepare } from '../db/prepared-statements.ts'
 import { inCompanyOnce, type Tx } from '../db/scope.ts'
 import type { CompanyId, Deps } from './deps.ts'
 
-/** For how many days a stored response is returned to repeated calls. */
+/** For how many days a stored answer is returned to repeated calls. */
 const keptDays = 7
 const forgottenAtOnce = 1000
 
-/** A call with the header `Idempotency-Key`. Actor, route and key identify it. */
+/**
+ * A call with the header `Idempotency-Key`. Actor (the caller's id), route and key together
+ * identify the call.
+ */
 export interface IdempotentCall {
   actor: string
   route: string
   key: string
-  /** The parsed input. A repeated call with the same key and another input is refused. */
+  /**
+   * The parsed input of the call. A repeated call with the same key and a different input is
+   * refused.
+   */
   input: unknown
 }
 
 /**
- * Runs `effect` for the first call with a key and stores its result. Returns the stored result to
- * repeated calls. Effect and result are in one transaction, so a crash undoes both. Throws
- * `idempotency_in_flight` while another call with the same key runs, and `idempotency_key_reused`
- * for another input.
+ * Runs `effect` for the first call with an idempotency key and stores its result. A repeated call
+ * gets the stored result, with `replayed` true. Effect and result are in one transaction, so a
+ * crash undoes both. Throws `idempotency_in_flight` while another call with the same key runs, and
+ * `idempotency_key_reused` if the first call had a different input.
  */
 export async function runOnce<Body extends object>(
   tx: Tx,
@@ -59,7 +65,8 @@ const keepAnswer = prepare((db, { company_id, actor, route, key, body }: Answer)
 )
 
 /**
- * Frees the key of a call whose effect was undone. Does nothing if the stored result is not `body`.
+ * Frees the idempotency key of a call whose effect was undone. Does nothing if the stored answer is
+ * not `body`.
  */
 export async function deleteAnswer(
   tx: Tx,
@@ -75,7 +82,10 @@ export async function deleteAnswer(
     .execute()
 }
 
-/** Deletes a batch of expired results. Returns whether there may be more. */
+/**
+ * Deletes up to 1000 stored answers of idempotent calls that are older than a week. Returns whether
+ * there may be more.
+ */
 export async function deleteExpiredAnswers(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
@@ -87,6 +97,7 @@ export async function deleteExpiredAnswers(
   })
 }
 
+/** Deletes the oldest `batch` answers of a company that were stored before `before`. */
 export const deleteAnswersBatch = prepare(
   (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>
     sql<{ key: string }>`
@@ -117,11 +128,17 @@ async function claim(
   }
 }
 
-/** What happened to the idempotency key of one of several calls. */
+/**
+ * The outcome for one of several calls whose idempotency keys were claimed together. An error means
+ * that the key is in use or was used for a different input.
+ */
 export type ClaimedCall<Body> =
-  /** The key was new. The caller must run the call, and then store its answer or free the key. */
+  /**
+   * The key was new. The caller of `claimCalls` must run the call, and then store its answer or
+   * free its key.
+   */
   | 'claimed'
-  /** The key was used before. This is the stored answer. */
+  /** The key was used before. `body` is the answer that was stored. */
   | { body: Body }
   | AppError
 
@@ -133,9 +150,9 @@ interface CallsOfOne {
 }
 
 /**
- * Claims the keys of several calls of one actor. All keys must differ. Claims them in sorted order,
- * so that two parallel callers cannot wait for each other. Returns for each call what happened to
- * its key.
+ * Claims the idempotency keys of several calls of one actor, which must all differ. Claims them in
+ * sorted order, so that two parallel callers cannot wait for each other. Returns an outcome for
+ * each call, in the order of the calls.
  */
 export async function claimCalls<Body extends object>(
   tx: Tx,
@@ -171,14 +188,14 @@ export async function claimCalls<Body extends object>(
 type MarkedKey = { key: string; fingerprint: Buffer }
 
 /**
- * How long each single key waits for another call that uses it, in milliseconds. Keys are claimed
- * one by one only after claiming them together has timed out.
+ * How many milliseconds to wait for a single key that another running call uses. Keys are only
+ * claimed singly after claiming all of them together has timed out.
  */
 const heldKeyMillis = 100
 
 /**
- * Claims keys. Returns which ones now belong to the caller, and which ones another running call
- * uses.
+ * Claims idempotency keys. Returns in `claimed` the keys that were new, and in `held` those that
+ * another running call uses. A key in neither was used before.
  */
 async function claimKeys(
   tx: Tx,
@@ -210,7 +227,7 @@ async function claimKeys(
 
 /**
  * Runs a statement that may wait for a lock. If the wait times out, undoes the statement and
- * returns undefined.
+ * returns undefined. The transaction can then continue.
  */
 async function unlessHeld<Result>(tx: Tx, run: () => Promise<Result>): Promise<Result | undefined> {
   const [, outcome] = await Promise.all([
@@ -250,7 +267,7 @@ const readAnswers = prepare(
       and key = any(${keys}::text[])`
 )
 
-/** Stores the answers to calls whose keys `claimCalls` has claimed. */
+/** Stores the answers of calls whose keys `claimCalls` has claimed. */
 export async function keepAnswers(
   tx: Tx,
   scope: CallsOfOne,
@@ -274,7 +291,10 @@ const updateAnswers = prepare(
       and route = ${route} and idempotency.key = answer.key`
 )
 
-/** Frees the keys of calls that were refused after `claimCalls` had claimed them. */
+/**
+ * Frees the idempotency keys of calls that were refused after `claimCalls` had claimed them, so
+ * that they can be used again.
+ */
 export async function freeKeys(
   tx: Tx,
   { company_id, actor, route }: CallsOfOne,
@@ -297,7 +317,7 @@ function inFlight(cause?: unknown): AppError {
   })
 }
 
-/** Returns the error for a key that was used before with another input. */
+/** Returns the error for an idempotency key that was used before with a different input. */
 export function reused(): AppError {
   return new AppError('idempotency_key_reused', 'The key was used for another input')
 }
@@ -317,8 +337,8 @@ const insertKey = prepare((db, { company_id, actor, route, key, fingerprint, cre
 )
 
 /**
- * Returns the stored result, or undefined if it has expired. Throws `idempotency_key_reused` for
- * another input.
+ * Returns the stored answer of a call, or undefined if it has expired. Throws
+ * `idempotency_key_reused` if the stored answer belongs to a different input.
  */
 async function stored<Body>(
   tx: Tx,

@@ -1,7 +1,7 @@
 import type { Deps } from './deps.ts'
 
 /**
- * Returns a new UUIDv7. These ids grow with time, so rows that are created one after the other are
+ * Returns a new UUIDv7. Such ids grow with time, so rows that are created one after the other are
  * neighbors in an index.
  */
 export function newId(deps: Pick<Deps, 'clock' | 'random'>): string {

@@ -1,6 +1,9 @@
 import ipaddr from 'ipaddr.js'
 
-/** A range of IP addresses as IPv6 numbers. An IPv4 address has the number of `::ffff:a.b.c.d`. */
+/**
+ * A range of IP addresses, from `first` to `last`, as IPv6 numbers. An IPv4 address has the number
+ * of `::ffff:a.b.c.d`.
+ */
 export interface AddressRange {
   first: bigint
   last: bigint
@@ -31,8 +34,8 @@ export function parseNetwork(text: string): AddressRange | undefined {
 }
 
 /**
- * Returns whether an address is in one of the ranges. Returns false for a text that is not an
- * address.
+ * Returns whether the address `text` is in one of the ranges. Returns false for a text that is not
+ * an address.
  */
 export function isWithin(text: string, ranges: readonly AddressRange[]): boolean {
   const address = ranges.length > 0 ? parse(text) : undefined
@@ -42,14 +45,14 @@ export function isWithin(text: string, ranges: readonly AddressRange[]): boolean
 }
 
 /**
- * Prefix lengths of the IPv6 networks that have a counter: those of a subscriber, a customer and an
- * organization.
+ * Prefix lengths of the IPv6 networks that rate limits count instead of single addresses: the usual
+ * sizes that a subscriber, a customer and an organization get.
  */
 const countedPrefixes = [64, 56, 48]
 
 /**
- * Returns the networks whose counters an address uses, smallest first. An IPv4 address is a network
- * of its own.
+ * Returns the networks against whose counters a call from an address counts, smallest first. An
+ * IPv4 address stands for itself.
  * `'2001:db8::1'` → `['2001:db8::/64', '2001:db8::/56', '2001:db8::/48']`
  */
 export function countedNetworks(text: string): string[] {
@@ -63,8 +66,8 @@ export function countedNetworks(text: string): string[] {
 }
 
 /**
- * Parses an IPv6 address or four decimal numbers. The library would also accept `10.1` and
- * `0x7f.1`.
+ * Parses an IPv6 address, or an IPv4 address of four decimal numbers. The library alone would also
+ * accept `10.1` and `0x7f.1`.
  */
 function parse(text: string, form?: 'as written'): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)

@@ -5,29 +5,29 @@ import type { Tx } from '../db/scope.ts'
 type LeasedTable = 'upload' | 'mail' | 'company'
 
 /**
- * Describes the right of one process to work on a row until a certain time. The process extends the
- * time while it works.
+ * Describes a kind of lease: the right of one process to work on a row until a certain time. The
+ * process renews the lease while it works. If the process dies, the lease ends by itself.
  */
 export interface Lease<Table extends LeasedTable> {
   table: Table
   /**
-   * The column that contains the end of the lease. A row without an end, or with one in the past,
-   * is free.
+   * The column that contains the time at which the lease ends. A row is free if it has no such time
+   * or the time has passed.
    */
   until: string & keyof Database[Table]
-  /** How long a lease lasts without being renewed, in milliseconds. */
+  /** How many milliseconds a lease lasts unless it is renewed. */
   ms: number
 }
 
 interface Change {
   id: string
-  /** A further condition that the row must satisfy. */
+  /** A condition that the row must satisfy to be changed. */
   where?: RawBuilder<SqlBool> | undefined
-  /** Further columns to set in the same statement. */
+  /** Columns to set in the same statement, with their values. */
   set?: Record<string, unknown> | undefined
 }
 
-/** Returns the SQL condition that a row is not leased. */
+/** Returns the SQL condition that no process has a lease on a row. */
 export function isFree<Table extends LeasedTable>(
   { until }: Lease<Table>,
   now: Date
@@ -36,8 +36,8 @@ export function isFree<Table extends LeasedTable>(
 }
 
 /**
- * Leases the first free row of the company. Skips rows that another transaction is leasing at this
- * moment. Returns the updated row, or undefined if no row is free.
+ * Leases the first free row of the company, in the order of `orderBy`. Skips a row that another
+ * transaction is leasing at this moment. Returns the updated row, or undefined if no row is free.
  */
 export function claimNext<Table extends 'upload' | 'mail'>(
   tx: Tx,
@@ -53,8 +53,8 @@ export function claimNext<Table extends 'upload' | 'mail'>(
 }
 
 /**
- * Leases the row with this id if it is free. `free` can be another condition for a free row.
- * Returns the updated row, or undefined if another process has leased it.
+ * Leases the row with the id `id` if it is free. `free` replaces the usual condition for a free
+ * row. Returns the updated row, or undefined if another process has the lease.
  */
 export function claim<Table extends LeasedTable>(
   tx: Tx,
@@ -66,7 +66,10 @@ export function claim<Table extends LeasedTable>(
   return write(tx, lease, { id, where: isClaimed, set }, endOf(lease, now))
 }
 
-/** Extends the lease of a row. Returns false if no row satisfies the conditions in `change`. */
+/**
+ * Extends the lease of a row. Changes nothing and returns false if the row does not satisfy
+ * `change.where`.
+ */
 export async function renew<Table extends LeasedTable>(
   tx: Tx,
   lease: Lease<Table>,
@@ -77,8 +80,8 @@ export async function renew<Table extends LeasedTable>(
 }
 
 /**
- * Ends the lease of a row. The row is free at once or, with `from`, from that time on. Returns
- * false if no row satisfies the conditions in `change`.
+ * Ends the lease of a row. Another process can lease the row at once or, with `from`, from that
+ * time on. Changes nothing and returns false if the row does not satisfy `change.where`.
  */
 export async function release<Table extends LeasedTable>(
   tx: Tx,

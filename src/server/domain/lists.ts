@@ -8,33 +8,41 @@ import { AppError } from '../../contract/errors.ts'
 import { defaultLimit } from '../../contract/lists.ts'
 import { searchWords } from '../../core/text/search-words.ts'
 
-/** What a caller asks of a list. */
+/** The page of a list that a caller asks for. */
 export interface PageInput<Sort extends string = string> {
   limit?: number | undefined
-  /** Id of the last item of the page before. */
+  /** Id of the last item of the previous page. Undefined for the first page. */
   cursor?: string | undefined
   sort?: Sort | undefined
 }
 
-/** A page of a list, and the cursor of the next page while more items follow. */
+/**
+ * A page of a list. `next` is the cursor of the next page, or undefined if this page is the last.
+ */
 export interface Page<Item> {
   items: Item[]
   next: string | undefined
 }
 
-/** The orders of a list: for each value of `sort` the columns before the id, which comes last. */
+/**
+ * The orders in which a list can be sorted. `sorts` has the columns of each value of `sort`; rows
+ * that are equal in them are sorted by `id`.
+ */
 interface Orders<DB, TB extends keyof DB> {
   id: StringReference<DB, TB>
   sorts: Record<string, readonly StringReference<DB, TB>[]>
-  /** The order of a call that names none. */
+  /**
+   * The value of `sort` for a call without one. A value that begins with `-` sorts in descending
+   * order.
+   */
   usual: string
 }
 
 /**
- * Reads a page of a list. `all` has the rows of the whole list, and `select` adds the search, the
- * filters and the columns. The page begins after the row that the cursor names, at that row's present
- * place: rows that are added or removed meanwhile repeat nothing and hide nothing. Throws `not_found`
- * for a cursor that names no row of the list.
+ * Reads a page of a list. `all` selects the rows of the whole list; `select` adds search, filters
+ * and columns. The page begins after the row that the cursor names, where that row stands now. So
+ * rows that are added or removed between two pages make no row appear twice or go missing. Throws
+ * `not_found` if the list has no row with the cursor's id.
  */
 export async function readPage<DB, TB extends keyof DB, Row extends { id: string }>(
   all: SelectQueryBuilder<DB, TB, object>,
@@ -60,7 +68,10 @@ export async function readPage<DB, TB extends keyof DB, Row extends { id: string
   return { items, next: found.length > limit ? items.at(-1)?.id : undefined }
 }
 
-/** Returns the values by which a row is sorted, as text, because a `Date` would round a time. */
+/**
+ * Returns the values of the sort columns of the row that the cursor names. They are text, because a
+ * `Date` would lose the microseconds of a time. Throws `not_found` if the list has no such row.
+ */
 async function readPlace<DB, TB extends keyof DB>(
   all: SelectQueryBuilder<DB, TB, object>,
   id: StringReference<DB, TB>,
@@ -77,7 +88,10 @@ async function readPlace<DB, TB extends keyof DB>(
   return row.place
 }
 
-/** Keeps the rows whose `column`, a text without case and accents, contains every word of `q`. */
+/**
+ * Adds the condition that `column` contains every word of `q`. The column must contain text without
+ * case and accents.
+ */
 export function searched<DB, TB extends keyof DB, Row>(
   rows: SelectQueryBuilder<DB, TB, Row>,
   column: ReferenceExpression<DB, TB> & string,

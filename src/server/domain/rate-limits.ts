@@ -4,7 +4,10 @@ import { AppError, type ErrorCode } from '../../contract/errors.ts'
 import type { Deps, Limits, Tenant } from './deps.ts'
 import { countedNetworks } from './ip-addresses.ts'
 
-/** What remains of a limit after a call. The response reports it in its headers. */
+/**
+ * What remains of one rate limit after a call. The response headers report it. `seconds` is the
+ * length of the limit's period, `resetSeconds` the time until points become free.
+ */
 export interface LimitReading {
   name: string
   limit: number
@@ -18,8 +21,9 @@ interface Rule {
   seconds: number
   code: ErrorCode
   /**
-   * Whether responses report the limit. Limits that other people use up and limits of logins are
-   * not reported.
+   * Whether the response headers tell the caller what remains of the limit. Not reported are limits
+   * of an e-mail or a company, which other people use up as well, and limits of guesses: of
+   * passwords, mailed links and the setup code.
    */
   isReported: boolean
 }
@@ -29,90 +33,114 @@ const hour = 3600
 const day = 86_400
 
 const rules = {
-  /** Challenges and logins from one network address. */
+  /** Challenges and logins, per network address. */
   sign_in_address: reported(rule(limits => limits.signInPerAddressMinute, minute)),
-  /** Attempts to create an account from one network address. */
+  /** Attempts to create an account, per network address. */
   sign_up_address: reported(rule(limits => limits.signUpPerAddressHour, hour)),
-  /** Mails that are requested from one network address. */
+  /** Mails that are requested, per network address. */
   mail_address: reported(rule(limits => limits.mailsPerAddressHour, hour)),
-  /** Mails that are requested for one e-mail, whether or not it has an account. */
+  /**
+   * Mails other than password resets that are requested for one e-mail, whether or not the e-mail
+   * has an account.
+   */
   mail_email: rule(() => 3, hour),
   /**
-   * Password resets of one e-mail from one network. Requests from other networks do not count, so
-   * nobody else can prevent the owner from requesting one.
+   * Password resets that are requested for one e-mail, per network address. What other addresses
+   * request does not count, so nobody else can keep the owner from requesting a reset.
    */
   reset_email: rule(() => 3, hour),
-  /** Mails that signed-out people request from one company: three quarters of the setting. */
+  /**
+   * Mails that are requested in one company: three quarters of the setting. The last quarter is
+   * `mail_newcomers_day`.
+   */
   mail_company_day: rule(limits => commonPart(limits.mailsPerCompanyDay), day),
   /**
-   * Mails that signed-out people request when `mail_company_day` is used up. Only networks that
-   * request their first mail of the day may use this limit.
+   * Mails that are requested in one company after `mail_company_day` is used up: a quarter of the
+   * setting. Only a network that requests its first mail of the day may use it.
    */
   mail_newcomers_day: rule(limits => reservedPart(limits.mailsPerCompanyDay), day),
-  /** Not a limit: shows whether a network requests its first mail of the day. */
+  /**
+   * Counts the mails of a network address without limiting them, to know whether a network requests
+   * its first mail of the day.
+   */
   mail_seen_day: rule(() => Number.MAX_SAFE_INTEGER, day),
-  /** Attempts with mailed links from one network address. */
+  /** Failed attempts to use a mailed link, per network address. */
   mail_token_address: rule(limits => limits.mailTokensPerAddress, 15 * minute),
   /**
-   * Failed logins of one e-mail from one network address, whether or not the e-mail has an account.
+   * Failed logins with one e-mail, per network address, whether or not the e-mail has an account.
    */
   login_address: rule(() => 10, 15 * minute),
-  /** Failed logins of one e-mail from all network addresses together. */
+  /** Failed logins with one e-mail, from all network addresses together. */
   login_email: rule(() => 100, hour),
   /**
-   * Failed logins of one e-mail in a browser that has signed in before. This browser has its own
-   * counter, so that nobody else can block the owner.
+   * Failed logins with one e-mail from one browser in which its owner has signed in before. The
+   * browser has a counter of its own, so failures elsewhere do not block the owner.
    */
   login_device: rule(() => 10, 15 * minute),
   /**
-   * Failed confirmations with a person's current password, so that somebody with a stolen session
-   * cannot guess the password.
+   * Wrong current passwords of a signed-in person who changes the password or the e-mail or deletes
+   * the account. So somebody with a stolen session cannot guess the password.
    */
   rekey_user: rule(() => 10, 15 * minute),
-  /** Attempts with the setup code from one network address. */
+  /** Wrong setup codes, per network address. */
   setup_address: rule(() => 10, hour),
-  /** Fingerprints that one network address verifies without signing in. */
+  /** Fingerprints that signed-out people verify in a minute, per network address. */
   verify_address_minute: reported(
     rule(limits => limits.verifyPerAddressMinute, minute, 'lookup_limited')
   ),
+  /** Fingerprints that signed-out people verify in a day, per network address. */
   verify_address_day: reported(rule(limits => limits.verifyPerAddressDay, day, 'lookup_limited')),
-  /** Fingerprints that signed-out people verify at one company: three quarters of the setting. */
+  /**
+   * Fingerprints that all signed-out people together verify at one company: three quarters of the
+   * setting. The last quarter is `verify_newcomers_day`.
+   */
   verify_company_day: rule(limits => commonPart(limits.verifyPerCompanyDay), day, 'lookup_limited'),
   /**
-   * Fingerprints that signed-out people verify when `verify_company_day` is used up. Only networks
-   * that verify for the first time that day may use this limit.
+   * Fingerprints that signed-out people verify at one company after `verify_company_day` is used
+   * up: a quarter of the setting. Only a network that verifies for the first time that day may use
+   * it.
    */
   verify_newcomers_day: rule(
     limits => reservedPart(limits.verifyPerCompanyDay),
     day,
     'lookup_limited'
   ),
-  /** Fingerprints that one signed-in person verifies. */
+  /** Fingerprints that a signed-in person verifies in a minute. */
   verify_user_minute: reported(
     rule(limits => limits.verifyPerUserMinute, minute, 'lookup_limited')
   ),
   /**
-   * Calls with a body of signed-out people to all companies together. They are counted before the
-   * body is read.
+   * Calls with a body that a network address makes without signing in, at all companies together. A
+   * call is counted before its body is read.
    */
   public_address: reported(rule(limits => limits.publicPerAddressMinute, minute)),
-  /** Reports that browsers send about violations of our own pages' content security policy. */
+  /**
+   * Reports of browsers about violations of the content security policy of our pages, per network
+   * address.
+   */
   csp_report_address: reported(rule(limits => limits.reportsPerAddressMinute, minute))
 } satisfies Record<string, Rule>
 
+/** The name of a rate limit. */
 export type LimitName = keyof typeof rules
 
-/** The key of a counter: a company, and within it an e-mail, a person or a network address. */
+/**
+ * Says whose calls a counter counts: those of a company, or within it of an e-mail, a person, a
+ * browser or a network address.
+ */
 export type LimitKey = readonly [company: string, ...parts: (string | { address: string })[]]
 
-/** Limits of an address's IPv6 networks /64, /56 and /48, as multiples of the rule's limit. */
+/**
+ * Factors of a rate limit for the IPv6 networks /64, /56 and /48 of an address. The /48 network,
+ * for example, may use 16 times the limit. An IPv4 address has only the first factor.
+ */
 const tierFactors = [1, 4, 16]
 
 /**
- * Counts `points`. Throws the limit's error when they exceed the limit, with the seconds after
- * which a call may succeed. A refused call counts too. More points than the limit count as the
- * whole limit. An address counts once for each of its networks. Returns whether these are the first
- * points of the widest network in this period.
+ * Counts `points` against the limit `name`. If the limit is exceeded, throws the error of the limit
+ * with the seconds after which a call may succeed; the refused points count too. More points than
+ * the limit count as the whole limit. An address counts once for each of its networks. `isFirst` is
+ * true if these are the first points of the widest network in the current period.
  */
 export async function consume(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -153,9 +181,9 @@ async function consumeTier(
 }
 
 /**
- * Counts `points` against the company's daily limit for signed-out people. A quarter of the limit
- * is reserved for networks that call for the first time that day. So the owner of many networks
- * cannot use up all of it.
+ * Counts `points` against a company's daily limit of requested mails, or of verifications by
+ * signed-out people. A quarter of the limit is reserved for networks that call for the first time
+ * that day (`isFirst`). So a few networks cannot use up the whole limit.
  */
 export async function consumeShared(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
@@ -171,7 +199,10 @@ export async function consumeShared(
   }
 }
 
-/** Counts a requested mail. The counting is the same whether or not the e-mail has an account. */
+/**
+ * Counts a requested mail against the limits of the network address, the e-mail and the company.
+ * Counts alike whether or not the e-mail has an account.
+ */
 export async function consumeMails(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   { tenant, email, address }: { tenant: Tenant; email: string; address: string },
@@ -186,7 +217,7 @@ export async function consumeMails(
 }
 
 /**
- * Runs an operation with a mailed token. If it fails, counts the attempt against the network
+ * Runs an operation with a mailed token. If the operation fails, counts it against the network
  * address.
  */
 export async function countTokenFailures<T>(
@@ -203,7 +234,9 @@ export async function countTokenFailures<T>(
 
 const readings = new AsyncLocalStorage<Map<string, LimitReading>>()
 
-/** Runs a call. Returns its result and what remains of the limits that it was counted against. */
+/**
+ * Runs a call. Returns its result, and what remains of each reported limit that counted the call.
+ */
 export async function collectLimitReadings<T>(
   run: () => Promise<T>
 ): Promise<{ result: T; read: LimitReading[] }> {
@@ -227,7 +260,7 @@ function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
   return Math.max(1, Math.ceil(msBeforeNext / 1000))
 }
 
-/** Takes counted points back, such as those of a successful login. */
+/** Gives back points that `consume` has counted, such as those of a successful login. */
 export async function refund(
   deps: Pick<Deps, 'keys' | 'settings' | 'counters'>,
   name: LimitName,
@@ -240,8 +273,8 @@ export async function refund(
 }
 
 /**
- * Returns the key of each network of the address in `counted`, or one key if it contains no
- * address.
+ * Returns the keys of the counters for `counted`: one for each network of the address in it,
+ * smallest network first, or a single key if it contains no address.
  */
 function tiersOf(counted: LimitKey): string[][] {
   const address = counted.find(part => typeof part === 'object')?.address
@@ -253,7 +286,10 @@ function limitOf(limits: Limits, name: LimitName, tier: number): number {
   return rules[name].points(limits) * (tierFactors[tier] ?? 1)
 }
 
-/** Returns the quarter of a company's limit that is reserved for new networks. */
+/**
+ * Returns the quarter of a company's daily limit that is reserved for networks that call for the
+ * first time that day.
+ */
 function reservedPart(points: number): number {
   return Math.floor(points / 4)
 }
@@ -275,7 +311,10 @@ function limiter(
   return found
 }
 
-/** Returns a keyed hash of a counter's key, so that no addresses and e-mails are in memory. */
+/**
+ * Returns a keyed hash of a counter's key, so that no network address and no e-mail stays in
+ * memory.
+ */
 function pseudonym(deps: Pick<Deps, 'keys'>, name: LimitName, key: string[]): string {
   const text = JSON.stringify([name, ...key])
   return deps.keys.mac('pseudonym', text).subarray(0, 16).toString('base64url')

@@ -1,12 +1,18 @@
 import { AppError } from '../../contract/errors.ts'
 
-/** Throws `changed_meanwhile` where a caller names another version than the present one. */
+/**
+ * Throws `changed_meanwhile` if a caller names a version (`If-Match`) that differs from the present
+ * one, because somebody else has changed the object since.
+ */
 export function requireVersion(present: number, expected: number | undefined): void {
   if (expected === undefined || expected === present) return
   throw new AppError('changed_meanwhile', `It was changed meanwhile: the version is ${present}`)
 }
 
-/** Returns the field by which the audit log tells that a caller named no version, and so saw none. */
+/**
+ * Returns a field for the audit log that marks a change whose caller named no version. Such a
+ * caller may have overwritten a change without having seen it.
+ */
 export function versionNote(expected: number | undefined): { if_match?: 'none' } {
   return expected === undefined ? { if_match: 'none' } : {}
 }
