@@ -11,7 +11,7 @@ import { faultsOf, type Validator } from '../../core/input/validators.ts'
 import { draftName, keepDraft, takeDraft } from './page-drafts.ts'
 import { type ActionOptions, useAction } from './use-action.ts'
 
-/** What the fields hold, by name. A field with several values has them on lines of their own. */
+/** The values of the fields, by field name. A field with several values has one line for each. */
 export type Values = Record<string, string>
 
 export interface FormOptions<Result> extends ActionOptions<Values, Result> {
@@ -20,11 +20,11 @@ export interface FormOptions<Result> extends ActionOptions<Values, Result> {
   inputErrors?: (values: Values) => FieldErrors
   /** Returns errors that take time to find. Called when the form is sent. */
   slowErrors?: (values: Values) => Promise<FieldErrors | undefined>
-  /** The field of the present password, which is at fault where the server says that it is wrong. */
+  /** Name of the field of the present password. It shows the error where the server answers `password_wrong`. */
   presentPassword?: string
-  /** The field that gets the focus after any other failure. */
+  /** Name of the field that gets the focus after a failure that names no field. */
   focusAfterFailure?: string
-  /** Whether success empties the fields. */
+  /** Whether the fields are emptied when the form has succeeded. */
   isEmptiedBySuccess?: boolean
 }
 

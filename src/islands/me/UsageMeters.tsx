@@ -51,7 +51,7 @@ export function UsageMeters({ usage }: UsageMetersProps) {
 interface MeterProps {
   label: string
   words: string
-  /** Ratio of the limit that is used, from 0 to 1. Undefined where there is no limit. */
+  /** Used share of the limit, from 0 to 1. Undefined where there is no limit. */
   share?: number | undefined
 }
 
