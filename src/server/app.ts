@@ -162,8 +162,8 @@ function beginInFlightCall(c: ApiContext, inFlightCalls: InFlightCalls): InFligh
 }
 
 /**
- * Returns the headers of draft-ietf-httpapi-ratelimit-headers-11, such as this one:
- * `ratelimit: "verify_user_minute";r=599;t=60`
+ * Returns the headers of draft-ietf-httpapi-ratelimit-headers-11, for example `ratelimit:
+ * "verify_user_minute";r=599;t=60`.
  */
 function rateLimitHeaders(read: LimitReading[]): Record<string, string> {
   if (read.length === 0) return {}
@@ -208,8 +208,9 @@ function methodsOf(pathname: string): string[] {
 }
 
 /**
- * Returns the path pattern of a call that matches no route. The log gets the pattern instead of the
- * path, which may contain ids and names.
+ * Returns the path pattern for the log of a call that no endpoint has served: the pattern that
+ * matches the path, preferably with the same method. The log never gets the path itself, which may
+ * contain ids and names.
  */
 function routeOf(method: string, pathname: string): string {
   const matching = routes.filter(route => route.pattern.test(pathname))

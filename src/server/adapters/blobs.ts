@@ -7,12 +7,14 @@ import { parseCompanyId } from '../db/scope.ts'
 import type { Blobs, CompanyId, FileDigest, StagedFile } from '../domain/deps.ts'
 
 /**
- * Stores documents as files below `directory`:
- * - `staging/<company>/<upload>` while the upload is in progress, with the suffix `.<generation>`
- *   after another process has taken over the writing,
- * - `blobs/<company>/<aa>/<tag>` after the upload is complete. Both folders are on one file system,
- *   so that `keep` can rename the file.
- * - `removed/<company>` marks that the company's files must be deleted.
+ * Opens the storage that keeps documents as files below `directory`:
+ * - `staging/<company>/<upload id>` while the upload is in progress. A process that takes over the
+ *   writing from another process writes a new file, with the suffix `.<generation>`: the number of
+ *   takeovers.
+ * - `blobs/<company>/<aa>/<tag>` after the upload is complete. The tag is a keyed hash of the bytes
+ *   in hex digits, and `aa` are its first two. Both folders are on one file system, so that a
+ *   rename moves the file.
+ * - `removed/<company>` marks that all files of the company must be deleted.
  */
 export function openBlobs(directory: string): Blobs {
   const staged = (file: StagedFile) => join(directory, 'staging', file.company_id, nameOf(file))
@@ -119,15 +121,19 @@ export function openBlobs(directory: string): Blobs {
 }
 
 /**
- * Returns the file name of a staged file: `A…A`, or `A…A.1` for generation 1. Throws for an invalid
- * id, because the name becomes part of a path.
+ * Returns the file name of a staged file (a file whose upload is in progress): the id of the
+ * upload, followed by `.` and the number of takeovers unless that is 0. Throws for an invalid id,
+ * because the name becomes part of a path.
  */
 function nameOf({ id, generation }: StagedFile): string {
   if (!/^[A-Za-z0-9_-]{22}$/.test(id)) throw new Error('an upload id has 22 characters')
   return generation === 0 ? id : `${id}.${generation}`
 }
 
-/** Parses a file name of the form that `nameOf` returns. Returns undefined for other names. */
+/**
+ * Parses the name of a staged file: `<upload id>` or `<upload id>.<generation>`. Returns undefined
+ * for any other name.
+ */
 function stagedOf(company_id: CompanyId, name: string): StagedFile | undefined {
   const [, id, generation = '0'] = /^([A-Za-z0-9_-]{22})(?:\.([1-9]\d{0,8}))?$/.exec(name) ?? []
   return id === undefined ? undefined : { company_id, id, generation: Number(generation) }

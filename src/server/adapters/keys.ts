@@ -19,8 +19,8 @@ export interface KeysOptions {
   /** Folder of the key files. */
   directory: string
   /**
-   * Id of the root secret that the database records. Undefined for an empty database. Keys are only
-   * created for an empty database.
+   * Id of the root secret (key encryption key) as the database records it. Undefined if the
+   * database is empty: keys are only created for an empty database.
    */
   recordedKekId: string | undefined
   clock: () => Date
@@ -37,7 +37,10 @@ class KeysRefused extends Error {
   }
 }
 
-/** Opens the installation's secrets. Creates them at the first start. */
+/**
+ * Reads the secrets of the installation from the folder of its key files. Creates them if the
+ * database is empty. Throws `KeysRefused` when key files are missing or damaged.
+ */
 export async function openKeys({ directory, recordedKekId, clock }: KeysOptions): Promise<Keys> {
   if (recordedKekId === undefined) await mkdir(directory, { recursive: true, mode: 0o700 })
   await refuseLooseMode(directory, '0700')
@@ -52,10 +55,13 @@ export async function openKeys({ directory, recordedKekId, clock }: KeysOptions)
  * loaded it.
  */
 const announcedMinutes = 10
-/** Hours after which every token of a replaced key has expired. */
+/** Hours after which every token signed with a replaced key has expired. */
 const replacedHours = 24
 
-/** Creates a token key that signs from ten minutes on. Running processes load it by themselves. */
+/**
+ * Creates a key that signs access tokens from ten minutes after its creation on. Running processes
+ * load it by themselves.
+ */
 export async function rotateTokenKey({
   directory,
   clock
@@ -93,8 +99,8 @@ function keysOf(
   }
   let newestFirst = sorted(found)
   /**
-   * Reuses the key object of a key id that is already loaded, because caches of verified tokens
-   * compare key objects.
+   * Returns `read` with the key object that was loaded earlier for the same key id, if there is
+   * one, because caches of verified tokens compare key objects.
    */
   const sameAsBefore = (read: TokenKey): TokenKey => {
     const known = newestFirst.find(({ kid }) => kid === read.kid)

@@ -6,7 +6,10 @@ import type { Letter } from '../domain/deps.ts'
 
 const words = { en, fr }
 
-/** Returns the subject and plain text of a letter. The text contains every sentence of the HTML. */
+/**
+ * Returns the subject and the plain text of a letter. The plain text contains every sentence of the
+ * HTML version.
+ */
 export function mailText(letter: Letter): { subject: string; text: string } {
   const { title, paragraphs, button, footer } = partsOf(letter)
   const text = [title, ...paragraphs, `${button}\n${letter.link}`, `-- \n${footer}`].join('\n\n')

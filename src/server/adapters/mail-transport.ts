@@ -27,7 +27,10 @@ export async function openMailSender({ smtp, outbox, log }: MailOptions): Promis
 /** Timeouts in milliseconds, so that an unreachable mail server does not delay other work. */
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 
-/** Keeps connections open while there are letters, because connecting takes longer than sending. */
+/**
+ * Options of the connections to the mail server. A connection stays open while there are letters,
+ * because connecting takes longer than sending.
+ */
 const pool = { pool: true, maxConnections: 4, idleTimeout: 1000, maxRequeues: 0 } as const
 
 function viaServer({ url, from }: { url: string; from: string }): MailSender {
@@ -60,8 +63,8 @@ function viaServer({ url, from }: { url: string; from: string }): MailSender {
 }
 
 /**
- * Returns the options that require TLS for a remote server, because mails contain links that open
- * accounts.
+ * Returns the options that require TLS for a remote server, because the links in mails give access
+ * to accounts.
  */
 function encryption(url: string): { requireTLS?: true } {
   const { protocol, hostname, searchParams } = new URL(url)
@@ -90,8 +93,8 @@ function intoFolder(outbox: string, log: Log): MailSender {
 }
 
 /**
- * Options that forbid nodemailer to read files or fetch URLs. Letters contain only our own text and
- * need neither.
+ * Options that forbid nodemailer to read files or fetch URLs, because the text of a letter needs
+ * neither.
  */
 const closed = { disableFileAccess: true, disableUrlAccess: true }
 

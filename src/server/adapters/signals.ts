@@ -3,10 +3,10 @@ import { parseCompanyId } from '../db/scope.ts'
 import type { CompanyId, PersonKey, Signal, Signals } from '../domain/deps.ts'
 
 /**
- * Creates the signals between the parts of a process. With `notifications`, signals of events,
- * sessions, writers and domains also reach the other processes that use the database. Signals of
- * uploads and mails stay in this process, because the process that accepts an upload or a mail also
- * completes it.
+ * Creates the signals between the parts of a process. With `notifications`, the signals `events`,
+ * `sessions`, `writers` and `domains` also reach the other processes that use the database. The
+ * signals `uploads` and `mails` stay in this process, because the process that accepts an upload or
+ * a mail also completes it.
  */
 export function createSignals(notifications?: Pick<Notifications, 'send' | 'listen'>): Signals {
   const events = signal<PersonKey>(key => notifications?.send(`events ${key.company} ${key.user}`))
@@ -35,7 +35,10 @@ export function createSignals(notifications?: Pick<Notifications, 'send' | 'list
 }
 
 interface BridgedSignal<T> extends Signal<T> {
-  /** Calls the listeners of this process only. */
+  /**
+   * Calls the listeners of this process only. In contrast, `send` also notifies the other
+   * processes.
+   */
   deliver(value: T): void
 }
 

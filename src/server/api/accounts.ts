@@ -18,14 +18,14 @@ import * as signUps from '../domain/accounts/signups.ts'
 import { mailDelivery } from '../domain/developer-machine.ts'
 import * as mailTokens from '../domain/mail/mail-tokens.ts'
 import { countTokenFailures } from '../domain/rate-limits.ts'
-import { type Api, type ApiContext, companyOf, isFromDeveloper, person } from './context.ts'
+import { type Api, type ApiContext, companyIdOf, isFromDeveloper, person } from './context.ts'
 import { mountEndpoint } from './mount.ts'
 import { canonicalEmailOf } from './users.ts'
 
 export function mountAccounts(app: Api): void {
   mountEndpoint(app, readLink, (input, c) =>
     countFailures(c, () =>
-      mailTokens.readLink(c.get('deps'), { company_id: companyOf(c), ...input })
+      mailTokens.readLink(c.get('deps'), { company_id: companyIdOf(c), ...input })
     )
   )
 
@@ -84,14 +84,18 @@ function here(c: ApiContext) {
 }
 
 /**
- * Returns how the mailed link reaches the person. The answer is the same for every e-mail, so it
- * does not reveal which accounts exist.
+ * Returns how a person gets the link of a mail: by mail, from the folder of written mails, or from
+ * an administrator. The answer is the same for every e-mail address, so it does not reveal which
+ * accounts exist.
  */
 function deliveryOf(c: ApiContext): { delivery: Delivery } {
   return { delivery: mailDelivery(c.get('deps').settings, isFromDeveloper(c)) }
 }
 
-/** Runs a call with a mailed token. Counts a failure against the client's address. */
+/**
+ * Runs a call that uses a token from a mail. A failed call counts toward the limit of failures per
+ * network address.
+ */
 function countFailures<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
   return countTokenFailures(c.get('deps'), here(c), run)
 }

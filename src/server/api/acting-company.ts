@@ -2,7 +2,10 @@ import { AppError } from '../../contract/errors.ts'
 import type { CompanyId } from '../domain/deps.ts'
 import { type ApiContext, person } from './context.ts'
 
-/** Returns the company that an administrator's call works in: their own, whether or not the path names it. */
+/**
+ * Returns the company in which an administrator's call works: always the administrator's own.
+ * Throws `not_found` when the path contains the id of another company.
+ */
 export function actingCompany(c: ApiContext): CompanyId {
   const { company_id } = person(c)
   const named = c.get('route')?.startsWith('/company/{id}') ? c.req.param('id') : company_id

@@ -1,7 +1,7 @@
 import { listCategories, listCompanyCategories } from '../../contract/categories.ts'
 import * as categories from '../domain/companies/categories.ts'
 import { actingCompany } from './acting-company.ts'
-import { type Api, companyOf, person } from './context.ts'
+import { type Api, companyIdOf, person } from './context.ts'
 import { mountEndpoint, mountList } from './mount.ts'
 
 export function mountCategories(app: Api): void {
@@ -10,6 +10,6 @@ export function mountCategories(app: Api): void {
   )
 
   mountEndpoint(app, listCategories, (_input, c) =>
-    categories.listCategories(c.get('deps'), { company_id: companyOf(c), user_id: person(c).id })
+    categories.listCategories(c.get('deps'), { company_id: companyIdOf(c), user_id: person(c).id })
   )
 }

@@ -19,18 +19,26 @@ export interface Variables {
    */
   lagMs: () => number
   /**
-   * The entry of this call among the concurrent calls; undefined for a call from within the
-   * process.
+   * The count of this call among the concurrent calls. Undefined for a call from within the
+   * process, which is not counted.
    */
   inFlight: InFlightCall | undefined
   person: Person | undefined
-  /** The version that `If-Match` names, for a call that is `versioned`. */
+  /**
+   * The version number in the header `If-Match`, for an endpoint that is `versioned`. Undefined if
+   * the call accepts any version.
+   */
   expectedVersion: number | undefined
-  /** HTTP status of a success, if it differs from the status in the contract. */
+  /**
+   * HTTP status of a success, if it differs from the status in the contract; otherwise undefined.
+   */
   status: 200 | undefined
 }
 
-/** What the listener knows about the connection. Empty for a call from within the process. */
+/**
+ * What the listener tells the API about the connection of a call. Empty for a call from within the
+ * process.
+ */
 interface Bindings {
   remoteAddress?: string
   /** Address of the other end of the connection, which may be a proxy. */
@@ -38,9 +46,15 @@ interface Bindings {
   host?: string | undefined
   /** The HTTP response of this call. It emits `close` when the client disconnects. */
   caller?: WaitingClient
-  /** Writes an event stream to the connection, after the response headers. */
+  /**
+   * Passes an event stream to the listener, which writes it to the connection after the response
+   * headers.
+   */
   takeStream?: (stream: EventStream) => void
-  /** Writes the body of a response to the connection, after the response headers. */
+  /**
+   * Passes the body of the response `answer` to the listener, which writes it to the connection
+   * after the response headers.
+   */
   takeText?: (answer: Response, text: string) => void
 }
 
@@ -48,7 +62,10 @@ export type ApiEnv = { Variables: Variables; Bindings: Bindings }
 export type Api = Hono<ApiEnv>
 export type ApiContext = Context<ApiEnv>
 
-/** Returns the signed-in person of a call. Throws for a public endpoint, which has none. */
+/**
+ * Returns the signed-in person who makes a call. Throws for a call without a token, which only
+ * public endpoints allow.
+ */
 export function person(c: ApiContext): Person {
   const found = c.get('person')
   if (!found) throw new Error('a public endpoint asked for its person')
@@ -61,6 +78,7 @@ export function isFromDeveloper(c: ApiContext): boolean {
   return isDeveloperMachine(c.get('deps').settings, c.get('tenant'), { peer: c.env?.peer, headers })
 }
 
-export function companyOf(c: ApiContext): CompanyId {
+/** Returns the id of the company whose host the call addresses. */
+export function companyIdOf(c: ApiContext): CompanyId {
   return c.get('tenant').company_id
 }

@@ -1,7 +1,7 @@
 import { reportPolicy } from '../../contract/csp-reports.ts'
 import { readPolicyReports } from '../../core/http/csp-reports.ts'
 import { consume } from '../domain/rate-limits.ts'
-import { type Api, companyOf } from './context.ts'
+import { type Api, companyIdOf } from './context.ts'
 import { jsonOf, mountStream } from './mount.ts'
 import { refusedField } from './refused-fields.ts'
 
@@ -9,7 +9,7 @@ const types = ['application/reports+json', 'application/csp-report', 'applicatio
 
 export function mountReports(app: Api): void {
   mountStream(app, reportPolicy, async (_input, c) => {
-    const company = companyOf(c)
+    const company = companyIdOf(c)
     await consume(c.get('deps'), 'csp_report_address', [company, { address: c.get('address') }])
     const reports = readPolicyReports(await jsonOf(c, types))
     if (!reports) {

@@ -14,25 +14,26 @@ import { toProblem } from '../../contract/problems.ts'
 import { type BatchAnswer, depositBatch } from '../domain/deposits/deposit-batch.ts'
 import type { CompanyId, Deps, StagedFile } from '../domain/deps.ts'
 import { newRecordId } from '../domain/ids.ts'
-import { type Api, type ApiContext, companyOf, person } from './context.ts'
-import { limitedChunks, mountStream, parseJson, usualBodyBytes } from './mount.ts'
+import { type Api, type ApiContext, companyIdOf, person } from './context.ts'
+import { defaultBodyBytes, limitedChunks, mountStream, parseJson } from './mount.ts'
 import { refusedField, refusedInput } from './refused-fields.ts'
 
-/** The most batches that one person sends at the same time. */
-const perPerson = 3
-const perCompany = 32
+/** The most calls of `POST /deposit/batch` that one person may run at the same time. */
+const maxPerPerson = 3
+/** The most calls of `POST /deposit/batch` that one company may run at the same time. */
+const maxPerCompany = 32
 const retrySeconds = 1
 
 const maxHeaderBytes = 2048
 /**
- * Smaller chunks are joined until they have this many bytes, because a million tiny chunks would
- * use far more memory than their bytes.
+ * Small chunks of a request body are joined into chunks of this many bytes, because a million tiny
+ * chunks would use far more memory than their bytes.
  */
 const joinedBytes = 64 * 1024
 
 type Item = z.output<typeof BatchItem>
 
-/** An item of the call whose bytes have been written to disk. */
+/** An item of a batch of deposits whose bytes have been written to disk. */
 interface Received {
   item: Item
   staged: StagedFile
@@ -46,7 +47,7 @@ export function mountDepositBatch(app: Api): void {
   const takeSlot = createBatchSlots()
   mountStream(app, createDepositBatch, async (_input, c) => {
     const deps = c.get('deps')
-    const company_id = companyOf(c)
+    const company_id = companyIdOf(c)
     const user_id = person(c).id
     const freeSlot = takeSlot(company_id, user_id)
     const staged: StagedFile[] = []
@@ -72,12 +73,12 @@ export function mountDepositBatch(app: Api): void {
 }
 
 /**
- * Reads the whole body and writes its files to disk. Adds each written file to `staged`. Returns an
- * error for each item that is refused.
+ * Reads the whole body of a batch and writes its files to disk. Adds each written file to `staged`.
+ * Returns the items in the order of the call, with an error in place of each refused item.
  */
 async function receive(c: ApiContext, staged: StagedFile[]): Promise<(Received | AppError)[]> {
   const deps = c.get('deps')
-  const company_id = companyOf(c)
+  const company_id = companyIdOf(c)
   const received: (Received | AppError)[] = []
   let items: (Item | AppError)[] | undefined
   for await (const part of partsOf(c)) {
@@ -98,7 +99,10 @@ async function receive(c: ApiContext, staged: StagedFile[]): Promise<(Received |
   return received
 }
 
-/** Yields the parts of the form. Throws if the body is not a form or is incomplete. */
+/**
+ * Yields the parts of the multipart form in the body of a call. Throws if the body is not a form or
+ * is incomplete.
+ */
 async function* partsOf(c: ApiContext): AsyncGenerator<MultipartPart, void> {
   const type = c.req.header('content-type') ?? ''
   const boundary =
@@ -128,7 +132,10 @@ async function* partsOf(c: ApiContext): AsyncGenerator<MultipartPart, void> {
   }
 }
 
-/** Joins small chunks into larger ones. */
+/**
+ * Yields the same bytes in larger chunks: small chunks are joined until they have about
+ * `joinedBytes` bytes.
+ */
 async function* joined(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let waiting: Uint8Array[] = []
   let bytes = 0
@@ -143,11 +150,14 @@ async function* joined(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   if (bytes > 0) yield Buffer.concat(waiting)
 }
 
-/** Returns the items of a call. An item that breaks a rule is replaced with its error. */
+/**
+ * Parses the form part `items`, which announces the files of a batch. An item that breaks a rule is
+ * replaced with its error.
+ */
 function itemsOf(part: MultipartPart): (Item | AppError)[] {
   if (part.name !== 'items') throw refusedForm('the part items before the files')
-  if (part.size > usualBodyBytes) {
-    throw new AppError('body_too_large', `The part items is over ${usualBodyBytes} bytes`)
+  if (part.size > defaultBodyBytes) {
+    throw new AppError('body_too_large', `The part items is over ${defaultBodyBytes} bytes`)
   }
   const given = parseJson(part.bytes)
   if (!Array.isArray(given) || given.length === 0) throw refusedForm('a list of items')
@@ -203,9 +213,9 @@ async function discard(deps: Deps, file: StagedFile): Promise<void> {
 }
 
 /**
- * Returns a function that counts a batch and returns the function that ends the counting. Throws
- * when the person or the company has too many batches at the same time, because their bytes use
- * memory and disk.
+ * Creates the counters of concurrent batches. The returned function counts a batch and returns a
+ * function that ends its count. It throws when the person or the company has too many batches at
+ * the same time, because their bytes use memory and disk.
  */
 function createBatchSlots(): (company: CompanyId, person: string) => () => void {
   const counts = new Map<string, number>()
@@ -216,17 +226,17 @@ function createBatchSlots(): (company: CompanyId, person: string) => () => void 
   }
   return (company, person) => {
     const own = `${company} ${person}`
-    if ((counts.get(own) ?? 0) >= perPerson) {
+    if ((counts.get(own) ?? 0) >= maxPerPerson) {
       throw new AppError(
         'rate_limited',
-        `At most ${perPerson} batches of a person at the same time`,
+        `At most ${maxPerPerson} batches of a person at the same time`,
         {
           retryAfter: retrySeconds,
-          figures: { used: perPerson, limit: perPerson, resets_at: null }
+          figures: { used: maxPerPerson, limit: maxPerPerson, resets_at: null }
         }
       )
     }
-    if ((counts.get(company) ?? 0) >= perCompany) {
+    if ((counts.get(company) ?? 0) >= maxPerCompany) {
       throw new AppError('unavailable', 'Too many batches of this company are under way', {
         retryAfter: retrySeconds
       })

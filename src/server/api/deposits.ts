@@ -12,7 +12,7 @@ import * as deposits from '../domain/deposits/deposits.ts'
 import * as newDeposits from '../domain/deposits/new-deposits.ts'
 import { createDownloadLink } from '../domain/sessions/download-links.ts'
 import { idempotencyKey } from './admission.ts'
-import { type Api, type ApiContext, companyOf, person } from './context.ts'
+import { type Api, type ApiContext, companyIdOf, person } from './context.ts'
 import { mountEndpoint, mountStream } from './mount.ts'
 import { whileSignedIn } from './while-signed-in.ts'
 
@@ -20,7 +20,7 @@ export function mountDeposits(app: Api): void {
   mountEndpoint(app, createDeposit, async (input, c) => {
     const caller = person(c)
     const { body, replayed } = await newDeposits.createDeposit(c.get('deps'), {
-      company_id: companyOf(c),
+      company_id: companyIdOf(c),
       user_id: caller.id,
       caller: c.get('inFlight')?.caller,
       act: { actor: caller.id, route: 'POST /deposit', key: requireKey(c), input },
@@ -32,16 +32,16 @@ export function mountDeposits(app: Api): void {
   })
 
   mountEndpoint(app, getDeposit, ({ id }, c) =>
-    deposits.getDeposit(c.get('deps'), { company_id: companyOf(c), user_id: person(c).id, id })
+    deposits.getDeposit(c.get('deps'), { company_id: companyIdOf(c), user_id: person(c).id, id })
   )
 
   mountEndpoint(app, getOpenUpload, ({ id }, c) =>
-    deposits.getOpenUpload(c.get('deps'), { company_id: companyOf(c), user_id: person(c).id, id })
+    deposits.getOpenUpload(c.get('deps'), { company_id: companyIdOf(c), user_id: person(c).id, id })
   )
 
   mountEndpoint(app, createContentLink, async ({ id }, c) => {
     const caller = person(c)
-    const content = { company_id: companyOf(c), user_id: caller.id, id }
+    const content = { company_id: companyIdOf(c), user_id: caller.id, id }
     await deposits.getContent(c.get('deps'), content) // throws before a link to nothing is made
     const { link, expires } = createDownloadLink(c.get('deps'), { person: caller, id })
     const path = getDepositContent.path.replace('{id}', id)
@@ -49,7 +49,7 @@ export function mountDeposits(app: Api): void {
   })
 
   mountStream(app, getDepositContent, async ({ id }, c) => {
-    const company_id = companyOf(c)
+    const company_id = companyIdOf(c)
     const content = await deposits.getContent(c.get('deps'), {
       company_id,
       user_id: person(c).id,

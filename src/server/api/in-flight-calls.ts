@@ -2,10 +2,12 @@ import { AppError } from '../../contract/errors.ts'
 import type { CompanyId, WaitingClient } from '../domain/deps.ts'
 import { countedNetworks } from '../domain/ip-addresses.ts'
 
-/** Limits of the calls that run at the same time. Streams and uploads have separate limits. */
+/**
+ * The most API calls that may run at the same time. Event streams and uploads have separate limits.
+ */
 export interface InFlightLimits {
   perPerson: number
-  /** The most calls of signed-out people from one network. */
+  /** The most concurrent calls of signed-out people from one network. */
   perAddress: number
   perCompany: number
 }
@@ -13,16 +15,19 @@ export interface InFlightLimits {
 const usual: InFlightLimits = { perPerson: 250, perAddress: 100, perCompany: 1000 }
 const retrySeconds = 1
 
-/** A call that is counted from its arrival until it is answered. */
+/**
+ * An API call that counts toward the limits of concurrent calls, from its arrival until its `end`
+ * is called.
+ */
 export interface InFlightCall {
   /**
-   * The HTTP response of the call. When the client disconnects, the call stops waiting for the
-   * database.
+   * The HTTP response of the call. When the client disconnects, the call stops waiting for a
+   * database connection.
    */
   readonly caller: WaitingClient | undefined
   /**
-   * Counts the call for a person, too. Throws `rate_limited` when the person has too many calls at
-   * the same time.
+   * Also counts the call toward the limit of a signed-in person. Throws `rate_limited` when the
+   * person has too many calls at the same time.
    */
   countPerson(id: string): void
   end(): void
@@ -31,8 +36,9 @@ export interface InFlightCall {
 export interface InFlightCalls {
   /**
    * Counts a call of a company until its `end` is called. Throws `unavailable` when the company has
-   * too many calls at the same time, and `rate_limited` when a network has. Calls of signed-out
-   * people may use half of the company's limit, so that signed-in people are still served.
+   * too many calls at the same time, and `rate_limited` when the caller's network has too many.
+   * Calls of signed-out people may use half of the company's limit, so that signed-in people are
+   * still served.
    */
   begin(call: {
     company: CompanyId

@@ -17,11 +17,12 @@ import {
 import type { Api, ApiContext } from './context.ts'
 import { refusedField } from './refused-fields.ts'
 
-export const usualBodyBytes = 256 * 1024
+/** The most bytes of a JSON body, for endpoints that set no limit of their own. */
+export const defaultBodyBytes = 256 * 1024
 const maxDepth = 32
 /**
- * The most values in a body. A body with a thousand items of a few fields each has a few thousand
- * values.
+ * The most values that the JSON of a request body may contain. A body with a thousand items of a
+ * few fields each has a few thousand values.
  */
 const maxValues = 10_000
 /** While the event loop is later than this many milliseconds, calls without a token are refused. */
@@ -63,8 +64,8 @@ function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response
 }
 
 /**
- * Adds a list. `run` returns one page and the cursor of the next, to which the header `Link` points
- * (RFC 8288).
+ * Adds an endpoint that returns a list. `run` returns one page of the list and the cursor of the
+ * next page. The header `Link` of the response contains the URL of the next page (RFC 8288).
  */
 export function mountList<Input extends z.ZodMiniType, Item extends z.ZodMiniType>(
   app: Api,
@@ -82,7 +83,10 @@ export function mountList<Input extends z.ZodMiniType, Item extends z.ZodMiniTyp
   })
 }
 
-/** Parses `If-Match`: `'"7"'` → `7`. Returns undefined for `*` and for no header: any version. */
+/**
+ * Parses the header `If-Match`: `'"7"'` → `7`. Returns undefined if the call accepts any version:
+ * for `*` and without the header.
+ */
 function versionOf(ifMatch: string | undefined): number | undefined {
   if (ifMatch === undefined || ifMatch === '*') return undefined
   const [, version] = /^"(\d{1,15})"$/.exec(ifMatch) ?? []
@@ -90,7 +94,10 @@ function versionOf(ifMatch: string | undefined): number | undefined {
   throw refusedField('if-match', { rule: 'format', detail: 'a version in quotes' })
 }
 
-/** Sets the header `ETag`. Returns whether the caller has this version of the answer already. */
+/**
+ * Sets the header `ETag` to the version of `output`. Returns whether the caller already has this
+ * version, so that status 304 without a body is enough.
+ */
 function isUnchanged(
   c: ApiContext,
   { method, status, versioned }: Endpoint,
@@ -198,7 +205,7 @@ async function jsonBody(c: ApiContext, maxBytes?: number): Promise<Record<string
 export async function jsonOf(
   c: ApiContext,
   types: string[],
-  maxBytes = usualBodyBytes
+  maxBytes = defaultBodyBytes
 ): Promise<unknown> {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (!types.includes(type) || c.req.header('content-encoding')) {
@@ -208,7 +215,8 @@ export async function jsonOf(
 }
 
 /**
- * Parses JSON from bytes. Throws `invalid_input` if it is malformed or contains too many values.
+ * Parses JSON from bytes. Throws `invalid_input` if the JSON is malformed, contains too many values
+ * or nests them too deeply.
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = textOf(bytes)
@@ -270,15 +278,15 @@ export async function* limitedChunks(
 }
 
 /**
- * Returns the error of a body that ended early because the client disconnected. It does not count
- * as a failure of the server.
+ * Returns the error for a request body that ended early because the client disconnected. The error
+ * does not count as a failure of the server.
  */
 function brokenOff(cause: unknown): AppError {
   return notJson('a whole body, and this one broke off', cause)
 }
 
 /**
- * Returns whether a JSON text has too many levels or values. It is checked before parsing: a
+ * Returns whether a JSON text has too many levels or values. The text is checked before parsing: a
  * million brackets would exhaust the stack, and validating a hundred thousand items takes far
  * longer than parsing them.
  */

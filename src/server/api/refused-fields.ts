@@ -1,11 +1,14 @@
 import { AppError, type FieldError } from '../../contract/errors.ts'
 import { type IssueLike, refusalOf, shortenFieldName } from '../../contract/field-errors.ts'
 
-/** The most fields that the `detail` text of an error names. Its `fields` contain more. */
+/**
+ * The most fields that the `detail` text of an error names. The member `fields` of the error may
+ * contain more.
+ */
 const maxSaid = 5
 
 /**
- * Returns the error of an invalid input. It contains each invalid field with the broken rule and a
+ * Returns the error for an invalid input. It contains each invalid field with the broken rule and a
  * description.
  */
 export function refusedInput(error: { issues: readonly IssueLike[] }): AppError {
@@ -20,7 +23,7 @@ export function refusedInput(error: { issues: readonly IssueLike[] }): AppError 
   })
 }
 
-/** Returns the error of one invalid field or header whose rule is not part of a schema. */
+/** Returns the error for one invalid field or header whose rule is not part of a schema. */
 export function refusedField(
   name: string,
   error: FieldError & { detail: string },

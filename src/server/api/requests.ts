@@ -10,7 +10,7 @@ import * as requestExport from '../domain/history/request-export.ts'
 import * as requests from '../domain/history/requests.ts'
 import { isSignedIn } from '../domain/sessions/authentication.ts'
 import { requirePermission } from './admission.ts'
-import { type Api, companyOf, person } from './context.ts'
+import { type Api, companyIdOf, person } from './context.ts'
 import { mountEndpoint, mountList, mountStream } from './mount.ts'
 import { refusedField } from './refused-fields.ts'
 
@@ -20,7 +20,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
     if (isWhole) requirePermission(person(c), 'admin')
     return requests.listRequests(c.get('deps'), {
       ...input,
-      company_id: companyOf(c),
+      company_id: companyIdOf(c),
       user_id: isWhole ? 'everybody' : person(c).id,
       caller: c.get('inFlight')?.caller
     })
@@ -30,7 +30,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   mountStream(app, exportRequests, async ({ locale, ...filter }, c) => {
     const deps = c.get('deps')
     const { caller } = c.get('inFlight') ?? {}
-    const owner = { company_id: companyOf(c), user_id: person(c).id, caller }
+    const owner = { company_id: companyIdOf(c), user_id: person(c).id, caller }
     const texts = requestExport.exportRequests(deps, {
       locale: locale ?? 'en',
       ...filter,
@@ -64,7 +64,7 @@ export function mountRequests(app: Api, streams: EventStreams): void {
   })
 
   mountEndpoint(app, getRequest, ({ id }, c) =>
-    requests.getRequest(c.get('deps'), { company_id: companyOf(c), user_id: person(c).id, id })
+    requests.getRequest(c.get('deps'), { company_id: companyIdOf(c), user_id: person(c).id, id })
   )
 }
 
@@ -77,8 +77,8 @@ function sequenceOf(header: string | undefined): number | undefined {
 }
 
 /**
- * Returns an event stream as a web stream, for a call from within the process. It writes only what
- * its reader asks for, so a slow reader uses no memory.
+ * Returns an event stream as a web stream, for a call from within the process. The event stream
+ * writes only when the reader of the web stream asks for more, so a slow reader uses no memory.
  */
 function bodyOf(stream: EventStream, signal: AbortSignal): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder()
@@ -100,9 +100,10 @@ function bodyOf(stream: EventStream, signal: AbortSignal): ReadableStream<Uint8A
 }
 
 /**
- * Returns the CSV as a stream of bytes. Reads the next text only when the client is ready for it,
- * so a slow client uses no memory. Calls `isWelcome` before each text after the first. When
- * `isWelcome` returns false, the stream fails and the download breaks off.
+ * Returns the texts of a CSV as a stream of bytes, beginning with `first`, which has already been
+ * read. Reads the next text only when the client is ready for it, so a slow client uses no memory.
+ * Calls `isWelcome` before each text after the first. When `isWelcome` returns false, the stream
+ * fails and the download breaks off.
  */
 function bytesOf(
   texts: AsyncGenerator<string, void, void>,

@@ -8,11 +8,17 @@ const exposedHeaders =
   'location, link, etag, retry-after, ratelimit, ratelimit-policy, idempotent-replayed, ' +
   'content-disposition, content-range, accept-ranges, repr-digest, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, upload-length, upload-expires'
 
-/** Returns the headers of every response of the API. */
+/**
+ * Returns the headers that every response of the API has. Adds `Strict-Transport-Security` if the
+ * public address uses https.
+ */
 export function apiHeadersFor({ scheme }: Deps['settings']): Record<string, string> {
   return scheme === 'https' ? { ...apiHeaders, 'strict-transport-security': hsts } : apiHeaders
 }
 
+/**
+ * The headers that every response of the API has, whether the public address uses http or https.
+ */
 export const apiHeaders = {
   'content-security-policy': apiPolicy,
   'x-content-type-options': 'nosniff',
@@ -22,8 +28,8 @@ export const apiHeaders = {
 }
 
 /**
- * Returns the CORS headers that allow the pages of the same host to read the response. The API uses
- * no cookies.
+ * Returns the CORS headers that allow the pages of `host` to read a response of its API. The API
+ * uses no cookies, so the headers allow no credentials.
  */
 export function corsHeaders(
   deps: Pick<Deps, 'settings'>,
@@ -40,8 +46,8 @@ export function corsHeaders(
 }
 
 /**
- * Returns the error response of the API. The upload routes use it as well, which Hono does not
- * serve.
+ * Returns the HTTP response of the API for an error. Also used by the upload routes, which Hono
+ * does not serve.
  */
 export function problemResponse(error: AppError, instance: string): Response {
   const headers = new Headers({ 'content-type': 'application/problem+json' })

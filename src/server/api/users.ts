@@ -62,8 +62,9 @@ export function mountUsers(app: Api): void {
 }
 
 /**
- * Returns the signed-in administrator who invites. Throws without this permission. The call itself
- * is public, because sign-ups use it too.
+ * Returns the administrator who makes a call that invites somebody. Throws `unauthenticated` or
+ * `forbidden` for anybody else. The endpoint itself is public, because people who sign up use it
+ * too.
  */
 function administrator(c: ApiContext): Person {
   const found = c.get('person')
@@ -75,8 +76,8 @@ function administrator(c: ApiContext): Person {
 }
 
 /**
- * Returns the canonical form of an e-mail address. Throws `invalid_input` for an address without
- * one, which the contract never lets through.
+ * Returns the canonical form of an e-mail address. Throws `invalid_input` if the address has none;
+ * the contract refuses such addresses earlier.
  */
 export function canonicalEmailOf(email: string): string {
   const found = canonicalEmail(email)
