@@ -71,19 +71,28 @@ export interface Config {
   /** The operator's database server. Undefined means the embedded server. */
   database: { url: string; ownerUrl: string | undefined } | undefined
   /**
-   * Whether changes are sent to the other processes at once. They also poll the database in any
-   * case.
+   * Whether this process tells the other processes of the same database about changes at once.
+   * Without these messages the processes notice changes later, because each of them also polls the
+   * database.
    */
   notify: boolean
   port: number
   host: string
   managementPort: number
-  /** Scheme and port of the public address. With a proxy these are the proxy's. */
+  /**
+   * Scheme of the address under which people reach the service. Behind a proxy, the proxy's scheme.
+   */
   scheme: 'http' | 'https'
+  /**
+   * Port of the address under which people reach the service. Behind a proxy, the proxy's port.
+   * Undefined for the default port of the scheme.
+   */
   publicPort: number | undefined
-  /** Whether `PUBLIC_URL` is set. If not, the service is only used on a developer's machine. */
+  /**
+   * Whether `PUBLIC_URL` is set. Without it, the service is meant for a developer's machine only.
+   */
   hasPublicUrl: boolean
-  /** Whether the operator has declared this machine a developer's machine. */
+  /** Whether the setting `DEV` declares this machine a developer's machine. */
   dev: boolean
   /** The mail server and the sender address. Undefined means that mails are written to a folder. */
   smtp: { url: string; from: string } | undefined

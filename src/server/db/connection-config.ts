@@ -2,10 +2,12 @@ import { isIPv4 } from 'node:net'
 import pg from 'pg'
 import { connectionTo } from './postgres.ts'
 
-/** The role that serves requests. Row-level security applies to it. */
+/** The database role that serves HTTP requests. Row-level security applies to it. */
 export const appRole = 'vidimus_app'
 
-/** The role that owns every table of the embedded server. Only migrations log in with it. */
+/**
+ * The database role that owns every table of the embedded server. Only migrations log in with it.
+ */
 const embeddedOwner = 'postgres'
 
 /** The address and credentials of the database. */
@@ -13,27 +15,28 @@ export type DatabaseLocation =
   /** The embedded server, or the server of a test, reached through a Unix socket. */
   | { socketDir: string; database: string }
   /**
-   * A server that the operator runs. Without `ownerUrl`, migrations and requests use the same
+   * A server that the operator runs. Without `ownerUrl`, migrations and HTTP requests use the same
    * login.
    */
   | { url: string; ownerUrl?: string | undefined }
 
 /**
- * Returns whether requests log in as the owner of the tables, for lack of a login of their own.
- * Each connection then switches to the request role at its start. This protects less, because the
- * statement `reset role` would undo the switch.
+ * Returns whether the service has only one login, the one of the tables' owner, for migrations and
+ * for HTTP requests. Each connection for HTTP requests then switches to the role `vidimus_app` at
+ * its start. This protects less than a separate login, because the statement `reset role` would
+ * undo the switch.
  */
 export function sharesLogin(place: DatabaseLocation): boolean {
   return 'url' in place && place.ownerUrl === undefined
 }
 
-/** Returns the connection options of the tables' owner, which runs migrations. */
+/** Returns the connection options for the role that owns the tables and runs migrations. */
 export function ownerLogin(place: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in place) return connectionTo(place.socketDir, place.database, embeddedOwner)
   return { connectionString: withTls(place.ownerUrl ?? place.url) }
 }
 
-/** Returns the connection options with which requests are served. */
+/** Returns the connection options for serving HTTP requests, in the role `vidimus_app`. */
 export function requestLogin(place: DatabaseLocation): pg.ClientConfig {
   if ('socketDir' in place) return connectionTo(place.socketDir, place.database, appRole)
   const url = withTls(place.url)
@@ -41,7 +44,8 @@ export function requestLogin(place: DatabaseLocation): pg.ClientConfig {
 }
 
 /**
- * Adds `sslmode=verify-full` to the URL of a remote server that sets neither `sslmode` nor `ssl`.
+ * Returns the URL of a database, with `sslmode=verify-full` if the server is remote and the URL
+ * sets neither `sslmode` nor `ssl`.
  */
 function withTls(url: string): string {
   const { address, parameters } = partsOf(url)
@@ -57,7 +61,10 @@ function isOnThisMachine(host: string): boolean {
   return host.startsWith('/') || host === 'localhost' || host === '::1' || isLoopback
 }
 
-/** Adds a role to the options: `postgres://a@b/c` → `postgres://a@b/c?options=-c+role%3Dvidimus_app` */
+/**
+ * Returns the URL of a database with an option that sets the role of each connection:
+ * `postgres://a@b/c` → `postgres://a@b/c?options=-c+role%3Dvidimus_app`
+ */
 function withRole(url: string, role: string): string {
   const { address, parameters } = partsOf(url)
   const options = [parameters.get('options'), `-c role=${role}`].filter(Boolean).join(' ')
@@ -71,7 +78,7 @@ function partsOf(url: string): { address: string; parameters: URLSearchParams } 
 }
 
 /**
- * Returns the error of a failed login, worded for the operator. Omits the URL, which contains a
+ * Returns the error for a failed login, worded for the operator. Omits the URL, which contains a
  * password.
  */
 export function unreachableError(place: DatabaseLocation, cause: unknown): unknown {
@@ -81,8 +88,8 @@ export function unreachableError(place: DatabaseLocation, cause: unknown): unkno
 }
 
 /**
- * Returns advice for two causes: the server has no TLS, or an unknown authority signed its
- * certificate.
+ * Returns advice for an error message if the server has no TLS or if an unknown authority signed
+ * its certificate; otherwise an empty string.
  */
 function adviceOn(cause: Error): string {
   if (cause.message.includes('does not support SSL')) {

@@ -1,21 +1,30 @@
 import { type PresentCompanies, presentMs } from '../../core/present-companies.ts'
 
-/** Whoever uses a connection: a company by its id, or the platform for host look-ups and jobs. */
+/** Whoever uses database connections: a company, named by its id, or the `platform`. */
 export type ConnectionUser = string
 
-/** The user name of the platform. It gets its share of the connections as if it were a company. */
+/**
+ * The name under which host look-ups and jobs use connections. They get a share of the connections
+ * as if they were a company.
+ */
 export const platform: ConnectionUser = 'platform'
 
-/** Options of a transaction that needs a connection. */
+/** Options for how a transaction gets its connection. */
 export interface ConnectionOptions {
   /**
-   * Marks a search, an export or another long read. Few connections are available to all of these
-   * together.
+   * Whether the transaction is a search, an export or another long read. All long reads together
+   * get only a few connections.
    */
   isHeavy?: boolean
-  /** The HTTP response of the client that waits. The wait ends when the client disconnects. */
+  /**
+   * The HTTP response of the client for whom the transaction runs. When the client disconnects, the
+   * transaction no longer waits for a connection.
+   */
   caller?: WaitingClient | undefined
-  /** How long to wait for a connection, in milliseconds; 5 seconds by default. */
+  /**
+   * The longest time that the transaction waits for a connection, in milliseconds; 5 seconds by
+   * default.
+   */
   waitMs?: number | undefined
 }
 
@@ -27,26 +36,35 @@ export interface WaitingClient {
 }
 
 interface Options {
-  /** Connections that any user may hold. */
+  /**
+   * The number of all connections except the reserve. One user may hold all of them while no other
+   * company is active.
+   */
   size: number
-  /** Additional connections, only for users that hold none. */
+  /** The number of additional connections that only users who hold no connection can get. */
   reserve: number
   /** The most connections that the long reads of all users hold together. */
   heavy: number
   /**
-   * The most connections of one company while other companies are active: for short and for long
-   * transactions.
+   * The most connections that one company may hold while other companies are active: for short
+   * transactions (`usual`) and for long reads (`heavy`).
    */
   whenContended: { usual: number; heavy: number }
-  /** Tells which companies are active. */
+  /** Tells which companies have called within the last second. Only these count as active. */
   present: Pick<PresentCompanies, 'hasOthers'>
-  /** How long a transaction waits for a connection, in milliseconds. */
+  /**
+   * The longest time that a transaction waits for a connection, in milliseconds. A transaction may
+   * set its own limit.
+   */
   waitMs: number
 }
 
 /** The right to use one connection until `release` is called. */
 export interface ConnectionSlot {
-  /** Whether other companies are active too. Long reads then use smaller pages. */
+  /**
+   * Whether other companies were active when the connection was given out. Long reads then use
+   * smaller pages.
+   */
   readonly isContended: boolean
   release(): void
 }
@@ -57,16 +75,22 @@ interface Waiting {
 }
 
 /**
- * The connections that a user holds and its waiting transactions. Deleted when there are neither.
+ * The number of connections that a user holds, and the transactions of the user that wait for one.
+ * Deleted when there are neither.
  */
 interface Account {
   /**
-   * A number that grows with every connection given out; orders accounts by when they last got one.
+   * The turn at which the user last got a connection. Turns are numbered in the order in which
+   * connections are given out.
    */
   turn: number
+  /** The number of connections that the user holds, including those of long reads. */
   held: number
+  /** The number of connections that the user holds for long reads. */
   heldHeavy: number
+  /** The user's short transactions that wait for a connection, in the order of their arrival. */
   usual: Waiting[]
+  /** The user's long reads that wait for a connection, in the order of their arrival. */
   heavy: Waiting[]
 }
 
@@ -94,14 +118,15 @@ export class ConnectionShares {
     this.#options = options
   }
 
-  /** The number of waiting transactions. */
+  /** The number of transactions that wait for a connection. */
   get waiting(): number {
     return this.#waiting
   }
 
   /**
-   * Returns a slot at once if a connection is free, otherwise a promise of one. The promise rejects
-   * with `WaitedTooLong` or, when the caller disconnects, with `CallerGone`.
+   * Returns the slot of a connection at once if one is free, otherwise a promise of it. The promise
+   * rejects with `WaitedTooLong` after the longest waiting time, and with `CallerGone` when the
+   * client disconnects.
    */
   take(
     user: ConnectionUser,
@@ -119,8 +144,8 @@ export class ConnectionShares {
   }
 
   /**
-   * Takes the connection of a slot back and serves the next waiting transaction. Only `Slot` calls
-   * this.
+   * Takes back the connection of a slot and serves the next waiting transaction. Only `Slot` calls
+   * this method.
    */
   release({ user, account, isHeavy }: Slot): void {
     this.#held--
@@ -209,7 +234,10 @@ export class ConnectionShares {
     })
   }
 
-  /** Gives one waiting transaction its connection. Returns false when none can get one now. */
+  /**
+   * Gives a connection to one waiting transaction. Returns false when no waiting transaction can
+   * get one now.
+   */
   #serveNext(): boolean {
     const usual = this.#next(false, account => account.held)
     const heavy = this.#next(true, account => account.heldHeavy)
@@ -222,7 +250,11 @@ export class ConnectionShares {
     return true
   }
 
-  /** Returns the first waiting transaction of the user that holds the fewest connections. */
+  /**
+   * Returns the transaction that waits next for a connection, among long reads or among short
+   * transactions. Of the users that can get a connection, it chooses the one for which `holds` is
+   * lowest.
+   */
   #next(isHeavy: boolean, holds: (account: Account) => number): Waiting | undefined {
     let best: Account | undefined
     for (const [user, account] of this.#accounts) {
@@ -260,12 +292,12 @@ class Slot implements ConnectionSlot {
 }
 
 /**
- * The code of both errors below. It is PostgreSQL's `too_many_connections`, so that callers handle
- * these errors like that of a full database server.
+ * PostgreSQL's code `too_many_connections`. `CallerGone` and `WaitedTooLong` have this code, so
+ * that they are handled like the error of a full database server.
  */
 const tooManyConnections = '53300'
 
-/** Thrown when the caller disconnects while it waits for a connection. */
+/** Thrown when the client of a call disconnects while the call waits for a connection. */
 export class CallerGone extends Error {
   readonly code = tooManyConnections
 
@@ -274,7 +306,7 @@ export class CallerGone extends Error {
   }
 }
 
-/** Thrown when no connection became free in time. */
+/** Thrown when a transaction has waited too long for a connection. */
 class WaitedTooLong extends Error {
   readonly code = tooManyConnections
 
@@ -288,8 +320,8 @@ function queueOf(account: Account, isHeavy: boolean): Waiting[] {
 }
 
 /**
- * Puts the user that holds the fewest connections first, then the one that got its last one
- * earliest.
+ * Compares two waiting transactions: first comes the one whose user holds fewer connections, and
+ * among equals the one whose user got its last connection earlier.
  */
 function byNeed({ slot: { account: a } }: Waiting, { slot: { account: b } }: Waiting): number {
   return a.held - b.held || a.turn - b.turn

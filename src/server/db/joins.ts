@@ -23,8 +23,8 @@ function companyColumn<DB, TB extends keyof DB>(column: string): StringReference
 }
 
 /**
- * Builds a query with one row for each group of the person and each category that this group
- * allows.
+ * Returns a query with one row for each pair of a group of the person and a category that this
+ * group allows.
  */
 export function allowedCategories(
   db: StatementBuilder,

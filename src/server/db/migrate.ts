@@ -18,7 +18,10 @@ export type MigrateOptions = DatabaseLocation & {
   directory?: string
 }
 
-/** The role that owns the functions which read across companies. Nobody logs in with it. */
+/**
+ * The database role that owns the functions which read the rows of all companies. Nobody logs in
+ * with it.
+ */
 const resolverRole = 'vidimus_resolver'
 /** The oldest supported major version of PostgreSQL. */
 const leastMajor = 15
@@ -70,8 +73,8 @@ async function readMigrations(directory: string): Promise<Migration[]> {
 }
 
 /**
- * Returns the migrations that the database lacks. Throws when an applied one is missing from the
- * folder or was changed there.
+ * Returns the migrations that have not been applied to the database. Throws when an applied
+ * migration is missing from the folder or its file was changed.
  */
 async function pending(client: pg.Client, migrations: Migration[]): Promise<Migration[]> {
   const { rows: found } = await client.query("select to_regclass('public.schema_migration') as t")
@@ -111,8 +114,7 @@ async function apply(client: pg.Client, { name, sql, sha256 }: Migration) {
 
 /**
  * Gives this process the sole right to prepare the database until the returned object is disposed.
- * Opens a connection of its own for the lock. Locks a row, because not every server has advisory
- * locks.
+ * Opens a separate connection that locks a row, because not every server has advisory locks.
  */
 export async function lockFirstStart(place: DatabaseLocation): Promise<AsyncDisposable> {
   const session = await connect(place)
@@ -195,8 +197,8 @@ async function refuseOldServer(client: pg.Client) {
 const lostRace = ['23505', '42P04', '42P07', '42710']
 
 /**
- * Runs statements that create something. Ignores the error that another process has just created
- * it.
+ * Runs statements that create something. Ignores the error of a statement when another process has
+ * just created the same thing.
  */
 async function createRaced(client: pg.Client, statements: string[]) {
   for (const statement of statements) {

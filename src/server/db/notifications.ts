@@ -5,18 +5,18 @@ import { type DatabaseLocation, requestLogin } from './connection-config.ts'
 
 /**
  * Messages between the processes that use the same database. Messages are lost while a connection
- * is down. So a message only tells its receivers to look into the database, and they also look at
- * regular intervals.
+ * is down. So a message only asks its receivers to look into the database, and they also look there
+ * at regular intervals.
  */
 export interface Notifications extends AsyncDisposable {
   /**
-   * Sends `text` to the other processes, if there are any. Skips a text that is already in the
-   * queue.
+   * Sends `text` to the other processes, if there are any. Skips a text that already waits to be
+   * sent.
    */
   send(text: string): void
   /**
-   * Calls `text` for each message. Calls `missed` after a reconnection, because messages may have
-   * been lost.
+   * Calls `text` for each message of another process. Calls `missed` after a reconnection, because
+   * messages may have been lost.
    */
   listen(listeners: { text: (text: string) => void; missed: () => void }): void
 }
@@ -24,14 +24,14 @@ export interface Notifications extends AsyncDisposable {
 const channel = 'vidimus'
 const applicationName = 'vidimus hints'
 /**
- * The message of a process that starts to listen. A process that was alone learns from it that
- * others exist.
+ * The message that a process sends when it starts to listen. It tells a process that was alone that
+ * there is now another one.
  */
 const hello = 'hello'
 const retryMillis = 250
 /**
- * The most messages in the queue. Further ones are dropped, because receivers also look at
- * intervals.
+ * The most messages that may wait to be sent. Further messages are dropped, because their receivers
+ * also look into the database at regular intervals.
  */
 const maxWaiting = 1000
 
@@ -71,7 +71,10 @@ export async function openNotifications(
     return fresh
   }
 
-  /** Keeps a connection open: reconnects after each loss, until this object is disposed. */
+  /**
+   * Keeps the connection for messages open: reconnects after each loss, until the notifications are
+   * disposed.
+   */
   async function keep(first: pg.Client): Promise<void> {
     let next: pg.Client | undefined = first
     while (!closed.signal.aborted) {
@@ -91,8 +94,8 @@ export async function openNotifications(
   }
 
   /**
-   * Sends the queued texts in one statement. Texts that are queued in the meantime go into the next
-   * one.
+   * Sends the waiting texts in one statement. Sends texts that are added in the meantime with the
+   * next statement.
    */
   async function flush(): Promise<void> {
     if (isSending) return
@@ -126,8 +129,8 @@ export async function openNotifications(
 }
 
 /**
- * Counts the other connections that listen. Also counts connections whose name this role may not
- * read, because they may listen too.
+ * SQL that counts the connections of other processes that listen for messages. It also counts
+ * connections whose name this role may not read, because they may listen too.
  */
 const othersSql = `
   select count(*)::int as others from pg_stat_activity

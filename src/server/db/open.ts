@@ -6,29 +6,35 @@ import { ConnectionShares } from './connection-shares.ts'
 
 /** The database. All queries run through `inCompany` and `inPlatform`. */
 export interface Db {
-  /** Tells which companies are active in this process. They share the connections. */
+  /**
+   * Tells which companies have called this process within the last second. They share the
+   * connections.
+   */
   readonly present: PresentCompanies
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 export type OpenOptions = DatabaseLocation & {
-  /** Called when a connection is lost, idle or in use. */
+  /** Called when a connection is lost, whether it is idle or in use. */
   onError?: (error: Error) => void
 }
 
 /**
- * Connections that any company may hold. A company may use all of them while no other is active.
+ * The number of all connections except the reserve. One company may hold all of them while no other
+ * is active.
  */
 const poolSize = 16
-/** Additional connections, only for companies that hold none. */
+/** The number of additional connections that only companies without a connection can get. */
 const reserve = 4
 /**
- * The most connections that searches, exports and other long reads of all companies hold together.
+ * The most connections that the searches, exports and other long reads of all companies hold
+ * together.
  */
 const heavySize = 4
 /**
- * The most connections of one company while others are active: as many as the machine has cores.
+ * The most connections of one company while others are active, for short transactions and for long
+ * reads: as many as the machine has cores.
  */
 const whenContended = {
   usual: Math.min(availableParallelism(), poolSize),

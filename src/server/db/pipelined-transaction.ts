@@ -28,10 +28,10 @@ import type pg from 'pg'
  */
 export class PipelinedTransaction {
   readonly afterCommit: (() => void)[] = []
-  /** The promise of a last statement that is sent together with the commit. */
+  /** The promise of the transaction's last statement, if the commit is sent together with it. */
   sentWithCommit: Promise<unknown> | undefined
   #last: LastStatement[] = []
-  /** The promises of the statements that `sendLast` has kept and that were then sent. */
+  /** The promises of the statements that `sendLast` had kept and that have been sent by now. */
   readonly #sentLast: Promise<unknown>[] = []
   readonly #locked = new Set<LastLock>()
   readonly #client: pg.PoolClient
@@ -67,15 +67,19 @@ export class PipelinedTransaction {
     return result
   }
 
-  /** Allows `finish` to write the commit before this last statement is answered. */
+  /**
+   * Allows `finish` to write the commit before `statement` is answered. It must be the last
+   * statement of the transaction.
+   */
   sendWithCommit(statement: Promise<unknown>): void {
     this.sentWithCommit = statement
     statement.catch(() => undefined) // runTransaction() throws it
   }
 
   /**
-   * Keeps a statement and sends it at the end of the transaction. Throws if a lock that comes later
-   * in `lastLocks` has been taken already.
+   * Keeps a statement that locks a row, and sends it at the end of the transaction. Throws if the
+   * transaction already holds a lock that must be taken later, according to the order in
+   * `lastLocks`.
    */
   sendLast(kept: LastStatement): void {
     if (this.#hasEnded || this.#isSingle) throw new Error('this transaction has ended')
@@ -86,8 +90,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Call this before a statement that takes `lock`. Sends the kept statements whose locks come
-   * earlier in `lastLocks`.
+   * Must be called before a statement that takes `lock`. First sends the statements that `sendLast`
+   * keeps and whose locks must be taken earlier, according to the order in `lastLocks`.
    */
   lock(lock: LastLock): void {
     this.#sendKept(lastLocks.slice(0, lastLocks.indexOf(lock)))
@@ -106,12 +110,18 @@ export class PipelinedTransaction {
     for (const sent of this.#sentLast) sent.catch(() => undefined) // lastAnswered() throws it
   }
 
-  /** Waits for the statements of `sendLast`. Throws the error of the first one that failed. */
+  /**
+   * Waits for the answers to the statements that `sendLast` had kept. Throws the error of the first
+   * one that failed.
+   */
   async lastAnswered(): Promise<void> {
     await Promise.all(this.#sentLast)
   }
 
-  /** Waits for the answer to `begin`. Throws `NotBegun` when the connection was dead. */
+  /**
+   * Waits until PostgreSQL has begun the transaction. Throws `NotBegun` when the connection was
+   * dead.
+   */
   async begun(): Promise<void> {
     await this.#begun?.catch(cause => {
       throw new NotBegun('a connection of the pool was lost before it was used', { cause })
@@ -144,7 +154,10 @@ export class PipelinedTransaction {
     return this.#client.query(how)
   }
 
-  /** Collects what is written in this turn of the event loop and sends it as one packet. */
+  /**
+   * Holds back what is written to the socket in this turn of the event loop, and sends it as one
+   * packet.
+   */
   #collectWrites(): void {
     const { stream } = this.#client.connection
     stream.cork()
@@ -160,12 +173,15 @@ const lastLocks = ['audit head', 'log head'] as const
 export type LastLock = (typeof lastLocks)[number]
 
 /**
- * A statement that locks one of these rows, together with the statements that must run directly
- * before and after it.
+ * Statements that are sent at the end of a transaction: one that locks a row, together with those
+ * that must run directly before and after it.
  */
 export interface LastStatement {
   lock: LastLock
-  /** A name of the row. Several rows of the same kind are locked in the order of these names. */
+  /**
+   * A name of the locked row. A transaction that locks several rows of the same kind locks them in
+   * the order of these names.
+   */
   row: string
   statements: pg.QueryConfig[]
 }
@@ -173,7 +189,9 @@ export interface LastStatement {
 interface TransactionOptions {
   /** The SQL that begins the transaction. */
   begin: string
-  /** Writes the commit directly after the first statement. */
+  /**
+   * Whether the transaction has a single statement. The commit is then written directly after it.
+   */
   isSingle?: boolean | undefined
 }
 
@@ -182,7 +200,10 @@ interface TransactionOptions {
  */
 export class NotBegun extends Error {}
 
-/** PostgreSQL's code `in_failed_sql_transaction`. */
+/**
+ * PostgreSQL's code `in_failed_sql_transaction`: an earlier statement of the transaction has
+ * failed.
+ */
 const failedTransaction = '25P02'
 
 /**

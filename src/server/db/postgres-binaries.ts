@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 export interface Binaries {
   initdb: string
   postgres: string
-  /** The major version. It must be the version that created the data directory. */
+  /** The major version of PostgreSQL. It must be the version that created the data directory. */
   major: string
 }
 
@@ -46,8 +46,8 @@ function packageRoot(name: string): string {
 }
 
 /**
- * Creates the links between library files at the first start. The package's install script would do
- * so, but it is disabled.
+ * Creates the symbolic links between the library files of PostgreSQL at the first start. The
+ * install script of the package would create them, but packages are installed without such scripts.
  */
 async function replaySymlinks(root: string, name: string) {
   const list: { source: string; target: string }[] = JSON.parse(

@@ -22,12 +22,12 @@ export interface Postgres {
   socketDir: string
   version: string
   startedHere: boolean
-  /** Resolves when this process has lost its connection to the server: after `stop` or a crash. */
+  /** Resolves when this process loses its connection to the server: after `stop` or a crash. */
   lost: Promise<void>
   /**
-   * Shuts the server down unless other processes are connected. Does so even if another process
-   * started the server, because that process may have crashed. With `evenIfShared` it always shuts
-   * down; only tests use this.
+   * Shuts the server down unless other processes are connected to it. This process need not have
+   * started the server, because the process that did may have crashed. With `evenIfShared` the
+   * server is always shut down; only tests use this.
    */
   stop(how?: { evenIfShared: boolean }): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -37,7 +37,10 @@ export interface PostgresOptions {
   /** The data directory. It is created at the first start. The server's log is `<dir>.log`. */
   dir: string
   log?: (text: string) => void
-  /** Returns the programs to run. The default is the bundled ones. */
+  /**
+   * Returns the paths of the PostgreSQL programs to run. By default, these are the programs in the
+   * npm packages.
+   */
   binaries?: () => Promise<Binaries>
   /** Additional server settings, for tests. The default settings never lose committed data. */
   settings?: Record<string, string>
@@ -48,7 +51,10 @@ const stopSeconds = 60
 const pollMillis = 5
 const maxTries = 20
 const maxLogBytes = 10_000_000
-/** Added to the nice value of this process. A higher value means a lower priority. */
+/**
+ * The nice value of the database server is the nice value of this process plus this number. A
+ * higher nice value means a lower priority.
+ */
 const priorityBelowService = 5
 // A socket address has at most 107 bytes, of which '/.s.PGSQL.5432' takes 14.
 const maxSocketDirBytes = 93
@@ -107,7 +113,7 @@ interface Presence {
 
 /**
  * Opens a connection that stays open while this process uses the server, so that other processes
- * see that it is shared.
+ * see that the server is in use.
  */
 async function connect(socketDir: string): Promise<Presence | Error> {
   const client = new pg.Client({
@@ -168,8 +174,8 @@ async function shutDown(dir: string, pid: number) {
 }
 
 /**
- * Counts the connections of other processes. Waits up to a second for none, because the connections
- * of a closed pool take a moment to end.
+ * Returns the number of connections of other processes. Waits up to a second until there are none,
+ * because the connections of a closed pool take a moment to end.
  */
 async function otherClients(presence: pg.Client): Promise<number> {
   let count = 0
@@ -189,13 +195,13 @@ async function otherClients(presence: pg.Client): Promise<number> {
 
 interface Attempt {
   pid: number | undefined
-  /** The last line of the server's log. Set when the server process has ended. */
+  /** The last line of the server's log, once the server process has ended. Undefined until then. */
   failure: string | undefined
 }
 
 /**
- * Prepares a start: chooses the user, creates the data directory and the socket directory. Returns
- * a function that starts the server.
+ * Prepares a start of PostgreSQL: chooses its user, creates the data directory and the socket
+ * directory. Returns a function that starts the server.
  */
 async function prepare(dir: string, settings: Record<string, string>, binaries: Binaries) {
   const as = await chooseRunAs(dir, binaries.postgres)

@@ -5,17 +5,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
 /**
- * The state of a data directory: from its `postmaster.pid` and from the process that this file
- * names.
+ * The state of a PostgreSQL data directory, read from its file `postmaster.pid` and from the
+ * process that the file names. `absent` and `empty` describe the file.
  */
 export type Postmaster =
   | { status: 'absent' | 'empty' }
   /**
    * `dead`: the process does not exist. `foreign`: the process id now belongs to another program.
+   * `zombie`: the process has ended, but its parent has not noticed it.
    */
   | { status: 'dead' | 'zombie' | 'foreign'; pid: number }
   | { status: 'starting' | 'ready' | 'stopping'; pid: number; socketDir: string }
 
+/** Returns the state of the PostgreSQL data directory `dir`. */
 export async function findPostmaster(dir: string): Promise<Postmaster> {
   const text = await readFile(join(dir, 'postmaster.pid'), 'utf8').catch(ignoreMissing)
   if (text === undefined) return { status: 'absent' }
@@ -32,7 +34,7 @@ export async function findPostmaster(dir: string): Promise<Postmaster> {
 
 /**
  * Removes a `postmaster.pid` that a crash left, because PostgreSQL would refuse to start. Does
- * nothing if the state changes meanwhile.
+ * nothing if the state of the data directory is no longer `found`.
  */
 export async function removeStalePidFile(dir: string, found: Postmaster) {
   const file = join(dir, 'postmaster.pid')

@@ -8,19 +8,19 @@ import { statementName } from './statement-names.ts'
  */
 export interface Prepared<Values extends object, Row> {
   bind(values: Values): { name: string | undefined; text: string; values: unknown[] }
-  /** Only for the type checker: the type of a row. Never set. */
+  /** The type of a row, for the type checker only. Never set at run time. */
   readonly row?: Row
 }
 
-/** A Kysely query or an `sql` text. */
+/** A Kysely query or an `sql` text, which a builder can compile to SQL. */
 interface Buildable<Row> {
   compile(builder: StatementBuilder): CompiledQuery<Row>
 }
 
 /**
- * Returns a statement whose SQL `build` creates at the first use. Building SQL takes about as long
- * as running it, so statements of frequent calls are prepared. `build` gets a placeholder for each
- * value. It may pass placeholders on as parameters; reading one throws.
+ * Returns a statement whose SQL is created by `build` at the first use. Building SQL takes about as
+ * long as running it, so the statements of frequent calls are prepared. `build` gets a placeholder
+ * for each value. It may pass placeholders on as parameters; reading one throws.
  */
 export function prepare<Values extends object, Row>(
   build: (db: StatementBuilder, values: Values) => Buildable<Row>

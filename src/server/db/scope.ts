@@ -56,9 +56,9 @@ export function inCompany<T>(
 }
 
 /**
- * Returns the SQL that begins a transaction and sets its company, as one message. Row-level
- * security reads this setting when a statement starts, so no statement can choose another company
- * for itself.
+ * Returns the SQL that begins a transaction and sets its company, as one message to PostgreSQL.
+ * Row-level security reads this setting when a statement starts, so no statement can choose another
+ * company for itself.
  */
 function beginIn(id: CompanyId): string {
   return `begin; ${scopeTo(id)}`
@@ -69,8 +69,8 @@ function scopeTo(id: CompanyId): string {
 }
 
 /**
- * Runs one statement in a transaction like that of `inCompany`. Begin, statement and commit are
- * sent together, so that the whole takes one round trip. A second statement throws.
+ * Runs a transaction like that of `inCompany`, but with a single statement. Begin, statement and
+ * commit are sent together and take one round trip. A second statement throws.
  */
 export function inCompanyOnce<T>(
   db: Db,
@@ -84,8 +84,8 @@ export function inCompanyOnce<T>(
 }
 
 /**
- * Runs `run` in a transaction without a company. It sees the tables of the platform and may call
- * the functions that read across companies.
+ * Runs `run` in a transaction that belongs to no company. It sees only the tables without a
+ * company, and may call the functions that read the rows of all companies.
  */
 export function inPlatform<T>(db: Db, run: (tx: PlatformTx) => Promise<T>): Promise<T> {
   return inTransaction(db, platform, 'begin', sent => new PlatformTx(sent), run)
@@ -128,8 +128,9 @@ class BaseTx extends Transaction<Database> {
   }
 
   /**
-   * Sends the commit directly after the last statement, without waiting for its answer. If the
-   * statement fails, the transaction is rolled back and throws the statement's error.
+   * Sends the commit directly after `statement`, without waiting for its answer. It must be the
+   * last statement of the transaction. If it fails, the transaction is rolled back and throws its
+   * error.
    */
   sendWithCommit(statement: Promise<unknown>): void {
     this.sent.sendWithCommit(statement)
@@ -144,7 +145,10 @@ class BaseTx extends Transaction<Database> {
 /** A transaction within one company. */
 export class Tx extends BaseTx {
   readonly companyId: CompanyId
-  /** Whether other companies are active too. Long reads then use smaller pages. */
+  /**
+   * Whether other companies were active when the transaction began. Long reads then use smaller
+   * pages.
+   */
   readonly isContended: boolean
 
   constructor(
@@ -158,9 +162,9 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Runs a statement that locks a row of `lastLocks`, at the end of the transaction, so that the
-   * lock is held only briefly. The row belongs to `company`, by default the transaction's own. If
-   * the statement fails, the transaction is rolled back.
+   * Runs `statement`, which locks the row `lock`, at the end of the transaction, so that the lock
+   * is held only briefly. The row belongs to `company`, by default the company of the transaction.
+   * If the statement fails, the transaction is rolled back.
    */
   sendLast(lock: LastLock, statement: Statement, company: CompanyId = this.companyId): void {
     const within = (id: CompanyId): Statement[] =>
@@ -170,15 +174,18 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Call this before a statement that takes `lock`. Sends the kept statements that must lock before
-   * it.
+   * Must be called before a statement that takes `lock`. First sends the statements of `sendLast`
+   * whose locks must be taken earlier.
    */
   lock(lock: LastLock): void {
     this.sent.lock(lock)
   }
 }
 
-/** A transaction without a company. Row-level security hides all rows of companies from it. */
+/**
+ * A transaction that belongs to no company. Row-level security hides the rows of all companies from
+ * it.
+ */
 export class PlatformTx extends BaseTx {
   readonly companyId = undefined
 }

@@ -2,8 +2,8 @@ import { appRole } from './connection-config.ts'
 import { type Db, poolOf } from './open.ts'
 
 /**
- * The only functions that run with the rights of their owner: four read across companies, one
- * deletes a demonstration, one erases a person's values from the audit log.
+ * The only functions that run with the rights of their owner: four read the rows of all companies,
+ * one deletes the demonstration company, and one erases a person's values from the audit log.
  */
 const definerFunctions = [
   'public.erase_audit_values(uuid)',
@@ -14,14 +14,14 @@ const definerFunctions = [
   'public.resolve_host(text)'
 ]
 /**
- * The required condition on `company_id` of every policy, without the parentheses and casts that
- * PostgreSQL adds.
+ * The condition on `company_id` that every policy of row-level security must have, without the
+ * parentheses and casts that PostgreSQL adds.
  */
 const ownCompany = "=NULLIFcurrent_setting'app.company_id',true,''"
 
 /**
- * Returns the faults of this database, one sentence each: what fails to keep companies apart, and
- * what could lose committed data. The process starts only if there are none.
+ * Returns what is wrong with this database, one sentence each: what fails to keep companies apart,
+ * and what could lose committed data. The process only starts if the list is empty.
  */
 export async function findDatabaseFaults(db: Db): Promise<string[]> {
   const { rows } = await poolOf(db).query<{ fault: string }>(

@@ -5,9 +5,10 @@ import { promisify } from 'node:util'
 import { ignoreMissing } from './postmaster.ts'
 
 /**
- * How to run PostgreSQL, which refuses to run as root. If this process is root, `user` gives the
- * data directory to another user. If that user cannot reach the directory, `namespace` leaves it to
- * root and runs the server in a user namespace.
+ * The user that runs PostgreSQL, which refuses to run as root. `self` is the user of this process.
+ * If that is root, `user` is another user, who becomes the owner of the data directory. If no other
+ * user can reach the directory, `namespace` runs PostgreSQL as root in a user namespace, where root
+ * counts as an ordinary user.
  */
 export type RunAs =
   | { kind: 'self' }
@@ -52,7 +53,10 @@ export function initdbUser(as: RunAs): RunAs {
   return as.kind === 'user' && as.uid === own.uid ? nobody : as
 }
 
-/** Gives a directory to the user of the server. Call it only while no server runs. */
+/**
+ * Makes the user of the database server the owner of a directory and its contents. Must only be
+ * called while no server runs.
+ */
 export async function changeOwner(dir: string, as: RunAs) {
   const owner = await ownerOf(dir)
   if (as.kind === 'self' || !owner) return
@@ -65,14 +69,15 @@ export async function changeOwner(dir: string, as: RunAs) {
   await chown(dir, uid, gid)
 }
 
+/** Runs a program to its end as the user `as`. Throws when the program fails. */
 export async function runAs(as: RunAs, file: string, args: string[]): Promise<void> {
   const command = commandOf(as, file, args)
   await promisify(execFile)(command.file, command.args, command.options)
 }
 
 /**
- * Starts a server process that outlives this one and writes its output to the file descriptor
- * `output`.
+ * Starts a program as the user `as` in a process that outlives this one. Its output goes to the
+ * file descriptor `output`.
  */
 export function spawnAs(as: RunAs, file: string, args: string[], output: number): ChildProcess {
   const command = commandOf(as, file, args)
@@ -98,8 +103,8 @@ function commandOf(as: RunAs, file: string, args: string[]) {
 }
 
 /**
- * Returns whether a user can enter `folder` and run the program. It tries, because permissions,
- * mount options and sandboxes can all forbid it.
+ * Returns whether a user can enter `folder` and run the program `postgres`. Tries both, because
+ * permissions, mount options and sandboxes can all forbid it.
  */
 async function canReach(as: RunAs, folder: string, postgres: string): Promise<boolean> {
   const script = 'cd "$1" && exec "$2" --version'
