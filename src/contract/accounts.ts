@@ -3,22 +3,29 @@ import { endpoint } from './endpoint.ts'
 import { maxCodeUnits, pattern } from './text-checks.ts'
 import { Delivery, Email, Username } from './users.ts'
 
-/** The token in the fragment of a mailed link: 32 random bytes in base64url. */
+/** A token that a mailed link has in its fragment: 32 random bytes in base64url. */
 const MailToken = z
   .string()
   .check(pattern(/^[\w-]{42}[AEIMQUYcgkosw048]$/, 'the 43 characters of a mailed link'))
 
-/** `delivery` is missing from the answers of an older API, which a newer page may call. */
+/**
+ * Says how a promised link reaches the person. `delivery` is missing from the answers of an older
+ * API, which a newer page may call.
+ */
 const Promised = z.object({ delivery: z.optional(Delivery) })
 
 const PublicKeyJwt = z.string().check(maxCodeUnits(4096))
 
+/**
+ * What a mailed link is for: to confirm the e-mail of a sign-up (`verify`), to activate an invited
+ * account, to reset a password, or to confirm a change of e-mail (`email`).
+ */
 export const LinkPurpose = z.enum(['verify', 'activate', 'reset', 'email'])
 export type LinkPurpose = z.infer<typeof LinkPurpose>
 
 /**
- * Checks whether a mailed link is still valid, without using it. Returns the recipient's `username`
- * for an invitation.
+ * Checks whether a mailed link is still valid, without using it up. For an invitation, the answer
+ * contains the invited person's `username`.
  */
 export const readLink = endpoint({
   method: 'POST',
@@ -31,9 +38,9 @@ export const readLink = endpoint({
 })
 
 /**
- * Confirms the e-mail of a sign-up. In the browser that signed up, its pending session is enough.
- * In another browser the call also takes a `public_key_jwt` of purpose `verify` and a username,
- * which replace those of the sign-up.
+ * Confirms the e-mail of a sign-up. In the browser that signed up, the mailed token is enough,
+ * because the browser has a session. In another browser the call also takes a username and a
+ * `public_key_jwt` of purpose `verify`, which replace the username and key of the sign-up.
  */
 export const verifyEmail = endpoint({
   method: 'POST',
@@ -54,7 +61,7 @@ export const verifyEmail = endpoint({
   ]
 })
 
-/** Sends the caller's confirmation link again. Does nothing once the e-mail is confirmed. */
+/** Sends the caller's confirmation link again. Does nothing if the e-mail is already confirmed. */
 export const sendVerification = endpoint({
   method: 'POST',
   path: '/user/verify/send',
@@ -80,7 +87,10 @@ export const activateUser = endpoint({
   errors: ['mail_token_invalid', 'mail_token_used', 'challenge_invalid', 'key_invalid']
 })
 
-/** Sends a reset link if the e-mail has an account. The answer is the same for every e-mail. */
+/**
+ * Sends a link to reset the password if the e-mail has an account. The answer is the same for every
+ * e-mail, so it does not reveal whether there is an account.
+ */
 export const requestReset = endpoint({
   method: 'POST',
   path: '/user/reset/request',
@@ -92,7 +102,7 @@ export const requestReset = endpoint({
 
 /**
  * Sets a new password with a mailed token and ends every session of the person. The
- * `public_key_jwt` is of purpose `reset`.
+ * `public_key_jwt` is of purpose `reset` and contains the new public key.
  */
 export const resetKey = endpoint({
   method: 'POST',
@@ -104,10 +114,10 @@ export const resetKey = endpoint({
 })
 
 /**
- * Starts a change of e-mail, which also changes the key. `challenge_response` is the answer to a
- * challenge of purpose `rekey`, signed with the present key. `public_key_jwt`, of purpose `email`,
- * contains that challenge and proves possession of the new key. Nothing changes until the new
- * address is confirmed.
+ * Starts a change of e-mail. The e-mail is part of the key derivation, so the key changes, too.
+ * `challenge_response` is a challenge of purpose `rekey` signed with the current key.
+ * `public_key_jwt`, of purpose `email`, contains that challenge and proves that the browser has the
+ * new key. Nothing changes until the new e-mail is confirmed.
  */
 export const changeEmail = endpoint({
   method: 'POST',
@@ -123,7 +133,7 @@ export const changeEmail = endpoint({
   errors: ['challenge_invalid', 'key_invalid', 'password_wrong']
 })
 
-/** Confirms the caller's new e-mail and ends their other sessions. */
+/** Confirms the caller's new e-mail with a mailed token and ends the caller's other sessions. */
 export const confirmEmail = endpoint({
   method: 'POST',
   path: '/user/email/confirm',
@@ -134,8 +144,8 @@ export const confirmEmail = endpoint({
 })
 
 /**
- * Deletes the caller's account. `challenge_response` is the answer to a challenge of purpose
- * `rekey`. It is in the body, because proxies log addresses.
+ * Deletes the caller's account. `challenge_response` is a signed challenge of purpose `rekey`. It
+ * is sent in the body, because proxies log addresses.
  */
 export const deleteUser = endpoint({
   method: 'DELETE',

@@ -3,7 +3,10 @@ import { companyCalls } from './companies.ts'
 import { groupCalls } from './groups.ts'
 import { memberCalls } from './members.ts'
 
-/** The endpoints that the pages of administrators call. Browsers load them with the first such call. */
+/**
+ * The API calls of the administration pages. Browsers load these definitions only when a page makes
+ * one of the calls.
+ */
 export const adminCalls = {
   ...companyCalls,
   ...memberCalls,

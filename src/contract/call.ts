@@ -5,23 +5,27 @@ import { fieldErrors } from './field-errors.ts'
 import { fromProblem } from './problems.ts'
 
 export interface CallOptions {
-  /** Origin of the API: `https://api.docs.acme.fr`. */
+  /** Origin of the API, such as `https://api.docs.acme.fr`. */
   base: string
   token?: string | undefined
   /**
-   * One key for each action of a person. All retries of the action use the same key. Random when
-   * absent.
+   * The `Idempotency-Key` of the call. A person's action has one key, and every retry of the action
+   * sends the same key. Random when absent.
    */
   idempotencyKey?: string | undefined
-  /** The version that the caller has seen, for a call that changes or deletes it. */
+  /**
+   * Version of the resource that the caller has read, sent as `If-Match`. If the resource has
+   * another version by now, the call changes nothing.
+   */
   version?: number | undefined
   signal?: AbortSignal | undefined
   fetch?: typeof fetch | undefined
 }
 
 /**
- * Calls the API and returns the parsed output. Throws the `AppError` that the server threw, or `offline`
- * where the server cannot be reached.
+ * Calls an endpoint of the API and returns the parsed output. Throws `invalid_input` before sending
+ * if the input breaks the schema, `offline` if the server cannot be reached, and otherwise the
+ * `AppError` that the server answers.
  */
 export async function call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   endpoint: Endpoint<Input, Output>,
@@ -45,7 +49,7 @@ export async function call<Input extends z.ZodMiniType, Output extends z.ZodMini
   })
 }
 
-/** Returns the error of a failed response. */
+/** Returns the `AppError` that the body of a failed response describes. */
 export async function problemOf(response: Response): Promise<AppError> {
   const body: unknown = await response.json().catch(() => undefined)
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN)

@@ -8,7 +8,10 @@ import { setupCalls } from './setup.ts'
 import { userCalls } from './users.ts'
 import { verificationCalls } from './verifications.ts'
 
-/** The endpoints that pages call, noun by noun. Browsers load only these. */
+/**
+ * The API calls of all pages except the administration, merged from one file for each resource.
+ * Pages of people who are not administrators load only these definitions.
+ */
 export const calls = {
   ...userCalls,
   ...accountCalls,

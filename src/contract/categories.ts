@@ -3,37 +3,48 @@ import { endpoint } from './endpoint.ts'
 import { list, Search, sortBy } from './lists.ts'
 import { Store } from './requests.ts'
 
+/**
+ * Who can verify the documents of a category: everybody (`public`), nobody yet (`receipt_only`), or
+ * administrators and the members of groups that may use the category (`private`).
+ */
 export const Visibility = z.enum(['public', 'receipt_only', 'private'])
 export type Visibility = z.infer<typeof Visibility>
 
+/**
+ * Whether pictures over 1,000,000 bytes are sent in their original quality: never, if the depositor
+ * chooses so (`person`), or always.
+ */
 export const KeepOriginals = z.enum(['no', 'person', 'yes'])
 export type KeepOriginals = z.infer<typeof KeepOriginals>
 
-/** A kind of document, with names in both languages. */
+/** A category of documents, with its names in English and French. */
 export const Category = z.object({
   id: z.uuid(),
   names: z.object({ en: z.string(), fr: z.string() }),
   visibility: Visibility,
   /**
-   * Whether pictures over 1,000,000 bytes are sent without reduction: never, if the person chooses
-   * so, or always.
+   * Whether pictures over 1,000,000 bytes are sent in their original quality: never, if the
+   * depositor chooses so (`person`), or always.
    */
   keep_originals: KeepOriginals,
-  /** The category for deposits that name none. A company has at most one. */
+  /**
+   * Whether the category is used for deposits that name no category. A company has at most one
+   * default category.
+   */
   default: z.boolean(),
   /**
-   * Whether deposits store the file or only its fingerprint. A file whose fingerprint alone is
-   * stored never leaves the browser.
+   * Whether deposits in the category store the file or only its fingerprint. If only the
+   * fingerprint is stored, the file never leaves the browser.
    */
   store: Store,
-  /** The accepted media types, or `null` for all. */
+  /** The media types that deposits in the category may have, or `null` for all. */
   media_types: z.nullable(z.array(z.string()))
 })
 export type Category = z.infer<typeof Category>
 
 /**
- * Lists the categories in which the caller may deposit. The company's default comes first, the
- * others by age, oldest first.
+ * Lists the categories in which the caller may deposit: the company's default category first, then
+ * the others, oldest first.
  */
 export const listCategories = endpoint({
   method: 'GET',
@@ -43,7 +54,10 @@ export const listCategories = endpoint({
   output: z.array(Category)
 })
 
-/** Lists the categories of a company or of one group, the oldest first unless `sort` says otherwise. */
+/**
+ * Lists the categories of a company or of one of its groups, oldest first unless `sort` says
+ * otherwise.
+ */
 export const listCompanyCategories = list({
   path: '/company/{id}/categories',
   access: 'admin',

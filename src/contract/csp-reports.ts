@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { stream } from './endpoint.ts'
 
 /**
- * Receives a browser's reports of violations of our content security policy:
+ * Receives the reports that browsers send when a page breaks its content security policy, as
  * `application/reports+json` or `application/csp-report`. Logs only the directive, the page and the
  * source.
  */
@@ -14,4 +14,5 @@ export const reportPolicy = stream({
   message: z.void()
 })
 
+/** The calls by which browsers report violations of the content security policy. */
 export const cspReportStreams = { reportPolicy }

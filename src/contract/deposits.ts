@@ -6,22 +6,22 @@ import { maxCodeUnits, pattern, rule } from './text-checks.ts'
 
 const maxNameBytes = 255
 
-/** 64 lower-case hex digits. */
+/** A SHA-256 as 64 lower-case hex digits. */
 export const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/))
 
-/** 64 hex digits in either case. Parsing turns them into lower case. */
+/** A SHA-256 in an input: 64 hex digits in either case. Parsing turns them into lower case. */
 export const GivenSha256 = z
   .string()
   .check(pattern(/^[0-9a-fA-F]{64}$/, '64 hexadecimal digits'), z.toLowerCase())
 
-/** Id of a record: 16 random bytes as 22 base64url characters. */
+/** Id of a deposit's record: 16 random bytes as 22 base64url characters. */
 const RecordId = z
   .string()
   .check(pattern(/^[A-Za-z0-9_-]{21}[AQgw]$/, 'a record id of 22 characters'))
 
 const utf8 = new TextEncoder()
 
-/** A name in NFC without control characters, at most 255 bytes. */
+/** A file name of at most 255 bytes of UTF-8, in NFC and without control characters. */
 export const FileName = z.string().check(
   z.minLength(1, { abort: true }),
   rule(
@@ -73,10 +73,11 @@ export const Transform = z.strictObject({
 export type Transform = z.infer<typeof Transform>
 
 /**
- * Reserves quota and creates a request with an upload. `size` is the number of bytes that will be
- * sent. In a category that stores only fingerprints the deposit is made at once, without an upload.
- * For a file that the caller has deposited before, answers 200 with that deposit and reserves
- * nothing. For a file whose upload in this category is unfinished, answers 200 with that upload.
+ * Creates a deposit, reserves storage and answers 201 with a history entry (`request`) and the
+ * address of an upload. `size` is the number of bytes that will be uploaded. In a category that
+ * stores only fingerprints the deposit is made at once, without an upload. Answers 200 and reserves
+ * nothing for a file that the caller has deposited before (`duplicate`) or whose upload in the
+ * category is unfinished (`continued`).
  */
 export const createDeposit = endpoint({
   method: 'POST',
@@ -88,14 +89,20 @@ export const createDeposit = endpoint({
     name: FileName,
     size: z.number().check(z.int(), z.gte(0)),
     media_type: MediaType,
-    /** Fingerprint of the original file. */
+    /** SHA-256 of the original file. */
     original: GivenSha256,
-    /** Fingerprint of the bytes that will be sent; equal to `original` without a transform. */
+    /**
+     * SHA-256 of the bytes that will be uploaded. It equals `original` unless the browser reduced
+     * the picture (`transform`).
+     */
     stored: GivenSha256,
     transform: z.optional(Transform),
-    /** When absent: the caller's only category, else the company's default. */
+    /**
+     * Id of the deposit's category. When absent, the caller's only category, else the company's
+     * default.
+     */
     category: z.optional(z.uuid()),
-    /** Makes a new deposit even if the caller has deposited this file before. */
+    /** Whether to make a new deposit even if the caller has deposited the same file before. */
     again: z.optional(z.boolean())
   }),
   output: z.union([
@@ -103,7 +110,10 @@ export const createDeposit = endpoint({
     z.object({
       request: ProcessedRequest,
       upload: z.optional(z.string()),
-      /** `true` where the answer is the caller's unfinished upload of the same file. */
+      /**
+       * `true` if `upload` is an unfinished upload of the same file that the caller had begun
+       * before.
+       */
       continued: z.optional(z.literal(true))
     })
   ]),
@@ -125,27 +135,33 @@ export const createDeposit = endpoint({
   ]
 })
 
-/** The refusal of one item of a batch, as the body of an error answer has it. */
+/**
+ * The problem for which one file of a batch deposit was refused. It has the fields of an error
+ * answer.
+ */
 const ItemProblem = z.looseObject({
   status: z.number(),
   code: z.string(),
   detail: z.string(),
-  /** Seconds after which to try again. */
+  /** Seconds after which the caller may try the refused file again. */
   retry_after: z.optional(z.number())
 })
 
-/** One file of a batch: the body of `POST /deposit` and its idempotency key. */
+/**
+ * One file of a batch deposit: the fields of `POST /deposit`, and a `key` that works as the file's
+ * own `Idempotency-Key`.
+ */
 export const BatchItem = z.strictObject({
   ...createDeposit.input.shape,
   key: z.string().check(pattern(/^[\x21-\x7e]{1,255}$/, '1 to 255 printable characters of ASCII'))
 })
 
 /**
- * Deposits up to 50 small files in one call. The body is `multipart/form-data`: first the part `items`, a
- * list in JSON, then one part with the bytes of each item, in the order of the list. Each item has its own
- * key and its own result: what `POST /deposit` answers, or the problem that refuses it. One refusal
- * touches no other item. The answer is sent once every accepted file is on disk and recorded. Where the
- * body breaks off or has another form, nothing is stored.
+ * Deposits up to 50 small files in one call. The body is `multipart/form-data`: a part `items` with
+ * a JSON list, then one part with the bytes of each file, in the order of the list. Each file has
+ * its own idempotency key and its own result: what `POST /deposit` answers, or a problem. A refused
+ * file does not affect the other files. The answer is sent after every accepted file is on disk and
+ * recorded. If the body is incomplete or malformed, nothing is stored.
  */
 export const createDepositBatch = stream({
   method: 'POST',
@@ -154,17 +170,23 @@ export const createDepositBatch = stream({
   input: z.strictObject({}),
   form: z.array(BatchItem).check(z.minLength(1), z.maxLength(maxBatchItems)),
   message: z.object({
-    /** In the order of the items. */
+    /** One result for each file, in the order of `items`. */
     results: z.array(
       z.union([
         z.object({ problem: ItemProblem }),
         z.object({ duplicate: ProcessedRequest, replayed: z.optional(z.literal(true)) }),
         z.object({
           request: ProcessedRequest,
-          /** Address of an upload of the same file that was open already. It takes the bytes. */
+          /**
+           * Address of an unfinished upload of the same file that existed before the batch. The
+           * caller sends the file's bytes there.
+           */
           upload: z.optional(z.string()),
           continued: z.optional(z.literal(true)),
-          /** The key came before, and this is its answer. */
+          /**
+           * `true` if the file's idempotency key has been used before. The result is then that of
+           * the first use.
+           */
           replayed: z.optional(z.literal(true))
         })
       ])
@@ -175,9 +197,9 @@ export const createDepositBatch = stream({
 
 /**
  * Deposits a file in one call, for `curl -T a.pdf "…/deposit?name=a.pdf"`. The body is the file,
- * and the server computes its fingerprint. Answers 201 with the request and the fingerprint once
- * the deposit is recorded, or 202 where that takes minutes. Discards the received bytes if the
- * connection breaks. Accepts an `Idempotency-Key`.
+ * and the server computes its fingerprint. Answers 201 with the history entry and the fingerprint
+ * once the deposit is recorded, or 202 if recording takes minutes. Discards the received bytes if
+ * the connection breaks. Accepts an `Idempotency-Key`.
  */
 export const putDeposit = stream({
   method: 'PUT',
@@ -185,13 +207,16 @@ export const putDeposit = stream({
   access: 'user',
   input: z.strictObject({
     name: FileName,
-    /** When absent: the caller's only category, else the company's default. */
+    /**
+     * Id of the deposit's category. When absent, the caller's only category, else the company's
+     * default.
+     */
     category: z.optional(z.uuid()),
-    /** `application/octet-stream` when absent. */
+    /** Media type of the file. When absent, `application/octet-stream`. */
     media_type: z.optional(MediaType)
   }),
   message: z.extend(ProcessedRequest, {
-    /** Fingerprint of the received bytes. */
+    /** SHA-256 of the received bytes. */
     sha256: Sha256
   }),
   errors: [
@@ -220,21 +245,21 @@ export const getOpenUpload = endpoint({
   access: 'user',
   input: z.strictObject({ id: z.uuid() }),
   output: z.object({
-    /** Address of the upload. */
+    /** Address to which the remaining bytes are sent. */
     upload: z.string(),
     name: z.string(),
     category: z.uuid(),
-    /** Length and type of the original file. */
+    /** Size of the original file in bytes. The upload may be a smaller copy: see `bytes`. */
     size: z.number(),
     media_type: z.string(),
     original: Sha256,
-    /** Length and fingerprint of the bytes that are sent. */
+    /** Number of bytes of the whole upload. `stored` is their SHA-256. */
     bytes: z.number(),
     stored: Sha256
   })
 })
 
-/** A deposit as its depositor sees it. */
+/** A recorded deposit as its depositor sees it. */
 export const Deposit = z.object({
   id: RecordId,
   request_id: z.uuid(),
@@ -245,7 +270,9 @@ export const Deposit = z.object({
   created: z.iso.datetime(),
   recorded: z.iso.datetime(),
   original: Sha256,
-  /** Absent where only the fingerprint is stored. */
+  /**
+   * SHA-256 of the stored bytes. Absent for a deposit that stores only the fingerprint of the file.
+   */
   stored: z.optional(Sha256),
   transform: z.optional(Transform),
   visibility: z.string(),
@@ -262,9 +289,9 @@ export const getDeposit = endpoint({
 })
 
 /**
- * Returns an address from which the caller's browser can download the content. It is valid for a
- * minute, and only while the session lasts. It exists because an address must not contain a token
- * and a script cannot hold 5 GB in memory.
+ * Returns an address from which the caller's browser can download the file of a deposit. The
+ * address works for a minute, and only while the session lasts. A download needs it because a link
+ * must not contain a token and a script cannot hold 5 GB in memory.
  */
 export const createContentLink = endpoint({
   method: 'POST',
@@ -274,7 +301,10 @@ export const createContentLink = endpoint({
   output: z.object({ url: z.string(), expires: z.iso.datetime() })
 })
 
-/** Sends the exact stored bytes as an attachment, or the part that `Range` names. */
+/**
+ * Sends the exact stored bytes of a deposit as an attachment. With a `Range` header, sends only
+ * that part.
+ */
 export const getDepositContent = stream({
   method: 'GET',
   path: '/deposit/{id}/content',
@@ -291,7 +321,7 @@ export const getDepositContent = stream({
 
 const UploadInput = z.object({ id: z.string().check(z.regex(/^[A-Za-z0-9_-]{22}$/)) })
 
-/** tus 1.0: returns how many bytes the server has (`Upload-Offset`). */
+/** Returns in `Upload-Offset` how many bytes of an upload the server has (tus 1.0). */
 export const headUpload = stream({
   method: 'HEAD',
   path: '/uploads/{id}',
@@ -302,9 +332,9 @@ export const headUpload = stream({
 })
 
 /**
- * tus 1.0: appends bytes at `Upload-Offset`. The 204 of the last call promises that the deposit
- * will be recorded. If two calls write to one upload, one of them answers `upload_busy`: the
- * earlier call if its client has stopped sending, else the later one.
+ * Appends bytes to an upload at `Upload-Offset` (tus 1.0). The 204 of the last call promises that
+ * the deposit will be recorded. If two calls write to one upload, one of them answers
+ * `upload_busy`: the earlier call if its client has stopped sending, else the later call.
  */
 export const patchUpload = stream({
   method: 'PATCH',
@@ -323,7 +353,10 @@ export const patchUpload = stream({
   ]
 })
 
-/** tus 1.0 termination: cancels the deposit and releases its reservation. */
+/**
+ * Cancels an unfinished upload with its deposit, and releases the reserved storage (tus 1.0
+ * termination).
+ */
 export const deleteUpload = stream({
   method: 'DELETE',
   path: '/uploads/{id}',

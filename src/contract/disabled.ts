@@ -7,7 +7,7 @@ import * as z from 'zod/mini'
 export const DisabledReason = z.enum(['left', 'requested', 'security', 'abuse', 'payment'])
 export type DisabledReason = z.infer<typeof DisabledReason>
 
-/** What is disabled, why and since when. */
+/** Says what is disabled (a person, a company or a domain), why, and since when. */
 export const Disabled = z.object({
   scope: z.enum(['user', 'company', 'domain']),
   // `other` is any reason that this release does not know: a page may be older than the API
@@ -18,7 +18,10 @@ export type Disabled = z.infer<typeof Disabled>
 
 const maxTextLength = 2_048
 
-/** Returns the answer that callers get about a disabled person, company or domain. */
+/**
+ * Builds the part of an error answer that says what is disabled. Turns an unknown reason into
+ * `other`.
+ */
 export function disabledDetails(
   scope: Disabled['scope'],
   { reason, since }: { reason: string; since: string }
@@ -26,7 +29,10 @@ export function disabledDetails(
   return { scope, reason: DisabledReason.safeParse(reason).data ?? 'other', since }
 }
 
-/** Parses the query parameter `disabled`. Returns undefined for an invalid value. */
+/**
+ * Parses the query parameter `disabled`, which contains a `Disabled` as JSON. Returns undefined for
+ * an invalid value.
+ */
 export function readDisabled(text: string | null): Disabled | undefined {
   if (text === null || text.length > maxTextLength) return undefined
   try {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
 
-/** Returns all calls as OpenAPI 3.1 for the requested host. */
+/** Returns the OpenAPI 3.1 document of all API calls, for the host of the HTTP request. */
 export const getOpenApi = endpoint({
   method: 'GET',
   path: '/openapi.json',

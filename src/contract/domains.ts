@@ -4,7 +4,10 @@ import { maxCodeUnits, pattern, rule, textLine } from './text-checks.ts'
 
 const Colour = z.string().check(pattern(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
 
-/** A company's colours. The product's own replace absent ones. `dark` makes dark the default. */
+/**
+ * The colours of a company's pages. A colour that is absent is that of the standard theme. `dark`
+ * makes the dark mode the default.
+ */
 export const Colours = z.object({
   dark: z.boolean(),
   background: z.optional(Colour),
@@ -18,14 +21,17 @@ export const Colours = z.object({
 })
 export type Colours = z.infer<typeof Colours>
 
-/** `favicon` and `logo` are SVG text. */
+/** The look of a company's pages: colours, and `favicon` and `logo` as SVG text. */
 export const Theme = z.object({ colors: Colours, favicon: z.string(), logo: z.string() })
 export type Theme = z.infer<typeof Theme>
 
 export const Locale = z.enum(['en', 'fr'])
 export type Locale = z.infer<typeof Locale>
 
-/** The configuration of a host's pages. `name` is its display name; `version` grows with each change. */
+/**
+ * The configuration of the pages of one host. `name` is the display name. `version` grows with each
+ * change.
+ */
 export const DomainConfig = z.object({
   id: z.uuid(),
   name: z.string(),
@@ -34,12 +40,16 @@ export const DomainConfig = z.object({
   theme: Theme,
   public: z.boolean(),
   locale: Locale,
-  /** E-mail or address of a page, for the footer and for disabled people. */
+  /**
+   * How people reach the company: an e-mail, an `https:` address or plain words. Shown in the
+   * footer and to people whose account is disabled.
+   */
   contact: z.optional(z.string()),
-  /** Addresses of the company's legal pages, for the footer. */
+  /** Address of the company's privacy policy, for the footer. */
   privacy: z.optional(z.string()),
+  /** Address of the company's terms of service, for the footer. */
   terms: z.optional(z.string()),
-  /** The company is the demonstration: its documents are fictional. */
+  /** Whether the company is the demonstration, whose documents are fictional. */
   demo: z.boolean(),
   version: z.number()
 })
@@ -57,7 +67,7 @@ export const HostName = z
 
 const Line = textLine(80)
 
-/** Address of a page: `https:` only. */
+/** Address of a web page that begins with `https:`. */
 const PageAddress = z.string().check(
   maxCodeUnits(500),
   pattern(/^https:\/\/[^\s<>"]+$/, 'an address that begins with https://'),
@@ -65,10 +75,10 @@ const PageAddress = z.string().check(
 )
 
 /**
- * Replaces only the fields that the input contains. `colors` is replaced as a whole, and `null`
- * removes `contact`, `privacy` or `terms`. `logo` and `favicon` are SVG text of at most 64 KB
- * without active content. `If-Match` takes a quoted version: if the configuration has changed
- * since, the call changes nothing.
+ * Changes the configuration of a domain: only the fields that the input contains. `colors` is
+ * replaced as a whole, and `null` removes `contact`, `privacy` or `terms`. `logo` and `favicon` are
+ * SVG text of at most 64 KB without active content. `If-Match` takes a quoted version: if the
+ * configuration has another version by now, the call changes nothing.
  */
 export const updateDomain = endpoint({
   method: 'PUT',
@@ -93,7 +103,8 @@ export const updateDomain = endpoint({
 })
 
 /**
- * The server mounts this call last, because its path would match every other path of one segment.
+ * Returns the configuration of a host's pages. The server mounts this call last, because its path
+ * would match every other path of one segment.
  */
 export const getDomainConfig = endpoint({
   method: 'GET',

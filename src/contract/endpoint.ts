@@ -2,65 +2,86 @@ import * as z from 'zod/mini'
 import type { ErrorCode } from './errors.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+/**
+ * Who may make an API call: everybody, people who are signed in, administrators of a company, or
+ * operators of the installation.
+ */
 export type Access = 'public' | 'user' | 'admin' | 'operator'
 
 type Shape = z.ZodMiniType
 
 /**
- * One call of the API. The server mounts it, browsers call it, and tests and documentation list it.
+ * One API call with a JSON answer. The server mounts it, browsers call it, and the documentation
+ * lists it.
  */
 export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Shape> {
   kind: 'endpoint'
   method: Method
-  /** The path with its parameters in braces: `/group/{groupId}/user`. */
+  /** The path of the call, with its parameters in braces: `/group/{groupId}/user`. */
   path: string
   access: Access
   /**
-   * One flat object. Path parameters come from the path; the other fields from the query (GET,
-   * DELETE) or the JSON body (POST, PUT, `body`).
+   * Schema of the call's input, one flat object. Path parameters come from the path. The other
+   * fields come from the query (GET, DELETE) or the JSON body (POST, PUT, and any call with
+   * `body`).
    */
   input: Input
   output: Output
-  /** HTTP status of success. It is 204 when `output` is `z.void()`. */
+  /** HTTP status of a successful answer. It is 204 when `output` is `z.void()`. */
   status: 200 | 201 | 202 | 204
-  /** The error codes of this call, besides those of every call. */
+  /** The error codes that this call may answer in addition to `commonErrors`. */
   errors: readonly ErrorCode[]
-  /** Whether an `Idempotency-Key` is accepted or required. */
+  /**
+   * Whether the call accepts (`honoured`) or requires an `Idempotency-Key`. When absent, the call
+   * ignores the header.
+   */
   idempotency?: 'honoured' | 'required'
-  /** Largest size of the JSON body; 256 kB when absent. */
+  /** Largest size in bytes of the JSON body; 256 kB when absent. */
   maxBytes?: number
-  /** A list in pages. The header `Link` names the next page. */
+  /** Whether the call answers a list in pages. The header `Link` of a page names the next page. */
   paged?: boolean
   /**
-   * The output has a `version`, which the header `ETag` repeats in quotes. PUT and DELETE honour
-   * `If-Match` and answer `changed_meanwhile` for another version; without the header they replace
-   * any version. `content`: the version decides the whole answer, so a GET also honours
-   * `If-None-Match` with 304. `settings`: the answer has figures too, which change without it.
+   * Whether the output has a `version`, which the header `ETag` repeats in quotes. PUT and DELETE
+   * then honour `If-Match`: they answer `changed_meanwhile` if the resource has another version,
+   * and change any version if the header is absent. With `content`, the version covers the whole
+   * answer, so GET answers 304 to a matching `If-None-Match`. With `settings`, the answer also has
+   * figures that change without a new version.
    */
   versioned?: 'content' | 'settings'
-  /** Reads the input of a DELETE from the body, because addresses must not contain secrets. */
+  /**
+   * Whether a DELETE takes its input from the body. Needed for secrets, which must not be in
+   * addresses.
+   */
   body?: boolean
-  /** Admits pending sessions, whose e-mail is not confirmed yet. */
+  /** Whether people whose e-mail is not confirmed yet may make the call. */
   pending?: boolean
-  /** Also works for a suspended company, because its pages stay online. */
+  /**
+   * Whether the call also works for a suspended company. Its pages stay online, so they need some
+   * calls.
+   */
   suspended?: boolean
 }
 
-/** A route that does not answer one JSON value: an event stream, a download, a tus upload. */
+/** An API call whose answer is not one JSON value: an event stream, a download or a tus upload. */
 export interface Stream<Input extends Shape = Shape, Message extends Shape = Shape> {
   kind: 'stream'
-  /** Answers HEAD, too, without starting the stream of GET. */
+  /** Whether the call also answers HEAD. A HEAD does not start the stream of GET. */
   head?: boolean
   method: Method | 'PATCH' | 'HEAD'
   path: string
   access: Access
   input: Input
-  /** Content of one event. `z.void()` where the stream sends bytes. */
+  /** Schema of one event of the stream. `z.void()` if the call sends or receives bytes. */
   message: Message
   errors: readonly ErrorCode[]
-  /** Schema of the part `items` of a `multipart/form-data` body. Parts with bytes follow it. */
+  /**
+   * Schema of the part `items` of a `multipart/form-data` body. The parts after it contain bytes.
+   */
   form?: Shape
-  /** Accepts the parameter `link`, issued by another call, in place of a token. */
+  /**
+   * Whether the call accepts the query parameter `link`, which `createContentLink` issues, in place
+   * of a session token.
+   */
   linked?: boolean
 }
 
@@ -70,6 +91,10 @@ interface EndpointOptions<Input extends Shape, Output extends Shape>
   errors?: readonly ErrorCode[]
 }
 
+/**
+ * Defines an API call with a JSON answer. The status is 204 for an output of `z.void()`, else 200
+ * unless given.
+ */
 export function endpoint<Input extends Shape, Output extends Shape>(
   options: EndpointOptions<Input, Output>
 ): Endpoint<Input, Output> {
@@ -77,18 +102,19 @@ export function endpoint<Input extends Shape, Output extends Shape>(
   return { ...options, kind: 'endpoint', status, errors: options.errors ?? [] }
 }
 
+/** Defines an API call whose answer is not one JSON value. */
 export function stream<Input extends Shape, Message extends Shape>(
   options: Omit<Stream<Input, Message>, 'kind' | 'errors'> & { errors?: readonly ErrorCode[] }
 ): Stream<Input, Message> {
   return { ...options, kind: 'stream', errors: options.errors ?? [] }
 }
 
-/** Returns whether a call reads its input from a JSON body. Other calls read it from the query. */
+/** Returns whether a call takes its input from a JSON body. Other calls take it from the query. */
 export function hasJsonBody({ method, body }: Pick<Endpoint, 'method' | 'body'>): boolean {
   return method === 'POST' || method === 'PUT' || body === true
 }
 
-/** Returns the names of the parameters in a path: `/group/{groupId}/user` → `['groupId']` */
+/** Returns the names of the parameters of a path: `/group/{groupId}/user` → `['groupId']` */
 export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1] ?? '')
 }

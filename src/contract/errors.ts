@@ -112,7 +112,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** Codes that every call may answer. Endpoints do not list them again. */
+/** Error codes that every API call may answer. An `Endpoint` lists only its further codes. */
 export const commonErrors = [
   'invalid_input',
   'unauthenticated',
@@ -127,24 +127,30 @@ export const commonErrors = [
   'unavailable'
 ] as const satisfies readonly ErrorCode[]
 
-/** Why a field was refused. Pages translate `rule` into a sentence. */
+/** The rule that the value of a field breaks. Pages show the translation of `rule`. */
 export interface FieldError {
   rule: string
-  /** A number or word that the sentence contains, such as the minimum length. */
+  /** A number or word that the error message contains, such as a minimum length. */
   limit?: number | string
-  /** The format that the field needs, in English, for developers. */
+  /** The format that the field needs, as an English sentence for developers. */
   detail?: string
 }
 export type FieldErrors = Record<string, FieldError>
 
-/** Figures of a limit that has been reached. */
+/**
+ * Usage and size of a limit that has been reached, and the time at which the usage begins again at
+ * 0 (`null`: never).
+ */
 export interface LimitFigures {
   used: number
   limit: number
   resets_at: string | null
 }
 
-/** What still refers to a thing that is to be deleted: `{ users: 3, deposits: 12 }` */
+/**
+ * How many things still refer to an item, by their kind, so that the item cannot be deleted: `{
+ * users: 3, deposits: 12 }`
+ */
 export type Uses = Record<string, number>
 
 /** A category that the caller may choose, listed in the error `category_required`. */
@@ -156,17 +162,20 @@ export interface CategoryOption {
 interface AppErrorDetails {
   cause?: unknown
   fields?: FieldErrors
-  /** Number of refused fields that are not listed in `fields`. */
+  /** Number of refused fields that `fields` leaves out, because there are too many. */
   fieldsOmitted?: number
   disabled?: Disabled
   figures?: LimitFigures
   categories?: readonly CategoryOption[]
   uses?: Uses
-  /** Seconds after which to try again, sent as `Retry-After`. */
+  /** Seconds after which the caller may try again, sent as the header `Retry-After`. */
   retryAfter?: number
 }
 
-/** An expected failure. Any other error is a bug and becomes `internal`. */
+/**
+ * An expected failure with a code for programs and people. Any other error is a bug and is answered
+ * as `internal`.
+ */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -177,10 +186,13 @@ export class AppError extends Error {
   readonly categories: readonly CategoryOption[] | undefined
   readonly uses: Uses | undefined
   readonly retryAfter: number | undefined
-  /** Id of the request on the server. People can quote it to support. */
+  /** Id of the failed HTTP request in the server's log. People can quote it to support. */
   instance: string | undefined
 
-  /** `detail` is in English, for developers. People read the translation of `code`. */
+  /**
+   * Creates an error. `detail` is an English sentence for developers; people read the translation
+   * of `code`.
+   */
   constructor(code: ErrorCode, detail: string, details: AppErrorDetails = {}) {
     super(detail, details.cause === undefined ? undefined : { cause: details.cause })
     this.name = 'AppError'
@@ -197,8 +209,8 @@ export class AppError extends Error {
 }
 
 /**
- * Returns an `AppError` unchanged, and any other error as the code `internal` with the detail
- * `what`.
+ * Returns an `AppError` unchanged. Turns any other error into an `AppError` with the code
+ * `internal` and the detail `what`.
  */
 export function asAppError(thrown: unknown, what: string): AppError {
   return thrown instanceof AppError ? thrown : new AppError('internal', what, { cause: thrown })

@@ -5,8 +5,9 @@ import { Session } from './sessions.ts'
 import { UserInfo } from './users.ts'
 
 /**
- * Exports the caller's own data. Requests are newest first, at most 200 per call. While `complete` is
- * false, call again with the id of the last request as `cursor`.
+ * Exports the caller's account, sessions and history. A call returns at most 200 history entries
+ * (`requests`), newest first. While `complete` is false, call again with the id of the last entry
+ * as `cursor`.
  */
 export const getExport = endpoint({
   method: 'GET',
@@ -14,12 +15,12 @@ export const getExport = endpoint({
   access: 'user',
   input: z.strictObject({ cursor: z.optional(z.uuid()) }),
   output: z.object({
-    /** The same fields as `GET /user` returns, without a token. */
+    /** The caller's account: the fields that `GET /user` returns, except `access_token`. */
     account: z.omit(UserInfo, { access_token: true }),
-    /** The active sessions, at most 100. */
+    /** The caller's active sessions, at most 100. */
     sessions: z.array(Session),
     requests: z.array(ProcessedRequest),
-    /** Whether the list reaches the oldest request. */
+    /** Whether `requests` reaches the caller's oldest history entry. */
     complete: z.boolean()
   })
 })

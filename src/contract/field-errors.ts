@@ -1,5 +1,6 @@
 import type { FieldError, FieldErrors } from './errors.ts'
 
+/** A validation issue of zod, with the members that the error messages need. */
 export interface IssueLike {
   code?: string | undefined
   expected?: unknown
@@ -13,31 +14,34 @@ export interface IssueLike {
   params?: Record<string, unknown> | undefined
   input?: unknown
   message?: string | undefined
-  /** For each member of a union, the issues that the member found. */
+  /** For an issue of a union: the issues that each alternative of the union found. */
   errors?: readonly (readonly IssueLike[])[] | undefined
 }
 
-/** The most refused fields that an answer lists. */
+/** The most refused fields that an error answer lists. */
 const maxFields = 20
 const maxFieldNameLength = 64
 
-/** The result of a failed parse: the first broken rule of each field, and the number of further fields. */
+/**
+ * The result of a failed validation: the first broken rule of each listed field, and the number of
+ * refused fields that are not listed.
+ */
 export interface Refusal {
   fields: FieldErrors
   omitted: number
 }
 
 /**
- * Returns the broken rule of each field: `{ issues: [{ path: ['email'], format: 'email', … }] }` →
- * `{ email: { rule: 'email' } }`
+ * Returns the first broken rule of each field: `{ issues: [{ path: ['email'], format: 'email', … }]
+ * }` → `{ email: { rule: 'email' } }`
  */
 export function fieldErrors(error: { issues: readonly IssueLike[] }): FieldErrors {
   return refusalOf(error).fields
 }
 
 /**
- * Returns the broken rule of each field with a description, and the number of fields beyond the
- * maximum.
+ * Returns the first broken rule of at most 20 fields, and the number of further fields. `describe`
+ * returns the English sentence for an issue.
  */
 export function refusalOf(
   { issues }: { issues: readonly IssueLike[] },
@@ -62,13 +66,16 @@ export function refusalOf(
   return { fields: Object.fromEntries(named), omitted: omitted.size }
 }
 
-/** Shortens a field name, because callers can send names of any length. */
+/** Cuts a field name to at most 64 code units, because callers can send names of any length. */
 export function shortenFieldName(field: string): string {
   if (field.length <= maxFieldNameLength) return field
   return `${field.slice(0, maxFieldNameLength - 1).toWellFormed()}…`
 }
 
-/** Replaces the issue of a union by the issues of the member that the value resembles most. */
+/**
+ * Returns an issue unchanged, except for the issue of a union: returns the issues of the
+ * alternative that the value matches best.
+ */
 function bestIssues(issue: IssueLike): IssueLike[] {
   const [first, ...others] = issue.errors ?? []
   if (issue.code !== 'invalid_union' || !first) return [issue]

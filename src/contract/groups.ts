@@ -3,42 +3,54 @@ import { endpoint } from './endpoint.ts'
 import { list, Search, sortBy } from './lists.ts'
 import { textLine } from './text-checks.ts'
 
-/** What the members of a group may do besides verifying. */
+/** What the members of a group may do in addition to verifying documents. */
 export const GroupFeature = z.enum(['deposit'])
 export type GroupFeature = z.infer<typeof GroupFeature>
 
-/** How often the count of requests begins again, as an ISO 8601 duration. */
+/**
+ * Length of the period after which the count of a group's requests begins again at 0, as an ISO
+ * 8601 duration.
+ */
 export const LimitInterval = z.enum(['P1D', 'P30D', 'P1Y'])
 export type LimitInterval = z.infer<typeof LimitInterval>
 
-/** What a group has used in its present period. `null` remaining: unlimited. */
+/**
+ * How many requests of the current period and how many bytes a group has used and has left. `null`:
+ * no limit.
+ */
 export const GroupUsage = z.object({
   requests_used: z.number(),
   requests_remaining: z.nullable(z.number()),
   storage_used: z.number(),
   storage_remaining: z.nullable(z.number()),
-  /** When the period of requests ends, or `null` where it never does. */
+  /**
+   * Time at which the current period ends and the count of requests begins again at 0. `null`:
+   * never.
+   */
   resets_at: z.nullable(z.iso.datetime())
 })
 export type GroupUsage = z.infer<typeof GroupUsage>
 
-/** People of a company who share features, limits and categories. */
+/** A group: people of a company who share features, limits and categories. */
 export const Group = z.object({
   id: z.uuid(),
   version: z.number(),
   name: z.string(),
   features: z.array(GroupFeature),
-  /** `null`: unlimited. */
+  /** The most requests of the group in a period. `null`: no limit. */
   max_requests: z.nullable(z.number()),
-  /** `null`: `max_requests` is a total. */
+  /**
+   * Length of the period of `max_requests`. `null`: the limit counts all requests since the group
+   * was created.
+   */
   max_requests_interval: z.nullable(LimitInterval),
-  /** Bytes. `null`: unlimited. */
+  /** The most bytes that the group may store. `null`: no limit. */
   max_storage: z.nullable(z.number()),
-  /** New people join this group. A company has exactly one. */
+  /** Whether new people of the company join this group. A company has exactly one such group. */
   is_default: z.boolean(),
   created: z.iso.datetime(),
   user_count: z.number(),
-  /** The categories that its members may use, oldest first. */
+  /** Ids of the categories that the members of the group may use, oldest first. */
   category_ids: z.array(z.uuid()),
   usage: GroupUsage
 })
@@ -53,7 +65,10 @@ const settings = {
   max_storage: z.optional(Limit)
 }
 
-/** 1 to 80 characters, which no other group of the company has, regardless of case and accents. */
+/**
+ * A group's name: 1 to 80 characters. Two groups of a company may not have names that differ only
+ * in case or accents.
+ */
 const Name = textLine(80)
 
 /** Lists the groups of a company, by name unless `sort` says otherwise. */
@@ -64,7 +79,10 @@ export const listGroups = list({
   input: { id: z.uuid(), q: Search, sort: sortBy('name', 'created') }
 })
 
-/** Creates a group without members and categories. Limits that are left out are unlimited. */
+/**
+ * Creates a group without members and categories. A limit that the input leaves out is `null`: no
+ * limit.
+ */
 export const createGroup = endpoint({
   method: 'POST',
   path: '/group',
@@ -77,6 +95,7 @@ export const createGroup = endpoint({
   errors: ['name_taken', 'idempotency_in_flight', 'idempotency_key_reused']
 })
 
+/** Returns a group with its usage. */
 export const getGroup = endpoint({
   method: 'GET',
   path: '/group/{id}',
@@ -87,9 +106,9 @@ export const getGroup = endpoint({
 })
 
 /**
- * Replaces the fields in the input. A limit may be set below what is used: the group then takes no
- * more until its period ends or the limit is raised. `is_default` makes this group the default in
- * place of the present one.
+ * Changes a group: only the fields that the input contains. A limit may be less than what is used:
+ * the group can then use no more until its period ends or the limit is raised. `is_default` makes
+ * the group the company's default group instead of the previous one.
  */
 export const updateGroup = endpoint({
   method: 'PUT',
@@ -106,7 +125,10 @@ export const updateGroup = endpoint({
   errors: ['changed_meanwhile', 'name_taken', 'default_group_private']
 })
 
-/** Deletes a group that nobody is in and nothing was charged to. */
+/**
+ * Deletes a group. Answers `in_use` if the group has members or if deposits or verifications count
+ * towards its limits.
+ */
 export const deleteGroup = endpoint({
   method: 'DELETE',
   path: '/group/{id}',
@@ -126,7 +148,7 @@ export const addGroupUser = endpoint({
   output: z.void()
 })
 
-/** Removes a person from a group. What was charged to the group stays charged to it. */
+/** Removes a person from a group. What the person used still counts towards the group's limits. */
 export const removeGroupUser = endpoint({
   method: 'DELETE',
   path: '/group/{groupId}/user/{userId}',
@@ -135,7 +157,7 @@ export const removeGroupUser = endpoint({
   output: z.void()
 })
 
-/** Lets the members of a group use a category. Allowing it again changes nothing. */
+/** Allows the members of a group to use a category. Allowing it again changes nothing. */
 export const addGroupCategory = endpoint({
   method: 'POST',
   path: '/group/{groupId}/category',
@@ -145,7 +167,10 @@ export const addGroupCategory = endpoint({
   errors: ['default_group_private']
 })
 
-/** Takes a category from a group. Deposits in the category stay as they are. */
+/**
+ * Forbids the members of a group to use a category. Existing deposits in the category do not
+ * change.
+ */
 export const removeGroupCategory = endpoint({
   method: 'DELETE',
   path: '/group/{groupId}/category/{categoryId}',

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
 
-/** Answers 200 as long as the process runs. Does not check the database. */
+/** Answers 200 while the server process runs. Does not check the database. */
 export const getHealth = endpoint({
   method: 'GET',
   path: '/healthz',

@@ -8,7 +8,7 @@ import type { Endpoint, Stream } from './endpoint.ts'
 import { healthCalls } from './health.ts'
 import { requestStreams } from './requests.ts'
 
-/** Everything the product can do over HTTP. Guard tests and the API documentation walk this list. */
+/** All API calls with a JSON answer. Guard tests and the API documentation use this list. */
 export const endpoints = {
   ...calls,
   ...adminCalls,
@@ -17,6 +17,7 @@ export const endpoints = {
   ...domainCalls
 } satisfies Record<string, Endpoint>
 
+/** All API calls whose answer is not one JSON value, such as downloads and event streams. */
 export const streams = {
   ...docStreams,
   ...depositStreams,

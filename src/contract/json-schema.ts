@@ -14,7 +14,7 @@ import * as setup from './setup.ts'
 import * as users from './users.ts'
 import * as verifications from './verifications.ts'
 
-/** The part of JSON Schema 2020-12 that zod uses for the contract. */
+/** The part of JSON Schema 2020-12 that zod generates for the contract. */
 export interface JsonSchema {
   $ref?: string
   type?: string | string[]
@@ -33,7 +33,10 @@ export interface JsonSchema {
   minItems?: number
   maxItems?: number
   additionalProperties?: boolean | JsonSchema
-  /** Rules that JSON Schema cannot express, named like the rules in an error's `fields`. */
+  /**
+   * Rules that JSON Schema cannot express. They have the names that the `fields` of an error answer
+   * use.
+   */
   'x-rules'?: FieldError[]
 }
 
@@ -54,20 +57,23 @@ const nouns = [
 ]
 
 /**
- * The objects that the nouns export. Each appears once in the documentation, under its name, whichever
- * answers contain it.
+ * Names of the objects that the contract files export, such as `Category`. The documentation
+ * describes each named object once, even if many answers contain it.
  */
 const names = z.registry<{ id: string }>()
 for (const [id, value] of nouns.flatMap(noun => Object.entries<unknown>(noun))) {
   if (value instanceof z.ZodMiniObject) names.add(value, { id })
 }
 
-/** Returns the JSON Schema of an input. */
+/** Returns the JSON Schema of the input of an API call. */
 export function inputSchema(schema: z.ZodMiniType): JsonSchema {
   return convert(schema, 'input').schema
 }
 
-/** Returns the JSON Schema of an output and the shared schemas that it refers to. */
+/**
+ * Returns the JSON Schema of the output of an API call, and in `parts` the named schemas to which
+ * it refers.
+ */
 export function outputSchema(schema: z.ZodMiniType): {
   schema: JsonSchema
   parts: Record<string, JsonSchema>

@@ -2,12 +2,15 @@ import * as z from 'zod/mini'
 import { type Access, endpoint } from './endpoint.ts'
 import { maxCodeUnits, pattern } from './text-checks.ts'
 
-/** The number of items on a page for a call without `limit`. */
+/** Number of items on a page of a list if the call has no `limit`. */
 export const defaultLimit = 50
-/** The largest `limit` of a call. */
+/** The most items on a page of a list: the largest `limit` of a call. */
 const maxLimit = 200
 
-/** Words that an item contains, in any order, regardless of case and accents. */
+/**
+ * Words to search for. An item matches if it contains all words, in any order, regardless of case
+ * and accents.
+ */
 export const Search = z.optional(
   z
     .string()
@@ -18,7 +21,10 @@ export const Search = z.optional(
     )
 )
 
-/** Accepts the name of a key, or the name after a minus sign for the reverse order. */
+/**
+ * Schema of the parameter `sort` of a list. Accepts each key, and each key after a minus sign for
+ * the reverse order: `name`, `-name`.
+ */
 export function sortBy<Key extends string>(...keys: Key[]) {
   const orders = keys.flatMap((key): (Key | `-${Key}`)[] => [key, `-${key}`])
   return z.optional(z.enum(orders))
@@ -28,14 +34,18 @@ interface ListOptions<Item extends z.ZodMiniType, Fields extends z.core.$ZodLoos
   path: string
   access: Access
   item: Item
-  /** Parameters of the path, `q` and `sort` where the list has them, and its filters. */
+  /**
+   * Fields of the call's input besides `limit` and `cursor`: path parameters, `q`, `sort` and
+   * filters.
+   */
   input: Fields
 }
 
 /**
- * Defines a list in pages: a bare array, and a header `Link` with `rel="next"` while more items
- * follow. `cursor` is the id of the last item seen. An item that was deleted has no place in the list,
- * so its id answers `not_found`, and the caller begins again without a cursor.
+ * Defines a call that lists items in pages. The output is an array, and the header `Link` has
+ * `rel="next"` if more items follow. `cursor` is the id of the last item that the caller has
+ * received. If that item has been deleted, the call answers `not_found`, and the caller begins
+ * again without a cursor.
  */
 export function list<Item extends z.ZodMiniType, Fields extends z.core.$ZodLooseShape>({
   path,

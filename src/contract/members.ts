@@ -4,11 +4,11 @@ import { endpoint } from './endpoint.ts'
 import { list, Search, sortBy } from './lists.ts'
 import { InvitedUser } from './users.ts'
 
-/** `invited`: the person has no password yet. */
+/** State of a person's account. `invited`: the person has not chosen a password yet. */
 export const MemberState = z.enum(['invited', 'active', 'disabled'])
 export type MemberState = z.infer<typeof MemberState>
 
-/** A person of a company, as its administrators see them. */
+/** A person of a company as its administrators see the person. */
 export const Member = z.object({
   id: z.uuid(),
   username: z.string(),
@@ -34,7 +34,7 @@ export const listUsers = list({
   }
 })
 
-/** Sends an invitation again. */
+/** Sends the invitation of a person who has not activated the account yet again. */
 export const resendInvitation = endpoint({
   method: 'POST',
   path: '/user/{id}/invite',
@@ -45,7 +45,7 @@ export const resendInvitation = endpoint({
   errors: ['already_active']
 })
 
-/** Disables a person, from their next call on. */
+/** Disables a person. Every later call of the person is refused. */
 export const disableUser = endpoint({
   method: 'POST',
   path: '/user/{id}/disable',
@@ -55,7 +55,7 @@ export const disableUser = endpoint({
   errors: ['not_oneself']
 })
 
-/** Enables a disabled person. */
+/** Enables a disabled person again. */
 export const enableUser = endpoint({
   method: 'POST',
   path: '/user/{id}/enable',

@@ -6,24 +6,28 @@ import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
 import { maxListedCategories } from './limits.ts'
 import { exampleOf } from './schema-examples.ts'
 
+/** Any API call of the contract. */
 export type Route = Endpoint | Stream
 
-/** Every call and stream by its name. */
+/** All API calls of the contract by name, such as `createDeposit`. */
 export const routes: Record<string, Route> = { ...endpoints, ...streams }
 
 interface OpenApiOptions {
   /** Name of the company that runs the API. */
   title: string
-  /** Origin of the API. */
+  /** Origin of the API, such as `https://api.docs.acme.fr`. */
   server: string
-  /** Returns a sentence that describes a call. */
+  /** Returns a sentence that describes the call with this name. */
   sentenceOf: (name: string) => string
 }
 
-/** The bytes and headers of a stream. Schemas do not describe them. */
+/**
+ * Statuses, media types and headers of a stream's request and response, which its `Stream` object
+ * does not contain.
+ */
 export interface StreamFacts {
   statuses: number[]
-  /** Media type of the request body. */
+  /** Media type of the request body. Absent if the call has no body. */
   requestType?: string
   responseType?: string
   requiredHeaders?: string[]
@@ -31,6 +35,7 @@ export interface StreamFacts {
   responseHeaders?: string[]
 }
 
+/** Statuses, media types and headers of each stream, by its name. */
 export const streamFacts: Record<string, StreamFacts> = {
   getDepositContent: {
     statuses: [200, 206],
@@ -80,26 +85,26 @@ export const streamFacts: Record<string, StreamFacts> = {
   getDocs: { statuses: [302], responseHeaders: ['Location'] }
 }
 
-/** Statuses of success that a call may answer besides `status`. */
+/** Further statuses of success that some calls answer in addition to `Endpoint.status`, by name. */
 const otherStatuses: Record<string, number[]> = {
   // a file that has been deposited before
   createDeposit: [200]
 }
 
-/** Returns all statuses of success of a call. */
+/** Returns all HTTP statuses of success that a call may answer. */
 export function statusesOf(name: string, route: Route): number[] {
   if (route.kind === 'stream') return streamFacts[name]?.statuses ?? [200]
   return [route.status, ...(otherStatuses[name] ?? [])]
 }
 
-/** Codes of errors that the browser itself throws. The server never sends them. */
+/** Error codes that the browser itself creates and the server never sends. */
 const ofBrowser: ErrorCode[] = ['offline', 'unexpected_answer', 'file_unreadable']
 
-/** Codes that the server may send. */
+/** Error codes that the server may send. */
 export const serverErrorCodes = (Object.keys(errorCodes) as ErrorCode[]) // as: the keys of a constant
   .filter(code => !ofBrowser.includes(code))
 
-/** Returns all error codes that a call may answer. */
+/** Returns all error codes that a call may answer, including those of every call. */
 export function codesOf(route: Route): ErrorCode[] {
   const ofBody = ['body_too_large', 'unsupported_media_type']
   const common = commonErrors.filter(
@@ -108,7 +113,7 @@ export function codesOf(route: Route): ErrorCode[] {
   return [...route.errors, ...common, 'unknown_host']
 }
 
-/** Returns the contract as an OpenAPI 3.1 document. */
+/** Returns the OpenAPI 3.1 document of all API calls. */
 export function openApi({ title, server, sentenceOf }: OpenApiOptions): Record<string, unknown> {
   const paths: Record<string, Record<string, object>> = {}
   const schemas: Record<string, JsonSchema | object> = { Problem: problemSchema }
@@ -131,7 +136,9 @@ export function openApi({ title, server, sentenceOf }: OpenApiOptions): Record<s
   }
 }
 
-/** Returns the names of a call's inputs, grouped by their position: path, query or body. */
+/**
+ * Returns the names of a call's input fields, grouped by where they are sent: path, query or body.
+ */
 function inputPositions(route: Route): { path: string[]; query: string[]; body: string[] } {
   const { properties = {} } = inputSchema(route.input)
   const path = pathParameters(route.path)
@@ -205,7 +212,10 @@ function parameters(name: string, route: Route): object[] {
   return found
 }
 
-/** Returns the request header that names a version, where the call honours one. */
+/**
+ * Returns the request header by which a caller names a version of the resource. Undefined if the
+ * call takes no version.
+ */
 function preconditionOf(route: Route): 'If-Match' | 'If-None-Match' | undefined {
   if (route.kind === 'stream' || !route.versioned || route.method === 'POST') return undefined
   if (route.method !== 'GET') return 'If-Match'
@@ -227,7 +237,10 @@ function requestBody(name: string, route: Route): object | undefined {
   return { required: true, content: { 'application/json': { schema } } }
 }
 
-/** Describes a form: the part `items` in JSON, then parts with bytes. */
+/**
+ * Returns the OpenAPI description of a `multipart/form-data` body: the part `items` in JSON, then
+ * parts with bytes. Returns an empty object for a call without a form.
+ */
 function formOf(route: Route): object {
   if (route.kind !== 'stream' || !route.form) return {}
   const items = { contentMediaType: 'application/json', contentSchema: inputSchema(route.form) }

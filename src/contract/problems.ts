@@ -9,7 +9,7 @@ import {
   type Uses
 } from './errors.ts'
 
-/** The body of an error answer (RFC 9457). */
+/** The JSON body of an error answer (RFC 9457). */
 export interface Problem {
   type: 'about:blank'
   title: string
@@ -50,6 +50,7 @@ const titles: Record<number, string> = {
   503: 'Service Unavailable'
 }
 
+/** Returns the body of the error answer for an error. `instance` is the id of the HTTP request. */
 export function toProblem(error: AppError, instance?: string): Problem {
   return {
     type: 'about:blank',
@@ -67,7 +68,10 @@ export function toProblem(error: AppError, instance?: string): Problem {
   }
 }
 
-/** Returns the error of a problem body, or `unexpected_answer` for any other body. */
+/**
+ * Returns the `AppError` that the body of an error answer describes, or `unexpected_answer` if the
+ * body is not a `Problem`. `retryAfter` is in seconds.
+ */
 export function fromProblem(status: number, body: unknown, retryAfter?: number): AppError {
   const problem = isRecord(body) ? body : {}
   // a 403 with this object means a disabled account, whatever its code

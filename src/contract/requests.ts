@@ -2,6 +2,10 @@ import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
 import { list, Search } from './lists.ts'
 
+/**
+ * State of a history entry: unfinished (`uploading`, `queued`, `processing`), successful (`done`)
+ * or ended without success. `lapsed`: nobody continued the upload for a day.
+ */
 export const RequestState = z.enum([
   'uploading',
   'queued',
@@ -14,54 +18,64 @@ export const RequestState = z.enum([
 ])
 export type RequestState = z.infer<typeof RequestState>
 
+/** Result of a verification: whether a record of the document was found. */
 export const Verdict = z.enum(['authentic', 'not_found'])
 export type Verdict = z.infer<typeof Verdict>
 
-/** Whether the fingerprint of the original file or that of the stored copy matched. */
+/**
+ * Which fingerprint of a deposit a verified file matched: that of the original file, or that of the
+ * stored copy, which may be a reduced picture.
+ */
 export const Match = z.enum(['original', 'stored_copy'])
 export type Match = z.infer<typeof Match>
 
-/** How strong the evidence of a record is. There is only one level until the log exists. */
+/** How strong the evidence of a record is. There is only one level until the public log exists. */
 const Rung = z.enum(['recorded'])
 
-/** What a deposit stores: the file, or only its fingerprint. */
+/** Whether a deposit stores the file or only its fingerprint. */
 export const Store = z.enum(['file', 'fingerprint'])
 export type Store = z.infer<typeof Store>
 
 const RequestKind = z.enum(['deposit', 'verify'])
 
-/** One entry of the history: a deposit or a verification. */
+/** One entry of the history (a request): a deposit or a verification. */
 export const ProcessedRequest = z.object({
   id: z.uuid(),
-  /** The person who made the request. Only in lists of the whole company. */
+  /** Id of the person who deposited or verified. Present only in lists of the whole company. */
   user_id: z.optional(z.uuid()),
   kind: RequestKind,
   created: z.iso.datetime(),
   /**
-   * Sequence number of the request's last change among the company's events. A reader that has a
-   * higher number ignores this state.
+   * Number of the entry's last change in the sequence of the company's changes. A client that has
+   * this entry with a higher number ignores this older state.
    */
   seq: z.number(),
   state: RequestState,
-  /** Error code of a failed request. */
+  /** Error code of an entry that ended without success. */
   code: z.optional(z.string()),
-  /** File name of a deposit. */
+  /** Name of the deposited file. Absent for a verification. */
   name: z.optional(z.string()),
-  /** Stored bytes of a deposit. */
+  /** Size in bytes of what the deposit stores. Absent for a verification. */
   size: z.optional(z.number()),
-  /** Bytes, width and height of the original picture, where a reduced copy is stored. */
+  /**
+   * Bytes, width and height of the original picture. Present if the deposit stores a reduced copy.
+   */
   reduced_from: z.optional(z.object({ bytes: z.number(), w: z.number(), h: z.number() })),
   media_type: z.optional(z.string()),
   category_id: z.optional(z.uuid()),
-  /** Absent for deposits that store the file. */
+  /**
+   * `fingerprint` for a deposit that stores only the fingerprint. Absent for a deposit that stores
+   * the file.
+   */
   store: z.optional(Store),
-  /** Record id of the log, 22 characters. */
+  /** Id of the deposit's record: 22 base64url characters. Absent until the deposit is recorded. */
   deposit_id: z.optional(z.string()),
-  /** Leaf hash in hex, which determines the seal. */
+  /** Leaf hash of the deposit's record in hex, from which the seal is drawn. */
   leaf_hash: z.optional(z.string()),
   rung: z.optional(Rung),
   /**
-   * Verdict of a verification with one item. A batch has `items`, the number of items per verdict.
+   * Result of a verification of one document. A verification of several documents has the number of
+   * documents for each result in `items`.
    */
   verdict: z.optional(Verdict),
   match: z.optional(Match),
@@ -73,18 +87,21 @@ const requestFilter = {
   kind: z.optional(RequestKind),
   state: z.optional(RequestState),
   category: z.optional(z.uuid()),
-  /** Words that the document's name contains, in any order, regardless of case and accents. */
+  /**
+   * Words to search for. An entry matches if its file name contains all words, in any order,
+   * regardless of case and accents.
+   */
   q: Search,
-  /** Created at this moment or later. */
+  /** Only entries that were created at this time or later. */
   from: z.optional(z.iso.datetime({ offset: true })),
-  /** Created before this moment. */
+  /** Only entries that were created before this time. */
   to: z.optional(z.iso.datetime({ offset: true }))
 }
 
 /**
- * Lists the caller's own requests, newest first. `scope=company` lists those of the whole company
- * and needs the permission `admin`. `cursor` is the id of the last item that the caller has
- * received.
+ * Lists the caller's own history entries, newest first. `scope=company` lists those of the whole
+ * company and needs the permission `admin`. `cursor` is the id of the last entry that the caller
+ * has received.
  */
 export const listRequests = list({
   path: '/process',
@@ -94,8 +111,8 @@ export const listRequests = list({
 })
 
 /**
- * Exports all pages of `listRequests` as one CSV file: UTF-8 with a byte order mark, and category
- * names in the language `locale`.
+ * Exports the caller's history entries that match the filter as one CSV file: UTF-8 with a byte
+ * order mark, and category names in the language `locale`.
  */
 export const exportRequests = stream({
   method: 'GET',
@@ -105,6 +122,7 @@ export const exportRequests = stream({
   message: z.void()
 })
 
+/** Returns one history entry: a deposit or a verification of the caller. */
 export const getRequest = endpoint({
   method: 'GET',
   path: '/process/{id}',
@@ -114,9 +132,9 @@ export const getRequest = endpoint({
 })
 
 /**
- * Streams changes of the caller's requests. Each unnamed event is a request. The event `tick` has
- * the sequence number of the last change and comes at once, then every 15 s. `reset` means that the
- * list must be loaded again. `bye` and `disabled` end the stream.
+ * Streams changes of the caller's history. Each event without a name is a changed entry. The event
+ * `tick` has the sequence number of the last change and is sent at the start and then every 15 s.
+ * `reset` tells the client to load its list again. `bye` and `disabled` end the stream.
  */
 export const streamRequests = stream({
   method: 'GET',

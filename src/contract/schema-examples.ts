@@ -2,7 +2,7 @@ import type { JsonSchema } from './json-schema.ts'
 
 const sha256 = 'b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9'
 
-/** Values of fields for which the schema gives no good example. */
+/** Example values for fields whose schema gives no good example, by field name. */
 const samples: Record<string, unknown> = {
   access_token: 'eyJhbGciOiJFUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIwMTlhIn0.c2lnbmF0dXJl',
   company: 'Acme',
@@ -34,8 +34,8 @@ const ofFormat: Record<string, string> = {
 }
 
 /**
- * Returns a readable example of a schema. The same schema always has the same example. `parts` are
- * the shared schemas by name.
+ * Returns a readable example value for a schema, always the same for the same schema. `parts` are
+ * the named schemas to which the schema may refer.
  */
 export function exampleOf(
   schema: JsonSchema,

@@ -1,16 +1,16 @@
 import type { FieldError } from './errors.ts'
 import type { JsonSchema } from './json-schema.ts'
 
-/**
- * One field of a call or answer. `name` is its path, such as `transform.from.bytes` or
- * `items[].sha256`.
- */
+/** One field of an API call's input or output, as the documentation lists it. */
 export interface Field {
-  /** Empty for an answer that is a single value. */
+  /**
+   * Path of the field, such as `transform.from.bytes` or `items[].sha256`. Empty for an output that
+   * is a single value.
+   */
   name: string
-  /** Format or type: `uuid`, `string`. */
+  /** Format of the value, such as `uuid`, or else its JSON type, such as `string`. */
   type: string
-  /** Name of the shared schema that describes the value. */
+  /** Name of a schema that describes the value in another section of the documentation. */
   shared?: string
   isOptional: boolean
   isNullable: boolean
@@ -19,13 +19,19 @@ export interface Field {
   rules: FieldError[]
 }
 
-/** Returns the schemas of which a body matches one. */
+/**
+ * Returns the alternatives of a schema that is a union. Returns any other schema as the only
+ * alternative.
+ */
 export function alternativesOf(schema: JsonSchema): JsonSchema[] {
   const members = schema.anyOf?.filter(({ type }) => type !== 'null') ?? []
   return members.length > 1 ? members : [schema]
 }
 
-/** Returns the fields of a schema as rows for the documentation. */
+/**
+ * Returns the fields of a schema for the documentation, including those of nested objects. Their
+ * names begin with `prefix`.
+ */
 export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): Field[] {
   const isNullable = [schema, ...(schema.anyOf ?? [])].some(({ type }) =>
     [type].flat().includes('null')
@@ -51,10 +57,7 @@ export function fieldsOf(schema: JsonSchema, prefix = '', isOptional = false): F
   ]
 }
 
-/**
- * Returns the type without `null`: `['number', 'null']` → `'number'`. `isNullable` reports the
- * `null`.
- */
+/** Returns the JSON type of a schema without `null`: `['number', 'null']` → `'number'`. */
 function typeOf({ type }: JsonSchema): string | undefined {
   return [type].flat().find(each => each !== 'null')
 }

@@ -6,7 +6,10 @@ import { Email } from './users.ts'
 
 const ChallengePurpose = z.enum(challengePurposes)
 
-/** Returns a challenge to sign. The answer does not reveal whether the e-mail has an account. */
+/**
+ * Returns a challenge, which the caller signs to sign in. The answer does not reveal whether the
+ * e-mail has an account.
+ */
 export const getChallenge = endpoint({
   method: 'GET',
   path: '/user/login/challenge',
@@ -16,9 +19,9 @@ export const getChallenge = endpoint({
 })
 
 /**
- * Signs in. `challenge_response` is the challenge, a dot, and the base64url ES256 signature over
- * the challenge. `device` comes from the answer to an earlier sign-in in this browser. With
- * `device`, failed attempts by strangers cannot lock the owner out.
+ * Signs in and returns a session token. `challenge_response` is the challenge, a dot, and the ES256
+ * signature of the challenge in base64url. `device` comes from the answer to an earlier sign-in in
+ * this browser and keeps failed attempts by strangers from locking the owner out.
  */
 export const logIn = endpoint({
   method: 'POST',
@@ -34,6 +37,7 @@ export const logIn = endpoint({
   errors: ['login_failed']
 })
 
+/** Ends the session that makes the call. */
 export const logOut = endpoint({
   method: 'POST',
   path: '/user/logout',
@@ -43,20 +47,23 @@ export const logOut = endpoint({
   output: z.void()
 })
 
-/** One browser in which the person is signed in. */
+/** A session: one browser in which a person is signed in. */
 export const Session = z.object({
   id: z.uuid(),
-  /** Browser family: `Firefox`, `Chrome`, `Safari`, `Edge`, `Opera` or `Other`. */
+  /** Family of the session's browser: `Firefox`, `Chrome`, `Safari`, `Edge`, `Opera` or `Other`. */
   agent: z.string(),
   created_at: z.iso.datetime(),
-  /** Time of the last call of the session, accurate to about twenty minutes. */
+  /** Time of the session's last call, accurate to about twenty minutes. */
   last_seen_at: z.iso.datetime(),
-  /** Whether this call was made with this session. */
+  /** Whether the session is the one that makes this call. */
   current: z.boolean()
 })
 export type Session = z.infer<typeof Session>
 
-/** Lists at most 100 active sessions of the caller: the present session first, then by last use. */
+/**
+ * Lists at most 100 active sessions of the caller: the session that makes the call first, then the
+ * others by last use.
+ */
 export const listSessions = endpoint({
   method: 'GET',
   path: '/user/session',
@@ -65,7 +72,7 @@ export const listSessions = endpoint({
   output: z.array(Session)
 })
 
-/** Ends one session of the caller and closes its streams. */
+/** Ends one session of the caller and closes the session's event streams. */
 export const endSession = endpoint({
   method: 'DELETE',
   path: '/user/session/{id}',

@@ -3,14 +3,14 @@ import { endpoint } from './endpoint.ts'
 import { maxCodeUnits } from './text-checks.ts'
 import { Email, Username } from './users.ts'
 
-/** 1 to 80 characters of one visible line, like a username. */
+/** Name of a company: one line of 1 to 80 characters, at least one of them visible. */
 export const CompanyName = Username
 
 const DemoAccount = z.object({ email: z.string(), password: z.string() })
 
 /**
- * Returns what the setup page needs. Works only until the first operator exists, and only on the
- * host of the installation's own company.
+ * Returns what the page for the first setup shows. Works only until the first operator exists, and
+ * only on the host of the company that runs the installation.
  */
 export const getSetup = endpoint({
   method: 'GET',
@@ -19,7 +19,10 @@ export const getSetup = endpoint({
   input: z.strictObject({}),
   output: z.object({
     company: z.string(),
-    /** Address of the demonstration, if there is one, and its account where visitors may use it. */
+    /**
+     * Address of the demonstration company, if there is one, and its account where visitors may use
+     * it.
+     */
     demo: z.optional(
       z.object({
         address: z.string(),
@@ -30,8 +33,8 @@ export const getSetup = endpoint({
 })
 
 /**
- * Returns the account of the demonstration. Works only on its host and only on a developer's
- * machine.
+ * Returns the account of the demonstration company. Works only on that company's host and only on a
+ * developer's machine.
  */
 export const getDemo = endpoint({
   method: 'GET',
@@ -42,8 +45,9 @@ export const getDemo = endpoint({
 })
 
 /**
- * Creates the first operator. `code` is the one-time code from the server's log, valid for 24 hours.
- * `public_key_jwt` is of purpose `signup`. `company` renames the installation's company.
+ * Creates the first operator of an installation. `code` is the one-time code from the server's log,
+ * valid for 24 hours. `public_key_jwt` is of purpose `signup`. `company` becomes the name of the
+ * company that runs the installation.
  */
 export const createOperator = endpoint({
   method: 'POST',
@@ -58,7 +62,10 @@ export const createOperator = endpoint({
     demo: z.enum(['keep', 'remove']),
     locale: z.optional(z.enum(['en', 'fr']))
   }),
-  /** What happened to the demonstration. After `remove`, `kept` means that removing it failed. */
+  /**
+   * The new operator's id, and what happened to the demonstration company. `kept` after the input
+   * `remove` means that removing the company failed.
+   */
   output: z.object({ id: z.uuid(), demo: z.enum(['none', 'kept', 'removed']) }),
   errors: [
     'setup_code_wrong',

@@ -4,19 +4,22 @@ import { hasDirectionControls, isVisible } from '../core/text/visible-text.ts'
 // Checks of text that stop at the first failure. By default zod goes on, and normalising or matching a
 // text that is far too long takes seconds. So the length is checked first.
 
-/** Refuses texts of more than `limit` code units. */
+/** Returns a check that refuses texts of more than `limit` UTF-16 code units. */
 export function maxCodeUnits(limit: number) {
   return z.maxLength(limit, { abort: true })
 }
 
-/** Accepts only texts that match `regex`. `sentence` describes them in English. */
+/**
+ * Returns a check that accepts only texts that match `regex`. `sentence` describes those texts in
+ * English.
+ */
 export function pattern(regex: RegExp, sentence: string) {
   return z.regex(regex, { abort: true, error: sentence })
 }
 
 /**
- * Adds a check. `rule` is the name of the broken rule in an error's `fields`, and `sentence`
- * describes it in English.
+ * Returns a check that accepts texts for which `isValid` returns true. An error answer names the
+ * broken rule by `rule` and describes it by the English `sentence`.
  */
 export function rule(
   { rule, limit }: { rule: string; limit?: number },
@@ -27,14 +30,15 @@ export function rule(
   return z.refine<string>(isValid, { abort: true, params, error: sentence })
 }
 
-/** Refuses texts with lone surrogates. */
+/** Returns a check that refuses texts with lone surrogates. */
 function wellFormed() {
   return rule({ rule: 'format' }, 'well-formed Unicode text', text => text.isWellFormed())
 }
 
 /**
- * Accepts a line of text with 1 to `max` characters, at least one of them visible, and no control
- * characters or direction controls. Trims the text and normalises it to NFC.
+ * Returns the schema of a line of text: 1 to `max` characters, at least one of them visible,
+ * without control characters or direction controls. Parsing trims the text and normalises it to
+ * NFC.
  */
 export function textLine(max: number) {
   return z.string().check(

@@ -4,7 +4,7 @@ import { maxUsernameCharacters } from '../core/input/username.ts'
 import { endpoint } from './endpoint.ts'
 import { maxCodeUnits, rule, textLine } from './text-checks.ts'
 
-/** An e-mail as typed. The server and the key derivation use its canonical form. */
+/** An e-mail as a person types it. The server and the key derivation use its canonical form. */
 export const Email = z
   .string()
   .check(
@@ -15,22 +15,24 @@ export const Email = z
     )
   )
 
-/** 1 to 80 characters of one visible line. */
+/** A person's name: one line of 1 to 80 characters, at least one of them visible. */
 export const Username = textLine(maxUsernameCharacters)
 
 /**
- * Language of the interface. `und` means that none is chosen yet: the first page load saves its
- * language.
+ * A person's language of the interface. `und`: none is chosen yet, and the first page that the
+ * person opens saves its own.
  */
 export const UserLocale = z.enum(['en', 'fr', 'und'])
 
-/** Remaining requests and bytes in all groups of the person. `null` means unlimited. */
+/** How many requests and bytes the person's groups have left, added up. `null`: no limit. */
 const UsageRemaining = z.object({
   requests: z.nullable(z.number()),
   storage: z.nullable(z.number())
 })
 
-/** Usage in all groups of the person. A limit of `null` means unlimited. */
+/**
+ * Requests and bytes that the person's groups have used and have left, added up. `null`: no limit.
+ */
 export const Usage = z.object({
   requests_used: z.number(),
   requests_limit: z.nullable(z.number()),
@@ -38,20 +40,27 @@ export const Usage = z.object({
   storage_used: z.number(),
   storage_limit: z.nullable(z.number()),
   storage_remaining: z.nullable(z.number()),
-  /** When the earliest period of a request limit ends. `null` where no period ends. */
+  /**
+   * Earliest time at which the count of requests of one of the groups begins again at 0. `null`:
+   * never.
+   */
   resets_at: z.nullable(z.iso.datetime()),
-  /** The person's own usage in the same periods. Missing from the answers of an older API. */
+  /**
+   * Requests and bytes that the person alone has used in the same periods. Missing from the answers
+   * of an older API.
+   */
   own: z.optional(z.object({ requests_used: z.number(), storage_used: z.number() }))
 })
 export type Usage = z.infer<typeof Usage>
 
 /**
- * How a link reaches a person: by mail, as a file in the outbox of a developer's machine, or through an
- * administrator where no mail server is configured.
+ * How a link reaches a person: by mail, as a file in a folder of a developer's machine (`outbox`),
+ * or through an administrator if no mail server is configured.
  */
 export const Delivery = z.enum(['mail', 'outbox', 'administrator'])
 export type Delivery = z.infer<typeof Delivery>
 
+/** The caller's own account with its permissions and usage. */
 export const UserInfo = z.object({
   id: z.uuid(),
   email: z.string(),
@@ -62,17 +71,21 @@ export const UserInfo = z.object({
   permissions: z.array(z.string()),
   company: z.object({ id: z.uuid(), name: z.string() }),
   usage_remaining: UsageRemaining,
-  /** Missing from the answers of an older API, which a newer page may call. */
+  /**
+   * Usage of the person's groups. Missing from the answers of an older API, which a newer page may
+   * call.
+   */
   usage: z.optional(Usage),
-  /** Whether the e-mail is not confirmed yet. Such a person may make only few calls. */
+  /** Whether the person's e-mail is not confirmed yet. Such a person may make only few calls. */
   pending: z.optional(z.boolean()),
-  /** How the confirmation link reaches a pending person. */
+  /** How the link to confirm the e-mail reaches the person. Present only while `pending`. */
   delivery: z.optional(Delivery),
-  /** A new token, sent when the token of this call expires soon. */
+  /** A new session token. Present when the token that made this call expires soon. */
   access_token: z.optional(z.string())
 })
 export type UserInfo = z.infer<typeof UserInfo>
 
+/** Returns the caller's own account. */
 export const getUser = endpoint({
   method: 'GET',
   path: '/user',
@@ -82,6 +95,7 @@ export const getUser = endpoint({
   output: UserInfo
 })
 
+/** Changes the caller's name or language. */
 export const updateUser = endpoint({
   method: 'PUT',
   path: '/user',
@@ -95,7 +109,8 @@ export const updateUser = endpoint({
 })
 
 /**
- * A sign-up. `public_key_jwt` proves that the browser has the key derived from e-mail and password.
+ * Input of a sign-up. `public_key_jwt` proves that the browser has the key derived from e-mail and
+ * password.
  */
 const SignUp = z.strictObject({
   email: Email,
@@ -104,7 +119,10 @@ const SignUp = z.strictObject({
   locale: z.optional(z.enum(['en', 'fr']))
 })
 
-/** An invitation. The person has this `username` until they choose a name and a password. */
+/**
+ * Input of an invitation. `username` is the person's name until the person activates the account
+ * and chooses a name.
+ */
 const Invitation = z.strictObject({
   email: Email,
   username: z.optional(Username),
@@ -112,9 +130,9 @@ const Invitation = z.strictObject({
 })
 
 /**
- * `link` is the invitation link; it is present where no mail server is configured. An address gets
- * at most 3 invitations an hour, and a company sends at most 5,000 a day. `queued_until` is the
- * time at which an invitation beyond these limits is mailed.
+ * Answer to a sign-up or an invitation. `link` is the invitation link, present only if no mail
+ * server is configured. `queued_until` is the time at which the invitation is mailed if it is
+ * beyond a limit: 3 invitations an hour to one e-mail, or 5,000 a day by one company.
  */
 export const InvitedUser = z.object({
   id: z.uuid(),
@@ -122,7 +140,10 @@ export const InvitedUser = z.object({
   queued_until: z.optional(z.iso.datetime())
 })
 
-/** Creates a user: by sign-up with a key, or by an administrator's invitation without a key. */
+/**
+ * Creates a user, either by a sign-up, which has a key, or by an administrator's invitation, which
+ * has none.
+ */
 export const createUser = endpoint({
   method: 'POST',
   path: '/user',
@@ -142,9 +163,9 @@ export const createUser = endpoint({
 })
 
 /**
- * Changes the password and ends every other session of the caller. `challenge_response` is the
- * answer to a challenge of purpose `rekey`, signed with the present key. `public_key_jwt` contains
- * that challenge and proves possession of the new key.
+ * Changes the caller's password and ends the caller's other sessions. `challenge_response` is a
+ * challenge of purpose `rekey` signed with the current key. `public_key_jwt` contains that
+ * challenge and proves that the browser has the new key.
  */
 export const changeKey = endpoint({
   method: 'POST',

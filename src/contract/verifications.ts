@@ -4,32 +4,38 @@ import { endpoint } from './endpoint.ts'
 import { maxItemsSignedIn } from './limits.ts'
 import { Match, Verdict } from './requests.ts'
 
-/** What a verification reveals of a record. It never reveals the person who deposited it. */
+/**
+ * A deposit's record that a verification found. It never reveals the person who deposited the
+ * document.
+ */
 export const Finding = z.object({
   match: Match,
-  /** When the record was made, by the server's clock. */
+  /** Time of the record, by the server's clock. */
   recorded: z.iso.datetime(),
-  /** Leaf hash in hex, which determines the seal. */
+  /** Leaf hash of the record in hex, from which the seal is drawn. */
   leaf_hash: Sha256
 })
 export type Finding = z.infer<typeof Finding>
 
+/** The result of verifying one document. */
 export const Answer = z.object({
   sha256: Sha256,
   verdict: Verdict,
-  /** Name of the company that answers. */
+  /** Name of the company in whose register the document was looked up. */
   company: z.string(),
   /** Time of the verification, by the server's clock. */
   at: z.iso.datetime(),
   /**
-   * The first record with this original, then the first with this stored copy. Empty for
-   * `not_found`.
+   * At most two records: the oldest whose original file has the fingerprint, then the oldest whose
+   * stored copy has it. Empty if the verdict is `not_found`.
    */
   findings: z.array(Finding)
 })
 export type Answer = z.infer<typeof Answer>
 
-/** Verifies documents by their fingerprints. The documents stay on the caller's device. */
+/**
+ * Verifies documents by their fingerprints. The documents themselves stay on the caller's device.
+ */
 export const verify = endpoint({
   method: 'POST',
   path: '/verify',
