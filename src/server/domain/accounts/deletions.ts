@@ -13,9 +13,9 @@ interface Deletion {
 }
 
 /**
- * Deletes the personal data of an account: e-mail, username, keys, sessions, groups and links. The
- * row itself stays without them, because deposits and the history refer to its id. The person's
- * deposits stay in the register.
+ * Deletes the personal data of an account: e-mail, username, keys, sessions, group memberships and
+ * mailed links. The row of the person stays without these data, because deposits and the history
+ * refer to its id. The person's deposits stay in the register.
  */
 export async function deleteUser(
   deps: Pick<
@@ -53,7 +53,7 @@ export async function deleteUser(
   deps.log.info({ audit: 'user_deleted', company: company_id, user: user_id }, 'account deleted')
 }
 
-/** Throws `last_operator` if the person is the only operator. */
+/** Throws `last_operator` if the person is the company's only enabled operator. */
 async function keepAnOperator(tx: Tx, company_id: CompanyId, user_id: string): Promise<void> {
   const operators = await tx
     .selectFrom('user')

@@ -8,22 +8,23 @@ import { consumeMails } from '../rate-limits.ts'
 import { endSessions, type Person } from '../sessions/sessions.ts'
 import { lockKey, lockPerson, requirePassword, revokeMailedLinks } from './user-keys.ts'
 
-/** How long a new e-mail can be confirmed, in milliseconds. */
+/** How long a requested change of e-mail can be confirmed, in milliseconds. */
 const waitingMs = 3_600_000
 
 interface NewEmail {
   tenant: Tenant
   person: Person
   address: string
-  /** The new e-mail in canonical form. */
+  /** The new e-mail, in the form that `canonicalEmail` returns. */
   email: string
   challenge_response: string
   public_key_jwt: string
 }
 
 /**
- * Requests a change of e-mail. The key is derived from e-mail and password, so the request contains
- * a new key as well. The current e-mail and password stay valid until the new e-mail is confirmed.
+ * Requests a change of the caller's e-mail. The public key derives from e-mail and password, so
+ * `public_key_jwt` must prove the key for the new e-mail. The current e-mail and password stay
+ * valid until the new e-mail is confirmed.
  */
 export async function changeEmail(
   deps: Pick<
@@ -68,9 +69,9 @@ export async function changeEmail(
 }
 
 /**
- * Confirms the new e-mail: replaces e-mail and key. Only the person who requested the change can
- * confirm it. Otherwise, after a typing error, the owner of the mistyped address could confirm an
- * account to which somebody else knows the password.
+ * Confirms a change of e-mail: replaces the e-mail and the key. Only the person who requested the
+ * change can confirm it. Without this rule, after a typing error, the owner of the mistyped address
+ * could confirm an account whose password somebody else knows.
  */
 export async function confirmEmail(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,

@@ -10,7 +10,9 @@ import { readUser } from './users.ts'
 const pageLength = 200
 
 /**
- * Returns a page of a person's own data. The page begins after the request whose id is `cursor`.
+ * Returns the person's account, sessions and a page of their requests (entries of the history),
+ * newest first. The page begins after the request whose id is `cursor`. `complete` is true on the
+ * last page.
  */
 export async function getExport(
   deps: Pick<Deps, 'db' | 'clock'>,

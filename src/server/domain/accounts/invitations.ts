@@ -11,8 +11,8 @@ const maxPerCompanyDay = 5000
 
 /**
  * Reserves a time for mailing an invitation to `email`: now, or the first time that the limits of
- * the address and the company allow. Returns this time. `isNew` is false if an invitation to this
- * address is already queued.
+ * the e-mail and the company allow. Returns the reserved time as `due`. If an invitation to this
+ * e-mail is queued already, returns its time, with `isNew` false.
  */
 export async function scheduleInvitation(
   tx: Tx,

@@ -23,7 +23,10 @@ interface ListInput extends PageInput {
   group?: string | undefined
 }
 
-/** Returns a page of the company's people, or of the members of a group. */
+/**
+ * Returns a page of the company's people, or only of the members of `group`. Throws `not_found` if
+ * the company has no such group.
+ */
 export async function listUsers(
   deps: Pick<Deps, 'db'>,
   { company_id, q, group, ...page }: ListInput
@@ -78,9 +81,9 @@ function memberOf({
 
 interface Invitation {
   tenant: Tenant
-  /** The person who invites. */
+  /** The administrator who invites. */
   person: Person
-  /** The invited person's e-mail in canonical form. */
+  /** The invited person's e-mail, in the form that `canonicalEmail` returns. */
   email: string
   username: string | undefined
   locale: 'en' | 'fr' | undefined
@@ -90,14 +93,18 @@ interface Invitation {
 interface Invited {
   id: string
   /**
-   * The invitation link, which the administrator must pass on. Only present without a mail server.
+   * The invitation link, which the administrator must pass on. Absent if a mail server is
+   * configured, because it then mails the link.
    */
   link?: string
-  /** When the mail will be sent. Only present if a limit delays it. */
+  /** When the invitation will be mailed. Present only if a limit of mails delays it. */
   queued_until?: string
 }
 
-/** Creates a person without a password and mails them a link to choose one. */
+/**
+ * Creates a person without a password and mails them a link to choose one. Throws `email_taken` if
+ * the e-mail has an account.
+ */
 export async function inviteUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
   { tenant, person, idempotencyKey, ...fields }: Invitation
@@ -125,7 +132,10 @@ export async function inviteUser(
   })
 }
 
-/** Mails the invitation link again. */
+/**
+ * Mails a new invitation link to an invited person. Throws `already_active` if the person has a
+ * password already.
+ */
 export async function resendInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
   { tenant, person, id }: { tenant: Tenant; person: Person; id: string }
@@ -146,7 +156,10 @@ interface Activation {
   public_key_jwt: string
 }
 
-/** Registers the first key of an invited person. From then on the person can sign in. */
+/**
+ * Activates the account of an invited person: stores their first key and the name that they chose.
+ * From then on they can sign in.
+ */
 export async function activateUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
   { tenant, token, username, locale, public_key_jwt }: Activation
@@ -186,7 +199,10 @@ interface Disabling {
   reason: DisabledReason
 }
 
-/** Disables a person. Their next call fails and tells them the reason. */
+/**
+ * Disables a person. Their calls then fail with `account_disabled` and `reason`, and their event
+ * streams end.
+ */
 export async function disableUser(
   deps: Pick<Deps, 'db' | 'clock' | 'log' | 'signals'>,
   { person, id, reason }: Disabling
@@ -208,7 +224,7 @@ export async function disableUser(
   deps.log.info(facts, 'person disabled')
 }
 
-/** Enables a disabled person. The sessions that ended with the disabling stay ended. */
+/** Enables a disabled person. Sessions from before stay ended, so the person must sign in again. */
 export async function enableUser(
   deps: Pick<Deps, 'db' | 'clock' | 'log' | 'signals'>,
   { person, id }: { person: Person; id: string }
@@ -230,8 +246,9 @@ export async function enableUser(
 }
 
 /**
- * Locks the row of a person of the caller's company. Throws `forbidden` if the person is an
- * operator and the caller is not.
+ * Locks the row of a person of the caller's company and returns whether they are disabled. Throws
+ * `not_found` if there is no such person, and `forbidden` if the person is an operator and the
+ * caller is not.
  */
 async function lockMember(tx: Tx, person: Person, id: string): Promise<{ disabled: unknown }> {
   const member = await lockRights(tx, id)
@@ -272,7 +289,10 @@ async function hasKey(tx: Tx, company_id: CompanyId, user_id: string): Promise<b
   return key !== undefined
 }
 
-/** Queues the mail of an invitation. Without a mail server it returns the link instead. */
+/**
+ * Queues the mail of an invitation. If no mail server is configured, also returns the invitation
+ * link, for the administrator to pass on.
+ */
 async function mailInvitation(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,

@@ -6,23 +6,29 @@ import { newId, newRecordId } from '../ids.ts'
 import { sealKey } from '../key-proofs/key-proofs.ts'
 
 interface NewUser {
-  /** The e-mail in canonical form. */
+  /** The new person's e-mail, in the form that `canonicalEmail` returns. */
   email: string
   username: string
   locale: 'en' | 'fr' | undefined
   company_id: CompanyId
-  /** Id of the sign-up. The person gets the same id. */
+  /**
+   * The id of the sign-up that became this person, because the person keeps its id. Undefined if
+   * there was no sign-up.
+   */
   id?: string
   permissions?: string[]
-  /** The person's public key. Without it the person cannot sign in yet. */
+  /**
+   * The person's public key, in plain form or encrypted. Undefined for an invited person, who
+   * cannot sign in before they have chosen a password.
+   */
   key: Pick<PublicKeyPayload, 'kdf' | 'jwk'> | ReturnType<typeof sealKey> | undefined
   /** Whether an administrator has invited the person. */
   isInvited?: boolean
 }
 
 /**
- * Adds a person to the company and its default group. Returns their id, or undefined if the e-mail
- * already has an account.
+ * Adds a person to the company and its default group. Returns the person's id, or undefined if the
+ * e-mail already has an account.
  */
 export async function addUser(
   tx: Tx,

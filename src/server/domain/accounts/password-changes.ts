@@ -6,7 +6,10 @@ import { queueMail } from '../mail/mail-queue.ts'
 import { endSessions } from '../sessions/sessions.ts'
 import { type PasswordProof, requirePassword, revokeMailedLinks } from './user-keys.ts'
 
-/** Replaces the person's key after they changed their password. Ends their other sessions. */
+/**
+ * Replaces the person's public key, because they have changed their password. Ends their other
+ * sessions.
+ */
 export async function changeKey(
   deps: Pick<
     Deps,

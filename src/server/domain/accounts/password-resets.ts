@@ -10,8 +10,8 @@ import { endSessions } from '../sessions/sessions.ts'
 import { lockKey, lockPerson, revokeMailedLinks } from './user-keys.ts'
 
 /**
- * Queues a reset mail. Whether the e-mail has an account is only looked up when the mail is sent,
- * so the call does not reveal it.
+ * Queues a mail with a link to choose a new password. Whether the e-mail has an account is only
+ * looked up when the mail is sent, so the duration of the call does not reveal it.
  */
 export async function requestReset(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
@@ -30,8 +30,8 @@ interface NewKey {
 }
 
 /**
- * Registers a new key for the person to whom a reset link was mailed. Ends all their sessions. A
- * disabled person stays disabled.
+ * Sets a new password for the person to whom a reset link was mailed: replaces their public key and
+ * ends all their sessions. A disabled person stays disabled.
  */
 export async function resetKey(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,

@@ -16,25 +16,27 @@ import { confirmPendingSessions, endSessions, type Person } from '../sessions/se
 import { addUser } from './new-users.ts'
 
 const dayMs = 24 * 3_600_000
-/** How long a mailed sign-up link is valid, in milliseconds. */
+/**
+ * How long a sign-up waits for its confirmation if a mail server sends the link, in milliseconds.
+ */
 const mailedMs = dayMs
 /**
- * How long a sign-up waits without a mail server, in milliseconds. An administrator has to pass the
- * link on.
+ * How long a sign-up waits for its confirmation without a mail server, in milliseconds. It is
+ * longer because an administrator has to pass the link on.
  */
 const unmailedMs = 30 * dayMs
 
 interface NewSignUp {
   tenant: Tenant
-  /** The e-mail in canonical form. */
+  /** The e-mail of the sign-up, in the form that `canonicalEmail` returns. */
   email: string
   username: string
   locale: 'en' | 'fr' | undefined
 }
 
 /**
- * Stores a sign-up until its e-mail is confirmed. Does not look up whether the e-mail has an
- * account. So the duration of the call does not reveal it.
+ * Stores a sign-up until its e-mail is confirmed, and queues the mail with the link. Does not look
+ * up whether the e-mail has an account, so the duration of the call does not reveal it.
  */
 export async function insertSignUp(
   tx: Tx,
@@ -67,7 +69,10 @@ export async function insertSignUp(
   return { id }
 }
 
-/** Mails the link of an unconfirmed sign-up again. */
+/**
+ * Mails a new confirmation link to the caller, whose e-mail is not confirmed yet. Does nothing if
+ * it is confirmed.
+ */
 export async function sendVerification(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals' | 'counters'>,
   { tenant, person, address }: { tenant: Tenant; person: Person; address: string }
@@ -90,20 +95,21 @@ export async function sendVerification(
 
 interface Confirmation {
   tenant: Tenant
-  /** The person who is signed in in the browser that opened the link. */
+  /** The person who is signed in in the browser that opened the link. Undefined if nobody is. */
   person: Person | undefined
   token: string
   /**
-   * The password and name that the person chose after opening the link in another browser.
-   * Undefined if the link was opened in the browser of the sign-up.
+   * The key of the password, and the name, that the person chose after opening the link in another
+   * browser than that of the sign-up. Undefined in the browser of the sign-up.
    */
   chosen: { public_key_jwt: string; username: string } | undefined
 }
 
 /**
- * Confirms a sign-up: turns it into a person. The link must be opened in the session of the
- * sign-up, or come with a new password and name. These then replace those of the sign-up. Otherwise
- * the owner of an e-mail could confirm an account to which somebody else has the password.
+ * Confirms the e-mail of a sign-up and turns the sign-up into a person. The caller must have the
+ * session of the sign-up or send a new password and name, which replace those of the sign-up.
+ * Without this rule the owner of an e-mail could confirm an account whose password somebody else
+ * chose.
  */
 export async function verifySignUp(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'log' | 'signals'>,
@@ -149,6 +155,10 @@ export async function verifySignUp(
   deps.log.info({ audit: 'signup', company: company_id, user: id }, 'signed up')
 }
 
+/**
+ * A sign-up whose e-mail is not confirmed yet, for the command line. `since` and `until` are when
+ * the sign-up began and when it expires.
+ */
 export interface WaitingSignUp {
   email: string
   username: string
@@ -156,13 +166,15 @@ export interface WaitingSignUp {
   since: Date
   until: Date
   /**
-   * A link that confirms the sign-up, once: in the session of the sign-up, or together with a new
-   * password.
+   * A link that confirms the sign-up and works once. It must be opened in the browser of the
+   * sign-up or together with a new password.
    */
   link: string
 }
 
-/** Returns the unconfirmed sign-ups of all companies, each with a new link. */
+/**
+ * Returns the sign-ups of all companies that wait for confirmation, each with a newly created link.
+ */
 export async function listWaiting(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
 ): Promise<WaitingSignUp[]> {
@@ -215,7 +227,7 @@ async function waitingIn(
   return waiting
 }
 
-/** Deletes sign-ups that were not confirmed in time. */
+/** Deletes the company's sign-ups that were not confirmed in time. */
 export async function deleteExpiredSignUps(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
@@ -229,7 +241,10 @@ export async function deleteExpiredSignUps(
   )
 }
 
-/** Deletes all sign-ups of an e-mail. Called when one of them has become a person. */
+/**
+ * Deletes all sign-ups of an e-mail and ends their pending sessions and mailed links, after one of
+ * the sign-ups has become a person.
+ */
 async function dropSignUps(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,

@@ -8,18 +8,19 @@ import { revokeMailTokens } from '../mail/mail-tokens.ts'
 import { consume, refund } from '../rate-limits.ts'
 import type { Person } from '../sessions/sessions.ts'
 
-/** The caller and the proof that they know their current password. */
+/** The caller, with the proof that they know their current password. */
 export interface PasswordProof {
   tenant: Tenant
   person: Person
-  /** The response to a challenge of purpose `rekey`, signed with the current key. */
+  /** A challenge of purpose `rekey`, with its signature by the caller's current key. */
   challenge_response: string
 }
 
 /**
- * Checks that the caller knows their current password, before a change that must be impossible with
- * a stolen session alone. Locks the rows of person and key until the transaction ends. Throws
- * `password_wrong`.
+ * Checks that the caller knows their current password. Called before changes that must not be
+ * possible with a stolen session alone. Locks the rows of the person and the key until the
+ * transaction ends. Throws `password_wrong`, or `challenge_invalid` if the challenge is expired,
+ * used or not for this purpose.
  */
 export async function requirePassword(
   tx: Tx,
@@ -47,8 +48,9 @@ export async function requirePassword(
 }
 
 /**
- * Locks the row of a person and returns it. Must be called before `lockKey`, so that the second of
- * two parallel changes finds the key that the first one has set.
+ * Locks the row of a person until the transaction ends and returns it. Must be called before
+ * `lockKey`, so that the later of two parallel changes finds the key that the earlier one has set.
+ * Throws `not_found` for a deleted person.
  */
 export async function lockPerson(
   tx: Tx,
@@ -68,8 +70,8 @@ export async function lockPerson(
 }
 
 /**
- * Locks the row of the person's current key until the transaction ends, so that logins and other
- * changes wait. Returns the key, or undefined if the person has none.
+ * Locks the row of a person's current key until the transaction ends, so that logins and other
+ * changes of the key wait. Returns the key, or undefined if the person has none.
  */
 export async function lockKey(
   tx: Tx,
@@ -90,7 +92,7 @@ export async function lockKey(
   return row && { company_id, user_id, ...row }
 }
 
-/** Revokes the person's mailed links and their unconfirmed change of e-mail. */
+/** Revokes the unused mailed links of a person and deletes their unconfirmed change of e-mail. */
 export async function revokeMailedLinks(
   tx: Tx,
   company_id: CompanyId,

@@ -16,7 +16,7 @@ import { insertSignUp } from './signups.ts'
 
 interface NewPerson {
   tenant: Tenant
-  /** The e-mail in canonical form. */
+  /** The new person's e-mail, in the form that `canonicalEmail` returns. */
   email: string
   username: string
   public_key_jwt: string
@@ -32,8 +32,8 @@ interface SignUp extends NewPerson {
 
 /**
  * Creates an account. On a developer's machine without a mail server the account is active at once.
- * Everywhere else the account waits until its mailed link is opened. The response is the same
- * whether or not the e-mail already had an account.
+ * Everywhere else it waits until the e-mail is confirmed, and the response is the same whether or
+ * not the e-mail already has an account.
  */
 export async function createUser(
   deps: Pick<
@@ -58,7 +58,9 @@ export async function createUser(
   })
 }
 
-/** Returns the caller's own data. It contains a new token if the current one expires soon. */
+/**
+ * Returns the caller's own data. Includes a new `access_token` if the caller's token expires soon.
+ */
 export async function getUser(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings'>,
   { tenant, person, isDeveloper }: { tenant: Tenant; person: Person; isDeveloper: boolean }
@@ -79,7 +81,7 @@ function withDelivery(
   return user.pending ? { ...user, delivery: mailDelivery(settings, isDeveloper) } : user
 }
 
-/** Changes the caller's username or language. Fields that are not given stay as they are. */
+/** Changes the caller's username or language, or both. An undefined field keeps its value. */
 export async function updateUser(
   deps: Pick<Deps, 'db' | 'clock' | 'settings'>,
   {
@@ -113,15 +115,15 @@ export async function updateUser(
 }
 
 /**
- * The actor that sign-ups have in the table of idempotency keys, because they have no signed-in
- * caller. Two people cannot get each other's response: the keys are random, and the inputs must be
- * equal as well.
+ * The id that stands for the caller of a sign-up in the table of idempotency keys, because nobody
+ * is signed in. Two people cannot get each other's answers, because a key is random and the input
+ * must be equal too.
  */
 const nobody = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Creates a person with a proven key. Uses up the challenge of the proof, so that a repeated call
- * fails.
+ * Creates a person with the public key of `proof`. Uses up the challenge of the proof, so a
+ * repeated call fails with `challenge_invalid`. Throws `email_taken` if the e-mail has an account.
  */
 export async function insertUser(
   tx: Tx,
@@ -140,7 +142,7 @@ export async function insertUser(
   return { id }
 }
 
-/** Returns a person's data, without a token. */
+/** Returns a person's data as `GET /user` sends them, without `access_token`. */
 export async function readUser(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,

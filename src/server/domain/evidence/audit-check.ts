@@ -8,19 +8,28 @@ import { inSameCompany } from '../../db/joins.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
+/**
+ * The result of checking an audit log. `entries` is the number of entries that were found intact.
+ */
 export interface AuditCheck {
   entries: number
-  /** The number of entries whose changed fields were erased when their person was deleted. */
+  /**
+   * The number of entries whose changed fields were erased, because the person whom they concern
+   * was deleted.
+   */
   erased: number
-  /** The first entry that does not match its hash, and the reason. */
+  /**
+   * The first entry that the check found to be wrong, with the reason. Absent if the whole log is
+   * intact.
+   */
   broken?: { seq: number; reason: string }
 }
 
 const pageSize = 500
 
 /**
- * Verifies the audit log of a company: recomputes every hash, from the first entry to the head of
- * the log.
+ * Verifies the audit log of a company: recomputes the hash of each entry, from the first to the
+ * newest, and compares the last one with the stored head.
  */
 export async function checkAuditLog(
   deps: Pick<Deps, 'db'>,
@@ -59,8 +68,8 @@ export async function checkAuditLog(
 }
 
 /**
- * Reads the head and the number of the newest entry. Uses one statement, because new entries may be
- * added at the same time.
+ * Returns the stored head of the audit log and the number of its newest entry. Reads both with one
+ * statement, because entries may be added at the same time.
  */
 async function readEnds(tx: Tx, company_id: CompanyId) {
   const row = await tx
@@ -113,7 +122,10 @@ function textOf(entry: Entry): string {
   })
 }
 
-/** Returns what is wrong with the stored fields of an entry, or undefined if nothing is wrong. */
+/**
+ * Returns what is wrong with the stored changed fields of an audit entry, or undefined if they
+ * match the entry.
+ */
 function faultOf({ company_id, id, changes, salt, value, deleted_at }: Entry): string | undefined {
   if (salt === null || value === null) {
     const isErased = changes === null || deleted_at !== null

@@ -31,15 +31,15 @@ type AuditAction =
   | 'user.delete'
 
 interface Act {
-  /** The person who acts, and their company. */
+  /** The person who made the change, and the company that they belong to. */
   by: { id: string; company_id: CompanyId }
   action: AuditAction
-  /** The id of the changed object. Its kind is the noun of the action. */
+  /** The id of the changed object. The first word of `action` says which kind of object it is. */
   target: string
   /**
-   * The fields before the change, and in `after` the fields after it: plain JSON values without
-   * negative numbers. Only fields that differ are stored. `null` and `undefined` mean that a field
-   * has no value.
+   * The fields of the object before the change; `after` has those after it. Values are plain JSON
+   * without negative numbers. The log stores only the fields that differ. `null` and `undefined`
+   * both mean that a field has no value.
    */
   before?: object
   after?: object
@@ -47,9 +47,9 @@ interface Act {
 
 /**
  * Writes an entry to the audit log of the transaction's company. If the actor belongs to another
- * company, also writes one without the changed fields to that company's log. Writes nothing if
- * `before` and `after` are both given and equal. It must be called before the events are published.
- * The entries are written right before the commit, because they lock the head of the log.
+ * company, also writes an entry without the changed fields to the log of that company. Writes
+ * nothing if `before` and `after` are both given and equal. Must be called before `publishRequest`.
+ * The entry is written right before the commit, because it locks the head of the log.
  */
 export function audit(tx: Tx, deps: Pick<Deps, 'clock' | 'random'>, act: Act): void {
   const changes = changesText(act.before ?? {}, act.after ?? {})
@@ -111,8 +111,8 @@ const auditSql = `
   select $1, seq, $13, $14, $15 from entry where $15::text is not null`
 
 /**
- * Erases the changed fields that the company's audit log has stored about a person. The entries and
- * their hashes stay.
+ * Erases from the company's audit log the changed fields that concern a person. The entries and
+ * their hashes stay, so the log can still be verified.
  */
 export async function eraseAuditValues(tx: Tx, person_id: string): Promise<void> {
   await sql`select erase_audit_values(${person_id}::uuid)`.execute(tx)

@@ -3,10 +3,10 @@ import { tagInput } from '../../../core/evidence/lookup-tag.ts'
 import { inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeyring, CompanyKeys, Deps, Keys } from '../deps.ts'
 
-/** The current version of both keys. A rotation would add the next version. */
+/** The version of the keys of all companies. A rotation of the keys would add the next version. */
 export const keyVersion = 1
 
-/** Creates the two keys of a new company and stores them encrypted. */
+/** Creates the two secret keys of a new company and stores them encrypted. */
 export async function createCompanyKeys(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'random' | 'clock'>,
@@ -23,7 +23,10 @@ export async function createCompanyKeys(
   await tx.insertInto('company_key').values(rows).execute()
 }
 
-/** Creates the keyring of this process, which keeps decrypted company keys in memory. */
+/**
+ * Creates the keyring of this process. It decrypts the keys of each company once and keeps them in
+ * memory.
+ */
 export function createCompanyKeyring({ db, keys }: Pick<Deps, 'db' | 'keys'>): CompanyKeyring {
   const unsealed = new Map<CompanyId, CompanyKeys>()
   async function read(tx: Tx): Promise<CompanyKeys> {
@@ -54,8 +57,8 @@ async function readCompanyKeys(tx: Tx, keys: Keys): Promise<CompanyKeys> {
 }
 
 /**
- * Returns the keyed tag of a fingerprint, 32 bytes. The result is that of `lookupTag` in `core`, in
- * a tenth of its time.
+ * Returns the tag of a fingerprint: a keyed hash, 32 bytes. Equals `lookupTag` of `core`, in a
+ * tenth of its time.
  */
 export function tagOf(lookup: KeyObject, kind: 'sha256' | 'blob', digest: Uint8Array): Buffer {
   return createHmac('sha256', lookup).update(tagInput(kind, digest)).digest()

@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/scope.ts'
 
-/** A leaf of a company's log, with its hash. */
+/** A leaf of a company's log, with the hash that the log commits to. */
 export interface NewLeaf {
   record_id: string
   leaf: string
@@ -8,8 +8,9 @@ export interface NewLeaf {
 }
 
 /**
- * Appends leaves to the log of the transaction's company, in their order. May be called at any point
- * of the transaction: its last statement writes them, which locks the head of the log.
+ * Appends leaves to the log of the transaction's company, in their order. May be called at any
+ * point of the transaction: the leaves are written as its last statement, which locks the head of
+ * the log.
  */
 export function append(tx: Tx, leaves: readonly NewLeaf[]): void {
   const values = [

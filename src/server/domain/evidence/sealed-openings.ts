@@ -4,15 +4,15 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeys, Deps } from '../deps.ts'
 import { keyVersion } from './company-keys.ts'
 
-/** The salt and the value of a committed field. */
+/** What opens the commitment of one field of a deposit: its salt and its value. */
 export interface Opening {
   salt: string
   value: string
 }
 
 /**
- * The secrets that open a record: the salt and value of every field, and the link key of its QR
- * code (base64url).
+ * The openings of a deposit: the secrets that show what its log leaf commits to. They are the salt
+ * and value of each field, and the link key `lk` (base64url) for the link in its QR code.
  */
 export interface Openings {
   fields: Record<string, Opening>
@@ -22,7 +22,7 @@ export interface Openings {
 const nonceBytes = 12
 const tagBytes = 16
 
-/** Encrypts and stores the openings of a record. */
+/** Encrypts and stores the openings (salts, values and link key) of a deposit. */
 export async function sealOpenings(
   tx: Tx,
   deps: Pick<Deps, 'random'>,
@@ -53,6 +53,10 @@ const insertOpening = prepare((db, { company_id, record_id, sealed }: SealedOpen
     .values({ company_id, record_id, key_version: keyVersion, sealed })
 )
 
+/**
+ * Returns the decrypted openings (salts, values and link key) of a deposit. Throws if there are
+ * none.
+ */
 export async function readOpenings(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,
@@ -64,7 +68,10 @@ export async function readOpenings(
   return openings
 }
 
-/** Returns the openings of records, by record id. Leaves out records that have none. */
+/**
+ * Returns the decrypted openings (salts, values and link key) of several deposits, by the deposit's
+ * id. A deposit without openings is missing in the result.
+ */
 export async function readAllOpenings(
   tx: Tx,
   deps: Pick<Deps, 'companyKeys'>,

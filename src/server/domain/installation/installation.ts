@@ -6,8 +6,8 @@ import type { Deps } from '../deps.ts'
 import { localhostTheme } from './localhost-theme.ts'
 
 /**
- * Returns the id of the root secret that this database records, or undefined before the first
- * start.
+ * Returns the id of the root secret with which the data of this database are encrypted, or
+ * undefined before the first start.
  */
 export async function recordedKekId(db: Db): Promise<string | undefined> {
   const row = await inPlatform(db, tx =>
@@ -17,8 +17,8 @@ export async function recordedKekId(db: Db): Promise<string | undefined> {
 }
 
 /**
- * Records the id of the root secret in the database. Throws if another process has recorded a
- * different one first, because data encrypted with this one could then never be decrypted.
+ * Records in the database which root secret this process uses. Throws if another one is recorded,
+ * because data encrypted with this process's secret could then never be decrypted.
  */
 export async function recordKekId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Promise<void> {
   await inPlatform(deps.db, tx =>
@@ -36,16 +36,17 @@ export async function recordKekId(deps: Pick<Deps, 'db' | 'keys' | 'clock'>): Pr
   }
 }
 
-/** Runs a query in the role that serves requests. Throws if the database does not answer. */
+/** Runs a query in the database role that serves calls. Throws if the database does not answer. */
 export async function pingDatabase(deps: Pick<Deps, 'db'>): Promise<void> {
   await inPlatform(deps.db, tx => sql`select 1`.execute(tx))
 }
 
-/** The names of the installation's own company at the first start. */
+/** The names that the installation's own company has before it is set up. */
 export const localhostNames = { name: 'Vidimus', title: 'Vidimus', company: 'Vidimus' }
 
 /**
- * The limits of the default group of a new installation. Everybody who signs up joins this group.
+ * The limits of the default group of a new installation. Everybody who signs up joins the default
+ * group.
  */
 const defaultLimits = {
   max_requests: 100_000,
@@ -54,8 +55,8 @@ const defaultLimits = {
 } as const
 
 /**
- * Creates the installation's own company in an empty database. If several processes start together,
- * one of them creates it. Returns whether this process did.
+ * Creates the installation's own company if the database is empty. Returns whether this process has
+ * created it; of several that start together, one does.
  */
 export async function seedInstallation(
   deps: Deps,

@@ -14,15 +14,15 @@ import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consume, refund } from '../rate-limits.ts'
 
 /**
- * The most setup codes that are valid at the same time. Each process creates one when it starts,
- * and the command line creates one at each call.
+ * The most setup codes that are valid at the same time. A new code replaces the oldest. Each start
+ * of a process creates a code, and so does each call of the command line.
  */
 const maxCodes = 5
 const codeMs = 24 * 3_600_000
 
 /**
- * Returns a new setup code for the first operator, and its link. Returns undefined if there is an
- * operator already or no company yet.
+ * Creates a setup code, with which the first operator proves to have access to the machine. Returns
+ * the code and its link, or undefined if there is an operator already or no company yet.
  */
 export async function createSetupCode(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>
@@ -44,8 +44,8 @@ export async function createSetupCode(
 }
 
 /**
- * Returns the data of the setup page. Throws `not_found` if there is an operator already, and on
- * hosts of other companies.
+ * Returns the data of the page on which the first operator is created. Throws `not_found` if there
+ * is an operator already, or if the host does not belong to the installation's own company.
  */
 export async function getSetup(
   deps: Pick<Deps, 'db' | 'settings'>,
@@ -66,7 +66,7 @@ interface NewOperator {
   tenant: Tenant
   address: string
   code: string
-  /** The e-mail in canonical form. */
+  /** The operator's e-mail, in the form that `canonicalEmail` returns. */
   email: string
   username: string
   public_key_jwt: string
@@ -76,7 +76,8 @@ interface NewOperator {
 }
 
 /**
- * Creates the first operator and names the company. Removes the demonstration if `input` says so.
+ * Creates the first operator and gives the company its name. Removes the demonstration if
+ * `input.demo` is `remove`. Throws `setup_code_wrong` or `setup_code_expired`.
  */
 export async function createOperator(
   deps: Deps,
@@ -110,8 +111,8 @@ export async function createOperator(
 }
 
 /**
- * Keeps or removes the demonstration, as the operator chose. An error is only logged, because the
- * operator has already been created.
+ * Removes the demonstration if the operator chose so. Returns what became of it. Only logs an
+ * error, because the operator has already been created.
  */
 async function settleDemo(
   deps: Deps,
@@ -128,7 +129,9 @@ async function settleDemo(
   }
 }
 
-/** Renames the company and those of its domains that have the company's old name. */
+/**
+ * Renames the company. Also changes the names and titles of its domains that equal the old name.
+ */
 async function rename(tx: Tx, company_id: CompanyId, name: string): Promise<void> {
   const company = await tx
     .selectFrom('company')
@@ -155,7 +158,7 @@ async function requireOwnCompany(deps: Pick<Deps, 'db'>, tenant: Tenant): Promis
   return own
 }
 
-/** Returns the installation's own company: the oldest one that is not a demonstration. */
+/** Returns the id of the installation's own company: the oldest one that is not a demonstration. */
 async function findOwnCompany(deps: Pick<Deps, 'db'>): Promise<CompanyId | undefined> {
   const [first] = await listCompanies(deps)
   if (first === undefined) return undefined

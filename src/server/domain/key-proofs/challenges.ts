@@ -14,24 +14,27 @@ import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { consume } from '../rate-limits.ts'
 
 /**
- * The only key derivation. Everybody has the same, so a challenge does not reveal whether an
- * account exists.
+ * The key derivation that browsers use. It is the same for every e-mail, so a challenge does not
+ * reveal whether an account exists.
  */
 const kdf: KdfId = 'a1'
 
-/** The largest accepted difference between the clocks of two processes. */
+/**
+ * For how many seconds after its end a challenge is still accepted, because the clocks of two
+ * processes may differ.
+ */
 const skewSeconds = 5
 
 interface ChallengeUse {
   tenant: Tenant
-  /** The e-mail in canonical form. */
+  /** The e-mail for which the challenge is, in the form that `canonicalEmail` returns. */
   email: string
   purpose: ChallengePurpose
 }
 
 /**
- * Returns a new challenge. It is not stored, and no account is looked up. When it comes back, its
- * MAC proves that this installation created it.
+ * Returns a new challenge for the browser to sign. The challenge is not stored, and no account is
+ * looked up: its MAC later proves that this installation created it.
  */
 export async function createChallenge(
   deps: Pick<Deps, 'keys' | 'clock' | 'random' | 'settings' | 'counters'>,
@@ -53,8 +56,8 @@ export async function createChallenge(
 }
 
 /**
- * Returns the contents of a challenge. Returns undefined if the challenge has expired, or if it is
- * for another host, e-mail or purpose.
+ * Returns the contents of a challenge that a browser sent back. Returns undefined if the challenge
+ * was changed, has expired or is for another host, e-mail or purpose.
  */
 export function readChallenge(
   deps: Pick<Deps, 'keys' | 'clock'>,
@@ -70,8 +73,8 @@ export function readChallenge(
 }
 
 /**
- * Marks a challenge as used. Returns whether this was its first use. If calls run in parallel,
- * exactly one of them gets true.
+ * Marks a challenge as used. Returns false if it was used before. Of parallel calls exactly one
+ * gets true.
  */
 export async function spendChallenge(
   tx: Tx,
@@ -90,7 +93,7 @@ const insertSpent = prepare((db, row: ReturnType<typeof spentChallengeRow>) =>
     .returning('n')
 )
 
-/** Returns the row that marks a challenge as used until it expires. */
+/** Returns the row of the table `used_challenge` that marks a challenge as used. */
 export function spentChallengeRow(
   company_id: CompanyId,
   { n, exp }: Pick<ChallengePayload, 'n' | 'exp'>
@@ -98,7 +101,10 @@ export function spentChallengeRow(
   return { company_id, n, expires_at: new Date((exp + skewSeconds) * 1000) }
 }
 
-/** Deletes the marks of expired challenges. */
+/**
+ * Deletes the marks of challenges that have expired. An expired challenge is refused without a
+ * mark.
+ */
 export async function deleteExpiredChallenges(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId

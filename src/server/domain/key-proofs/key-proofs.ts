@@ -10,20 +10,21 @@ import { sealPublicKey, verifyWithJwk } from './public-keys.ts'
 
 interface Proof {
   tenant: Tenant
-  /** The e-mail in canonical form. */
+  /** The e-mail that the proof must contain, in the form that `canonicalEmail` returns. */
   email: string
   purpose: PublicKeyPurpose
   public_key_jwt: string
   /**
-   * The SHA-256 (base64url) of the mail token that the proof must contain. Undefined if it must
-   * contain none.
+   * Token hash: the SHA-256 (base64url) of the mail token that the proof must contain. Undefined if
+   * the proof must contain none.
    */
   th?: string | undefined
 }
 
 /**
- * Returns the contents of a proof whose own key has signed this host, e-mail, purpose and mail
- * token. Throws `key_invalid` otherwise.
+ * Verifies that the sender of `public_key_jwt` has the private key to the public key in it, and
+ * signed it for this host, e-mail, purpose and mail token. Returns its contents. Throws
+ * `key_invalid` otherwise.
  */
 export function verifyKeyProof({
   tenant,
@@ -47,7 +48,8 @@ export function verifyKeyProof({
 }
 
 /**
- * Uses up the challenge of a proof, so that the proof works only once. Throws `challenge_invalid`.
+ * Uses up the challenge that a key proof has signed, so that the proof works only once. Throws
+ * `challenge_invalid` if the challenge is expired, used or for another purpose.
  */
 export async function spendKeyProof(
   tx: Tx,
@@ -64,8 +66,8 @@ export async function spendKeyProof(
 }
 
 /**
- * Returns the database row of a proven key. The key is encrypted so that it is valid only for this
- * person.
+ * Returns the columns that store a person's public key, encrypted so that they are of no use in
+ * another person's row.
  */
 export function sealKey(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
@@ -77,7 +79,7 @@ export function sealKey(
   return { key_id, kdf, pub_enc, kek_id: deps.keys.kekId }
 }
 
-/** Stores an encrypted key as the person's only active one. Retires all their other keys. */
+/** Stores an encrypted public key as the person's active one, and retires their previous key. */
 export async function replaceKey(
   tx: Tx,
   { company_id, user_id, now }: { company_id: string; user_id: string; now: Date },

@@ -3,8 +3,8 @@ import type { Keys } from '../deps.ts'
 import { verifyEs256 } from '../es256.ts'
 
 /**
- * The row that contains a public key. The key is encrypted for this row and cannot be decrypted for
- * another one.
+ * Names the row that stores a public key. The key is encrypted for this row, so a copy of it in
+ * another row cannot be decrypted.
  */
 export interface KeyRow {
   company_id: string
@@ -13,6 +13,7 @@ export interface KeyRow {
   kdf: string
 }
 
+/** An encrypted public key with the row for which it is encrypted. */
 export interface SealedKey extends KeyRow {
   pub_enc: Buffer
 }
@@ -20,14 +21,16 @@ export interface SealedKey extends KeyRow {
 const version = 0x01
 
 /**
- * Encrypts a public key. It is not stored in plain form, because whoever has it could try passwords
- * offline.
+ * Encrypts a public key for its row. A public key is not stored in plain form, because whoever has
+ * it could try passwords offline.
  */
 export function sealPublicKey(keys: Keys, row: KeyRow, jwk: PublicKeyJwk): Buffer {
   return Buffer.concat([Buffer.of(version), keys.seal(pointOf(jwk), aadOf(row))])
 }
 
-/** Returns whether an ES256 signature was made with an encrypted key. */
+/**
+ * Returns whether `signature` is an ES256 signature of the bytes `signed` by the key in `sealed`.
+ */
 export function verifyWithSealedKey(
   keys: Keys,
   sealed: SealedKey,
@@ -39,8 +42,8 @@ export function verifyWithSealedKey(
 }
 
 /**
- * Returns whether an ES256 signature was made with a plain key. Also returns false if the key's
- * point is not on the curve.
+ * Returns whether `signature` is an ES256 signature of the bytes `signed` by the key `jwk`. Returns
+ * false if the key is not a point of the curve.
  */
 export function verifyWithJwk(
   jwk: PublicKeyJwk,
@@ -59,7 +62,7 @@ function verifiesPoint(point: Uint8Array, signed: Uint8Array, signature: Uint8Ar
   }
 }
 
-/** Returns the key's point in the uncompressed form of SEC 1. */
+/** Returns the point of a public key in the uncompressed form of SEC 1, 65 bytes. */
 function pointOf({ x, y }: PublicKeyJwk): Buffer {
   return Buffer.concat([Buffer.of(0x04), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
 }

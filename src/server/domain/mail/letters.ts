@@ -6,9 +6,13 @@ import { findTenant, originOf } from '../companies/domains.ts'
 import type { CompanyId, Deps, Letter, MailKind } from '../deps.ts'
 import { createMailToken, hasFreshToken, mailLink } from './mail-tokens.ts'
 
-/** A reset that is requested again within this many milliseconds sends no second link. */
+/**
+ * After a reset link was mailed, another reset that is requested within this many milliseconds
+ * sends no mail.
+ */
 const justMailedMs = 5 * 60_000
 
+/** A row of the mail queue. What the mail says is decided when it is sent. */
 export interface QueuedMail {
   company_id: CompanyId
   id: string
@@ -22,8 +26,8 @@ export interface QueuedMail {
 }
 
 /**
- * Returns the letter of a queued mail, with a new link. Returns undefined if the mail must not be
- * sent, for example because its account no longer exists.
+ * Returns the letter of a queued mail, with a newly created link. Returns undefined if nothing must
+ * be sent, for example because the account no longer exists.
  */
 export async function prepareLetter(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'settings'>,
@@ -59,7 +63,7 @@ interface Address {
   kind: Letter['kind']
   to: string
   locale: string
-  /** The page to which the letter's link leads. */
+  /** Path of the page to which the letter's link leads, without the language. */
   page: string
   token?: string
 }
@@ -106,8 +110,9 @@ async function addressOfSignUp(
 }
 
 /**
- * Returns the letter for an e-mail that has an account: an unused invitation is sent again;
- * otherwise the letter tells the owner that somebody tried to sign up with their e-mail.
+ * Returns the letter for an e-mail that has an account, although the mail was queued for one
+ * without. An invited person gets the invitation again. Others are told that somebody tried to sign
+ * up with their e-mail.
  */
 async function letterToKnown(
   tx: Tx,
@@ -169,8 +174,8 @@ async function activation(
 }
 
 /**
- * Returns the letter that asks to confirm a new e-mail. If the e-mail already has an account,
- * returns the letter to its owner instead.
+ * Returns the letter that asks a person to confirm their new e-mail. If the new e-mail has an
+ * account already, returns a letter to the owner of that account instead.
  */
 async function addressOfChange(
   tx: Tx,
@@ -197,9 +202,7 @@ interface KnownPerson {
   email: string
   locale: string
   hasKey: boolean
-  /**
-   * Whether an administrator has invited the person and the person has not yet chosen a password.
-   */
+  /** Whether the person was invited by an administrator and has not yet chosen a password. */
   isInvited: boolean
 }
 

@@ -8,16 +8,25 @@ import { prepareLetter, type QueuedMail } from './letters.ts'
 interface Queued {
   tenant: Tenant
   kind: MailKind
-  /** The recipient. For `signup` and `reset` it is the e-mail that somebody entered. */
+  /**
+   * The recipient. For mails of kind `signup` and `reset` it is what somebody typed, and may have
+   * no account.
+   */
   email: string
   locale?: string | undefined
-  /** The id of the sign-up or the person. */
+  /**
+   * The id of the sign-up or the person that the mail is about. Undefined if the mail is looked up
+   * by its e-mail alone.
+   */
   subject?: string | undefined
-  /** When to send the mail. The default is now. */
+  /** When to send the mail. Undefined means now. */
   due?: Date
 }
 
-/** Queues a mail. If the transaction rolls back, the mail is not sent. */
+/**
+ * Queues a mail in the transaction of the change that it reports. If the transaction rolls back,
+ * nothing is sent.
+ */
 export async function queueMail(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random' | 'signals'>,
@@ -44,18 +53,18 @@ export async function queueMail(
 const sending: Lease<'mail'> = { table: 'mail', until: 'next_at', ms: 120_000 }
 
 const delaySeconds = [10, 30, 60, 120, 300, 600, 900]
-/** After this many milliseconds without success a mail is deleted. */
+/** How old a mail becomes before the sender gives up on it and deletes it, in milliseconds. */
 const keptMs = 3 * 86_400_000
 
 /**
- * Sends the company's mail that is due for the longest time. A mail is sent at least once: after a
- * crash it is sent again, with another token. Returns false if no mail was due, or if sending
- * failed and the mail waits for its next attempt.
+ * Sends the mail of the company that has been due for the longest time. Returns false if no mail
+ * was due, or if sending failed and the mail waits for its next attempt. A crash between sending
+ * and noting it sends the mail again, with another token.
  */
 export async function sendNextMail(
   deps: Pick<Deps, 'db' | 'clock' | 'random' | 'mails' | 'settings' | 'log'>,
   company_id: CompanyId,
-  /** Called when a mail was found, before it is sent. */
+  /** Called when there is a mail to send, before it is sent. */
   onFound: () => void = () => undefined
 ): Promise<boolean> {
   const mail = await inCompany(deps.db, company_id, tx => claimMail(tx, deps))

@@ -20,12 +20,12 @@ const lives: Record<LinkPurpose, number> = {
 interface Bound {
   company_id: CompanyId
   purpose: LinkPurpose
-  /** The id of a sign-up if the purpose is `verify`, otherwise of a person. */
+  /** The id of a sign-up if the purpose is `verify`, otherwise the id of a person. */
   subject: string
   email: string
 }
 
-/** Creates the token of one mail and returns it. Only its hash is stored. */
+/** Creates and returns the token of one mailed link. The database stores only its hash. */
 export async function createMailToken(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
@@ -44,7 +44,7 @@ export async function createMailToken(
 }
 
 /**
- * Returns whether a token of this purpose that is still valid was created within the last
+ * Returns whether an unused token of this purpose was created for `subject` within the last
  * `withinMs` milliseconds.
  */
 export async function hasFreshToken(
@@ -65,8 +65,8 @@ export async function hasFreshToken(
 }
 
 /**
- * Returns a link with a token in its fragment. Browsers do not send the fragment, so no server and
- * no log contains the token.
+ * Returns a link that carries a token in its fragment. Browsers do not send the fragment to a
+ * server, so the token gets into no log.
  */
 export function mailLink(
   origin: string,
@@ -79,8 +79,9 @@ export function mailLink(
 }
 
 /**
- * Returns the person or sign-up and the e-mail of a token, and does not use the token up. Throws if
- * the token is used, expired or unknown.
+ * Returns for whom and for which e-mail a mail token was created, without using it up. Throws
+ * `mail_token_used` if it was used, and `mail_token_invalid` if it is unknown or expired or the
+ * person's key has changed since.
  */
 export async function readMailToken(
   tx: Tx,
@@ -116,8 +117,8 @@ export async function readMailToken(
 }
 
 /**
- * Returns the name of the invited person if the link is an invitation. Throws if the link is no
- * longer valid.
+ * Checks that the token of a mailed link can be used. Returns the person's name if the link is an
+ * invitation. Throws like `readMailToken`.
  */
 export async function readLink(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -138,9 +139,8 @@ export async function readLink(
 }
 
 /**
- * Uses up a token. Throws if the token was used or has expired, or if the person's key has changed
- * since the mail. If calls run in parallel, one of them succeeds. The caller must have locked the
- * row of the person or sign-up, so that no key changes in the meantime.
+ * Uses up a mail token. Of parallel calls one succeeds. The caller must have locked the row of the
+ * person or sign-up, so that no key changes in the meantime. Throws like `readMailToken`.
  */
 export async function spendMailToken(
   tx: Tx,
@@ -166,7 +166,10 @@ export async function spendMailToken(
   throw invalid()
 }
 
-/** Revokes all mailed links of a person. Links that were used stay marked as used. */
+/**
+ * Revokes all unused mail tokens of a person. Used ones stay, so that their links are still
+ * reported as used.
+ */
 export async function revokeMailTokens(
   tx: Tx,
   company_id: CompanyId,
@@ -180,7 +183,7 @@ export async function revokeMailTokens(
     .execute()
 }
 
-/** Deletes tokens a week after they have expired. */
+/** Deletes the company's mail tokens that expired more than a week ago. */
 export async function deleteExpiredMailTokens(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId

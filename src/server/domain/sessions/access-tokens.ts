@@ -5,10 +5,13 @@ import { AppError } from '../../../contract/errors.ts'
 import type { Deps, Keys, Tenant, TokenClaims, TokenReader } from '../deps.ts'
 import { newId } from '../ids.ts'
 
-/** How many minutes a token is valid. A session whose browser is closed ends with its token. */
+/**
+ * How many minutes an access token is valid. The session of a closed browser ends with its last
+ * token.
+ */
 export const tokenMinutes = 60
 
-/** Returns a new token. It expires no later than its session. */
+/** Returns a new access token with `claims`, signed with the current token key. */
 export async function issueToken(
   deps: Pick<Deps, 'keys' | 'clock' | 'random'>,
   tenant: Tenant,
@@ -36,7 +39,7 @@ export async function issueToken(
 }
 
 /**
- * Returns when a token expires that is issued now: after an hour, or at the end of its session if
+ * Returns when an access token that is issued now expires: after an hour, or at `sessionEnd` if
  * that is earlier.
  */
 export function tokenEnd(now: Date, sessionEnd: Date): Date {
@@ -44,16 +47,16 @@ export function tokenEnd(now: Date, sessionEnd: Date): Date {
 }
 
 /**
- * Creates the token reader of this process, which remembers the tokens whose signature it has
+ * Creates the token reader of this process. It remembers the tokens whose signature it has
  * verified.
  */
 export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): TokenReader {
   const proofs = new Map<string, Proof>()
 
   /**
-   * Returns the contents of a token. A browser sends the same token for an hour, so the signature
-   * is verified only once for each host. The result is kept until the token's key is removed. Only
-   * a hash of the token is kept in memory.
+   * Returns the contents of an access token. Verifies the signature of a token only once for each
+   * host, because a browser sends the same token for an hour. Remembers only a hash of the token,
+   * until the key that signed it is removed.
    */
   async function provenPayload(tenant: Tenant, token: string, now: Date): Promise<Payload> {
     if (token.length > maxTokenLength) throw badToken()
@@ -88,7 +91,10 @@ export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): TokenReader
 
 const maxTokenLength = 2048
 
-/** How many seconds the clock may be set back before tokens that were issued later are refused. */
+/**
+ * How many seconds in the future a token may have been issued. The clock of this process may have
+ * been set back by so much since.
+ */
 const maxSkewSeconds = 300
 
 const Header = z.strictObject({
@@ -153,8 +159,9 @@ async function prove(
 }
 
 /**
- * Returns the key that a token's header names. Throws for headers in any other form than the one
- * that this service issues, such as headers with a key, a key address or an extension.
+ * Returns the public key that a token's header names. Throws `unauthenticated` for a header with
+ * anything else than the three fields that this service issues, such as a key or the address of a
+ * key.
  */
 function verifyingKey(keys: Pick<Keys, 'verifyingKey'>, header: unknown): CryptoKey {
   const ours = Header.safeParse(header)
@@ -163,7 +170,10 @@ function verifyingKey(keys: Pick<Keys, 'verifyingKey'>, header: unknown): Crypto
   return key
 }
 
-/** Returns the issuer for tokens. It is an identifier that contains neither scheme nor port. */
+/**
+ * Returns the issuer (`iss`) of a host's tokens. It is an identifier and not an address, so the
+ * port is missing.
+ */
 function issuerOf(tenant: Tenant): string {
   return `https://api.${tenant.host}`
 }
@@ -171,9 +181,9 @@ function issuerOf(tenant: Tenant): string {
 const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n
 
 /**
- * Returns whether a token has exactly the form in which it was issued. Other forms would be valid
- * too: if the signature (r, s) verifies, (r, n−s) does as well, and base64url has several spellings
- * for most bytes.
+ * Returns whether a token has exactly the form in which it was issued. The same token could be
+ * written in other ways: if the signature (r, s) verifies, (r, n−s) does as well, and base64url has
+ * several spellings for some bytes.
  */
 function hasCanonicalForm(token: string): boolean {
   const parts = token.split('.')

@@ -9,19 +9,19 @@ import { inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
 import type { Person } from './sessions.ts'
 
-/** The call that the person makes. */
+/** The call that is being authenticated, among the calls that run at the same time. */
 interface InFlight {
   caller: WaitingClient | undefined
   /**
-   * Counts the call for the person. Throws `rate_limited` when the person has too many calls at the
-   * same time.
+   * Counts the call against the person's limit of concurrent calls. Throws `rate_limited` if the
+   * person has too many.
    */
   countPerson(id: string): void
 }
 
 /**
- * Returns the person to whom a token belongs. Throws `unauthenticated` if the token is invalid,
- * revoked, for another host or issued before the person signed out everywhere. Throws
+ * Returns the person to whom an access token belongs. Throws `unauthenticated` if the token is
+ * invalid, revoked, for another host or from before the person signed out everywhere. Throws
  * `account_disabled` if the person or the company is disabled.
  */
 export async function authenticate(
@@ -52,9 +52,13 @@ export async function authenticate(
   }
 }
 
+/** The status of a session. `disabled` means that the person or the company is disabled. */
 export type SessionStatus = 'valid' | 'ended' | 'disabled'
 
-/** Returns the current status of a session. */
+/**
+ * Returns the current status of the session of `person`. A session counts as ended when the token
+ * of `person` has expired.
+ */
 export async function getSessionStatus(
   deps: Pick<Deps, 'db' | 'clock'>,
   person: Person
@@ -64,8 +68,8 @@ export async function getSessionStatus(
 }
 
 /**
- * Returns whether a person may finish what they have begun. Their token may have expired, because a
- * long download outlasts it.
+ * Returns whether the session of `person` is valid, even if their token has expired. Used while
+ * something long goes on, such as a download, which may outlast the token.
  */
 export async function isSignedIn(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -76,7 +80,10 @@ export async function isSignedIn(
 
 const farFuture = new Date(8.64e15)
 
-/** Returns the status of the sessions of several people of a company, with one query. */
+/**
+ * Returns the status of the session of each of `people`, with one query. All must belong to the
+ * company.
+ */
 export async function getSessionStatuses<Holder extends Person>(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId,
@@ -123,8 +130,8 @@ const manySessions = prepare((db, { company_id, ids }: { company_id: CompanyId; 
 )
 
 /**
- * Builds the query of the company's sessions and the people they belong to. The session of an
- * unconfirmed sign-up has no person yet.
+ * Builds the query of the company's sessions, each with its person. The session of an unconfirmed
+ * sign-up has no person.
  */
 function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
   return db
@@ -147,8 +154,8 @@ function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
 }
 
 /**
- * Returns whether a session is valid: not revoked, not expired, and not older than the last
- * sign-out everywhere. Compares the start of the session, because the `iat` of a token has no
+ * Returns whether a session is neither revoked nor expired, and began after its person last signed
+ * out everywhere. Compares the start of the session, because the `iat` of a token has no
  * milliseconds.
  */
 function isLive(
@@ -170,6 +177,7 @@ function refuseDisabled(scope: 'user' | 'company', mark: DisabledMark | null): v
   if (mark) throw accountDisabled(scope, mark)
 }
 
+/** Returns the error of a call by a disabled person or in a disabled company. */
 export function accountDisabled(scope: 'user' | 'company', mark: DisabledMark): AppError {
   const who = scope === 'user' ? 'person' : 'company'
   return new AppError('account_disabled', `The ${who} is disabled`, {

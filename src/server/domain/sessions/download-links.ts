@@ -5,8 +5,8 @@ import { getSessionStatus } from './authentication.ts'
 import type { Person } from './sessions.ts'
 
 /**
- * For how many seconds a download link is valid. A click and its redirects take less time. The
- * download itself may take longer.
+ * For how many seconds a download can be started with a download link. The time covers a click and
+ * its redirects; the download itself may last longer.
  */
 const linkSeconds = 60
 
@@ -14,13 +14,14 @@ interface Linked {
   company_id: CompanyId
   user_id: string
   session_id: string
-  /** Id of the deposit. */
+  /** Id of the deposit that the link downloads. */
   id: string
   expires: Date
 }
 
 /**
- * Returns a link for one download. It replaces the person's token, which must not be part of a URL.
+ * Returns the secret part of a link that downloads the deposit `id`. It stands for the person's
+ * access token, which must not be part of a URL.
  */
 export function createDownloadLink(
   deps: Pick<Deps, 'keys' | 'clock'>,
@@ -34,8 +35,8 @@ export function createDownloadLink(
 }
 
 /**
- * Returns the person to whom a download link belongs. Throws `link_invalid` if the link is invalid
- * or expired, or if the person is no longer signed in.
+ * Returns the person for whom a download link was created. Throws `link_invalid` if the link is
+ * invalid, expired or for another deposit, or if the person is no longer signed in.
  */
 export async function resolveDownloadLink(
   deps: Pick<Deps, 'db' | 'keys' | 'clock'>,

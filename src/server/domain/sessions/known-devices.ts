@@ -2,8 +2,8 @@ import { timingSafeEqual } from 'node:crypto'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /**
- * Returns a value that the browser keeps. At the next login it shows that the person has signed in
- * with this browser before.
+ * Returns a value that the browser keeps after a login. At the next login it proves that the person
+ * has signed in with this browser before.
  */
 export function createDevice(
   deps: Pick<Deps, 'keys' | 'random'>,
@@ -14,7 +14,7 @@ export function createDevice(
   return `${random}.${deviceMac(deps, company_id, user_id, random).toString('base64url')}`
 }
 
-/** Returns whether `device` was issued at an earlier login of this person. */
+/** Returns whether `createDevice` returned `device` at an earlier login of this person. */
 export function isDeviceOf(
   deps: Pick<Deps, 'keys'>,
   device: string,

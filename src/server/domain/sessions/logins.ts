@@ -22,21 +22,25 @@ import { createSession } from './sessions.ts'
 
 interface LogIn {
   tenant: Tenant
-  /** The e-mail in canonical form. */
+  /** The e-mail of the account, in the form that `canonicalEmail` returns. */
   email: string
   challenge_response: string
-  /** The value that an earlier login in the same browser returned. Undefined at the first login. */
+  /**
+   * The value that an earlier login in the same browser returned as `device`. Undefined at the
+   * first login in a browser.
+   */
   device: string | undefined
   address: string
-  /** The `User-Agent` header of the browser. */
+  /** The `User-Agent` header of the browser that signs in. */
   agent: string
   /** Whether the call comes from a developer's machine. */
   isDeveloper: boolean
 }
 
 /**
- * Creates a session for a signed challenge. All failures look the same, so that they do not reveal
- * whether the account exists.
+ * Creates a session for a signed challenge. Throws `login_failed` for every wrong login and takes
+ * equally long for each, so that nothing reveals whether the account exists. Throws
+ * `account_disabled` only after a correct password.
  */
 export async function logIn(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'counters'>,
@@ -87,8 +91,8 @@ export async function logIn(
 }
 
 /**
- * Returns whether the challenge was signed with the key of the demonstration's account, outside of
- * a developer's machine. Everybody knows this password, so such a login is refused.
+ * Returns whether a login uses the demonstration's account outside of a developer's machine. Such a
+ * login is refused, because everybody knows the password of that account.
  */
 function isDemoKey(
   { tenant, isDeveloper }: LogIn,
@@ -98,7 +102,7 @@ function isDemoKey(
   return verifyWithJwk(demoKey, Buffer.from(challenge), signature)
 }
 
-/** A person, or a sign-up with an unconfirmed e-mail. */
+/** A person, or a sign-up whose e-mail is not confirmed yet. */
 interface Account {
   user_id: string
   disabled: DisabledMark | null
@@ -139,7 +143,7 @@ async function findPerson(tx: Tx, email: string): Promise<Account | undefined> {
   return { user_id, disabled, tokens_valid_after, key }
 }
 
-/** How many unconfirmed sign-ups of one e-mail can sign in; only the newest ones can. */
+/** How many unconfirmed sign-ups of one e-mail can sign in: the newest ones. */
 const maxWaiting = 3
 
 interface Waiting {
@@ -164,9 +168,10 @@ const waitingOf = prepare((db, { company_id, email, now }: Waiting) =>
 )
 
 /**
- * Returns the other accounts that may sign in with an e-mail: its unconfirmed sign-ups, then its
- * person, who may have been a sign-up a moment ago. The list always has the same length; missing
- * accounts are undefined.
+ * Returns the accounts that a login tries when the key of the e-mail's person did not sign the
+ * challenge: the unconfirmed sign-ups of the e-mail, then its person once more, because one of the
+ * sign-ups may have just become a person. The list always has the same length, filled up with
+ * undefined.
  */
 async function findWaiting(
   tx: Tx,
@@ -190,8 +195,8 @@ async function findWaiting(
 }
 
 /**
- * Returns the account whose key has signed the challenge. Verifies with a decoy key for each
- * missing account, so that the duration does not reveal which accounts exist.
+ * Returns the first of `places` whose key has signed the challenge. Verifies with a decoy key for
+ * each undefined place, so that the duration does not reveal how many accounts exist.
  */
 function holderAmong(
   keys: Keys,
@@ -206,7 +211,10 @@ function holderAmong(
   return holders.find(holder => holder !== undefined)
 }
 
-/** A valid public key whose private key was deleted. */
+/**
+ * A valid public key whose private key nobody has. Its signature is verified where an account is
+ * missing, to take equally long.
+ */
 const decoyKey: PublicKeyJwk = {
   kty: 'EC',
   crv: 'P-256',
@@ -214,15 +222,19 @@ const decoyKey: PublicKeyJwk = {
   y: 'Nu1_pZ4pIyuicDt5zoRGadEl6kxU0WX88dypXW7wq7I'
 }
 
-/** Returns the decoy key, encrypted like every other key. */
+/**
+ * Returns the decoy key, encrypted like the key of an account, because decrypting takes time as
+ * well.
+ */
 function sealDecoy(keys: Keys): SealedKey {
   const place = { company_id: 'decoy', user_id: 'decoy', key_id: 'decoy', kdf: 'a1' }
   return { ...place, pub_enc: sealPublicKey(keys, place, decoyKey) }
 }
 
 /**
- * Returns the counters for a failed login. A browser that has signed in before has its own counter,
- * so that nobody else can block the account's owner.
+ * Returns the rate limits and counters that a failed login counts against. A browser in which the
+ * person has signed in before has a counter of its own, so that failures elsewhere do not block the
+ * account's owner.
  */
 function failureLimits(
   deps: Pick<Deps, 'keys'>,

@@ -8,17 +8,20 @@ import { newId } from '../ids.ts'
 import { spentChallengeRow } from '../key-proofs/challenges.ts'
 import { issueToken, tokenEnd, tokenMinutes } from './access-tokens.ts'
 
-/** The caller. Their rights are read from the database for each call. */
+/** The signed-in caller. Their permissions are read from the database for each call. */
 export interface Person {
   id: string
   session_id: string
   company_id: CompanyId
-  /** Whether the e-mail is not confirmed yet. */
+  /**
+   * Whether the caller's e-mail is not confirmed yet. Such a caller is a sign-up and may make only
+   * few calls.
+   */
   pending: boolean
   permissions: string[]
   /**
-   * Whether the token no longer matches the session, because the e-mail was confirmed after it was
-   * issued.
+   * Whether the e-mail was confirmed after the caller's token was issued. The token then needs to
+   * be replaced.
    */
   outdated: boolean
   token_expires: Date
@@ -27,14 +30,14 @@ export interface Person {
 
 const sessionHours = 12
 /**
- * A call of `GET /user` renews a token that expires within this many minutes. Pages repeat this
- * call, so a session is written about three times an hour.
+ * How many minutes before a token expires `GET /user` renews it. Pages repeat this call, so a
+ * session is written about three times an hour.
  */
 const renewMinutes = 40
 
 /**
- * Returns a new token for another hour if the caller's token expires soon. It never outlasts the
- * session.
+ * Returns a new token for the caller if their current one expires within 40 minutes or is outdated,
+ * and undefined otherwise. The new token is valid for an hour, but never longer than the session.
  */
 export async function renewToken(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
@@ -66,14 +69,15 @@ export async function renewToken(
   })
 }
 
-/** The person or sign-up to whom a new session belongs. */
+/** The person or the unconfirmed sign-up for whom a session is created. */
 interface Holder {
   user_id: string
   tokens_valid_after: Date
-  /** When the sign-up expires. Undefined for a person. */
+  /** When the sign-up expires, which also ends the session. Undefined for a person. */
   waits_until?: Date
 }
 
+/** A session that `createSession` has created. */
 export interface NewSession {
   user_id: string
   session_id: string
@@ -83,8 +87,8 @@ export interface NewSession {
 }
 
 /**
- * Uses up the challenge and creates the session, in one statement. Returns undefined if the
- * challenge was used before.
+ * Creates a session and uses up the challenge of the login, in one statement. Returns undefined if
+ * the challenge was used before.
  */
 export async function createSession(
   tx: Tx,
@@ -131,8 +135,8 @@ const createSessionSql = `
   returning id`
 
 /**
- * Turns the sessions of a sign-up into full sessions of its person. They then last as long as
- * others.
+ * Turns the sessions of a sign-up into sessions of the person that it has become. They then last 12
+ * hours from their start, like all others.
  */
 export async function confirmPendingSessions(
   tx: Tx,
@@ -152,8 +156,8 @@ export async function confirmPendingSessions(
 }
 
 /**
- * Ends the session of this call, or all sessions of the person. Event streams of these sessions
- * close.
+ * Ends the caller's session, or with `all` every session of the caller. The event streams of ended
+ * sessions close.
  */
 export async function logOut(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
@@ -184,7 +188,10 @@ export async function logOut(
 
 const maxListed = 100
 
-/** Returns the sessions of the person. The session of this call comes first. */
+/**
+ * Returns the caller's sessions that are still in use, at most 100. The session of this call comes
+ * first, then the most recently used.
+ */
 export async function listSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
   person: Person
@@ -192,6 +199,7 @@ export async function listSessions(
   return inCompany(deps.db, person.company_id, tx => readSessions(tx, deps, person))
 }
 
+/** Reads the sessions that `listSessions` returns. */
 export async function readSessions(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -225,7 +233,10 @@ export async function readSessions(
   }))
 }
 
-/** Ends one session of the person. Its event streams close. */
+/**
+ * Ends one session of the caller and closes its event streams. Throws `not_found` if the caller has
+ * no such session.
+ */
 export async function endSession(
   deps: Pick<Deps, 'db' | 'clock' | 'signals'>,
   { person, session_id }: { person: Person; session_id: string }
@@ -246,7 +257,10 @@ export async function endSession(
   })
 }
 
-/** Ends all sessions of a person, except the one in `except`. Their event streams close. */
+/**
+ * Ends all sessions of a person, except the session with the id `except`. Their event streams
+ * close.
+ */
 export async function endSessions(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'signals'>,
@@ -263,7 +277,7 @@ export async function endSessions(
   tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: user_id }))
 }
 
-/** Deletes sessions a month after they have ended. */
+/** Deletes the company's sessions that expired more than 30 days ago. */
 export async function deleteExpiredSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
   company_id: CompanyId
@@ -279,7 +293,8 @@ export async function deleteExpiredSessions(
 }
 
 /**
- * Returns the name of the browser, which is enough to recognize one's own devices.
+ * Returns the name of a browser from its `User-Agent` header. The name is enough for people to
+ * recognize their own devices.
  * `'Mozilla/5.0 … Firefox/142.0'` → `'Firefox'`
  */
 function browserFamily(agent: string): string {
