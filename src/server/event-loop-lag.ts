@@ -1,14 +1,14 @@
 const beatMs = 50
 /**
- * This many late timers in a row count as an overload. A single late timer may be a pause for
- * garbage collection.
+ * The number of late timers in a row that count as an overload. A single late timer may be a pause
+ * for garbage collection.
  */
 const beats = 3
-/** A single delay of this many milliseconds counts as an overload. */
+/** The delay of a single timer, in milliseconds, that counts as an overload. */
 const longMs = 1000
 /**
- * The share of the last value that remains after the next timer, so that one punctual timer does
- * not end an overload.
+ * The share of the measured lag that remains after a punctual timer, so that one punctual timer
+ * does not end an overload.
  */
 const memory = 0.8
 
@@ -38,8 +38,8 @@ export function watchEventLoopLag(now: () => number = () => performance.now()): 
 }
 
 /**
- * Returns a function that gets the delay of each timer in milliseconds and returns how late the
- * event loop is.
+ * Returns a function that is called with the delay of each timer and returns by how much the event
+ * loop is late, both in milliseconds.
  */
 export function createLagMeter(): (delay: number) => number {
   let late = 0

@@ -33,7 +33,7 @@ const drainMs = 10_000
 
 const stopping = new AbortController()
 let output: ProcessOutput | undefined
-/** Everything that must be closed at the end, in the order of opening. */
+/** The parts that must be closed when the process ends, in the order in which they were opened. */
 const owned = new AsyncDisposableStack()
 
 process.on('SIGTERM', () => stop(0))

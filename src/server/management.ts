@@ -10,9 +10,15 @@ import { pingDatabase } from './domain/installation/installation.ts'
 import type { Connections } from './http/connections.ts'
 
 const maxLagMs = 1000
-/** The disk counts as full when less than this share of it and fewer than `leastFreeBytes` are free. */
+/**
+ * The disk counts as full when less than this share of it is free, and also fewer than
+ * `leastFreeBytes` bytes.
+ */
 const leastFreeShare = 0.05
-/** 10 GB: enough for two of the largest documents. */
+/**
+ * The disk never counts as full while these 10 GB are free, which is enough for two of the largest
+ * documents.
+ */
 const leastFreeBytes = 10_000_000_000
 
 /**
@@ -23,7 +29,10 @@ export async function startManagement(options: {
   port: number
   deps: Deps
   connections: Connections
-  /** Returns false before the service listens and after it has begun to stop. */
+  /**
+   * Returns whether the service accepts requests: false before it listens and after it has begun to
+   * stop.
+   */
   isReady: () => boolean
 }): Promise<AsyncDisposable> {
   const lag = monitorEventLoopDelay({ resolution: 20 })
@@ -57,7 +66,10 @@ export async function startManagement(options: {
   }
 }
 
-/** Returns for each part whether it is ready. Tries a small real operation of each part. */
+/**
+ * Tries a small operation of each part of the service: connections, database, documents, disk and
+ * keys. Returns for each part whether it works.
+ */
 async function checks({
   deps,
   connections
@@ -84,8 +96,8 @@ async function checks({
 }
 
 /**
- * Returns the number of held deposits, which does not affect readiness, or null when the database
- * fails.
+ * Returns the number of held deposits (complete uploads that cannot become deposits) of all
+ * companies, or null when the database fails. Readiness does not depend on it.
  */
 async function countAllHeld(deps: Deps): Promise<number | null> {
   try {

@@ -87,8 +87,8 @@ export async function openDeps(
   }
 
   /**
-   * Opens the key files. For an empty database the first process creates them while the others
-   * wait.
+   * Reads the secrets from the key files. If the database is empty, the first process creates them
+   * while the other processes wait.
    */
   async function openOwnKeys(): Promise<Keys> {
     const isFirst = (await recordedKekId(db)) === undefined

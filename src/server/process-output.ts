@@ -2,7 +2,7 @@ import { styleText } from 'node:util'
 import { createLog } from './adapters/log.ts'
 import type { Log } from './domain/deps.ts'
 
-/** What the output shows when the service is ready. */
+/** The facts that the process prints when the service is ready. */
 export interface StartSummary {
   /** Web address of the pages. */
   address: string
@@ -22,6 +22,10 @@ export interface ProcessOutput {
   stopping(): void
 }
 
+/**
+ * Creates the output of the service: for a person if `stream` is a terminal, otherwise as JSON
+ * lines.
+ */
 export function createProcessOutput(stream: NodeJS.WriteStream, level: string): ProcessOutput {
   return stream.isTTY ? createTerminalOutput(stream, level) : createLogOutput(level)
 }
@@ -105,7 +109,9 @@ function kindOf(facts: object): string {
   return 'kind' in facts ? `(${String(facts.kind).replaceAll('_', ' ')})` : ''
 }
 
-/** Names of log fields that never contain personal data. */
+/**
+ * Names of the log fields that are printed in a terminal, because they never contain personal data.
+ */
 const harmless = ['job', 'company', 'host', 'path', 'route', 'status', 'code', 'request']
 
 /**

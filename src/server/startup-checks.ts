@@ -6,12 +6,12 @@ import { type AddressRange, parseNetwork } from './domain/ip-addresses.ts'
 import { parseTrustedNetwork } from './http/hosts.ts'
 
 interface Circumstances {
-  /** Scheme of the public address. */
+  /** Scheme of the address under which people reach the service. */
   scheme: 'http' | 'https'
   trustedProxies: string[]
   /** Address on which the server for pages and API listens. */
   host: string
-  /** Port settings and their ports, which must be free. */
+  /** The port settings with their ports. Each port must be free. */
   ports: { PORT?: number; MANAGEMENT_PORT?: number }
   /** Folder that contains `staging` and `blobs`. Missing folders are created. */
   documents: string
@@ -37,8 +37,8 @@ export async function findStartupProblems(circumstances: Circumstances): Promise
 }
 
 /**
- * Reports an https address without a declared proxy. All visitors would then share the address of
- * the proxy.
+ * Reports an https address without a declared proxy. All visitors would then seem to have the
+ * address of the proxy.
  */
 function undeclaredProxyProblems(scheme: 'http' | 'https', trustedProxies: string[]): string[] {
   if (scheme === 'http' || trustedProxies.length > 0) return []

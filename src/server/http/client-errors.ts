@@ -37,8 +37,8 @@ export function answerClientErrors(server: Server, headers: Record<string, strin
 }
 
 /**
- * Returns the raw HTTP response: with a problem document for the API, with plain text for page
- * hosts.
+ * Returns the raw HTTP response to a request that Node cannot parse: with a problem document for
+ * the API, with plain text for page hosts.
  */
 function answerOf(refusal: AppError, headers: Record<string, string>, hasProblem: boolean): string {
   const words = STATUS_CODES[refusal.status] ?? ''

@@ -15,8 +15,8 @@ export interface ConnectionRules {
    */
   isShared(address: string): boolean
   /**
-   * How long sent bytes may wait for a client that reads nothing, in milliseconds; 30 seconds by
-   * default.
+   * How long a client may leave sent bytes unread, in milliseconds; 30 seconds by default. Then its
+   * connection is closed.
    */
   stallMs?: number
 }
@@ -24,13 +24,16 @@ export interface ConnectionRules {
 /** Reports whether a server still accepts connections. */
 export interface Connections {
   /**
-   * Returns whether there is room for more connections and none was refused for lack of room lately.
+   * Returns whether there is room for more connections and none was refused for lack of room in the
+   * last 10 seconds.
    */
   hasRoom(): boolean
 }
 
 const usualStallMs = 30_000
-/** How long a refused connection counts as recent. */
+/**
+ * After refusing a connection for lack of room, `hasRoom` returns false for this many milliseconds.
+ */
 const refusedMs = 10_000
 
 /**
@@ -44,7 +47,7 @@ export function watchConnections(
 ): Connections {
   const open = new Set<Socket>()
   const byNetwork = new Map<string, number>()
-  const stalls = new Map<Socket, Stall>()
+  const progress = new Map<Socket, SendProgress>()
   let refusedAt = Number.NEGATIVE_INFINITY
   const noteTurnedAway = createLogThrottle((turnedAway, reason: string) => {
     log.warn({ reason, connections: open.size, turnedAway }, 'connections were turned away')
@@ -68,7 +71,7 @@ export function watchConnections(
     if (network !== undefined) byNetwork.set(network, held + 1)
     socket.once('close', () => {
       open.delete(socket)
-      stalls.delete(socket)
+      progress.delete(socket)
       if (network === undefined) return
       const left = (byNetwork.get(network) ?? 1) - 1
       if (left === 0) byNetwork.delete(network)
@@ -79,11 +82,11 @@ export function watchConnections(
   const timer = setInterval(() => {
     const now = performance.now()
     for (const socket of open) {
-      const before = stalls.get(socket)
+      const before = progress.get(socket)
       // nothing waits to be sent while the response is still being computed
-      if (socket.writableLength === 0) stalls.delete(socket)
+      if (socket.writableLength === 0) progress.delete(socket)
       else if (before === undefined || hasMoved(socket, before)) {
-        stalls.set(socket, { left: unsent(socket), written: socket.bytesWritten, since: now })
+        progress.set(socket, { left: unsent(socket), written: socket.bytesWritten, since: now })
       } else if (now - before.since >= stallMs) socket.destroy()
     }
   }, stallMs / 6)
@@ -95,18 +98,24 @@ export function watchConnections(
   }
 }
 
-/** What a socket had sent when its bytes last moved, and when that was. */
-interface Stall {
+/**
+ * The state of a socket that has bytes to send. Unchanged numbers show that its client has stopped
+ * reading.
+ */
+interface SendProgress {
+  /** The number of bytes that had not been sent. */
   left: number
+  /** The number of bytes that had been written to the socket since it was opened. */
   written: number
+  /** The time at which these numbers last changed, in milliseconds of `performance.now()`. */
   since: number
 }
 
-function hasMoved(socket: Socket, { left, written }: Stall): boolean {
+function hasMoved(socket: Socket, { left, written }: SendProgress): boolean {
   return socket.bytesWritten !== written || unsent(socket) !== left
 }
 
-/** Returns the number of bytes that wait to be sent. */
+/** Returns the number of bytes that a socket has still to send. */
 function unsent(socket: Socket): number {
   // only the handle knows how much of a large chunk has already been sent
   const handle: unknown = Reflect.get(socket, '_handle')

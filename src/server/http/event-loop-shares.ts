@@ -1,22 +1,28 @@
 import type { PresentCompanies } from '../../core/present-companies.ts'
 
-/** The most requests that a company begins in one turn of the event loop while it alone is active. */
+/**
+ * The most HTTP requests of a company that begin in one turn of the event loop while no other
+ * company is active.
+ */
 const beginsAlone = 16
-/** The most requests that a company begins in one turn while other companies are active. */
+/**
+ * The most HTTP requests of a company that begin in one turn of the event loop while other
+ * companies are active.
+ */
 const beginsWhenContended = 1
 
 export interface EventLoopShares {
   /**
-   * Returns a promise that resolves when a request of this company may begin, or `undefined` if it
-   * may begin at once.
+   * Returns a promise that resolves when an HTTP request of this company may begin, or `undefined`
+   * if it may begin at once.
    */
   wait(company: string): Promise<void> | undefined
 }
 
 /**
- * Divides each turn of the event loop between companies. If one company sends a thousand requests
- * at once, a request of another company waits only for a few of them. Notes the company of each
- * request in `present`.
+ * Divides each turn of the event loop between companies. If one company sends a thousand HTTP
+ * requests at once, a request of another company waits only for a few of them. Records the company
+ * of each request in `present`.
  */
 export function createEventLoopShares(present: PresentCompanies): EventLoopShares {
   const begun = new Map<string, number>()

@@ -38,7 +38,9 @@ export function hasPlainPath(target: string): boolean {
   return /^[\w.~!$&'()*+,;=:@/-]+$/.test(path) && !/\/\/|\/\.{1,2}(?:\/|$)/.test(path)
 }
 
-/** Host names by Host header. A service has few hosts, so each header is parsed once. */
+/**
+ * The host names of parsed Host headers. A service has few hosts, so each header is parsed once.
+ */
 const read = new Map<string, string | undefined>()
 const maxRead = 1000
 
@@ -49,7 +51,10 @@ function hostIn(header: string): string | undefined {
   return host
 }
 
-/** Refuses a request for an unknown host. The response does not reveal which hosts exist. */
+/**
+ * Sends the error response for an HTTP request whose host name is invalid (400), belongs to no
+ * company (421) or could not be looked up (503). The response does not reveal which hosts exist.
+ */
 export function refuseHost(
   response: ServerResponse,
   status: 400 | 421 | 503,
@@ -66,6 +71,9 @@ export function refuseHost(
   response.end(`${words[status]}\n`)
 }
 
+/**
+ * Returns the network address of the client that sent an HTTP request, also behind trusted proxies.
+ */
 export type AddressReader = (request: IncomingMessage) => string
 
 /**
@@ -106,8 +114,8 @@ export function parseTrustedNetwork(network: string): AddressRange {
 }
 
 /**
- * Returns a function that tells whether many people connect from an address: the address of a
- * trusted proxy or of this machine.
+ * Returns a function that tells whether many people connect from an address, because it belongs to
+ * a trusted proxy or to this machine.
  */
 export function createSharedPeers(trustedProxies: string[]): (address: string) => boolean {
   const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)

@@ -23,14 +23,20 @@ export interface ListenerOptions {
   app: Api
   uploads: Uploads
   addressOf: AddressReader
-  /** Records which companies are active. The listener notes the company of each request here. */
+  /**
+   * Remembers which companies have called within the last second. The listener records the company
+   * of each HTTP request here.
+   */
   present: PresentCompanies
   log: Log
-  /** The slowest accepted speed of a request body. */
+  /** The lowest accepted speed of a request body. A connection with a slower body is closed. */
   slowest?: Pace
-  /** How long the headers of a request may take, in milliseconds. */
+  /**
+   * The longest time for receiving the headers of an HTTP request, in milliseconds; 10 seconds by
+   * default.
+   */
   headMs?: number
-  /** The headers of every response of the API. */
+  /** Headers that every response of the API has. */
   headers?: Record<string, string>
 }
 
@@ -134,8 +140,8 @@ function write(text: string, response: ServerResponse, { status, headers }: Resp
 }
 
 /**
- * Writes an event stream to its connection. Thousands are open at the same time, so each must use
- * little memory.
+ * Writes an event stream to the connection of its HTTP request. Thousands are open at the same
+ * time, so each must use little memory.
  */
 function writeStream(
   stream: EventStream,

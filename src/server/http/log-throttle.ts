@@ -1,8 +1,8 @@
 const reportEveryMs = 60_000
 
 /**
- * Returns a function that counts frequent incidents and calls `report`: at once for the first one,
- * then at most once a minute with the number since.
+ * Returns a function that counts frequent incidents. It calls `report` at once for the first
+ * incident, and then at most once a minute with the number of incidents since the last report.
  */
 export function createLogThrottle<Fact>(
   report: (count: number, last: Fact) => void

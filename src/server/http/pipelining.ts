@@ -2,17 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface RequestQueue {
-  /** Calls `serve` when the earlier requests of the same connection have been answered. */
+  /** Calls `serve` when the earlier HTTP requests of the same connection have been answered. */
   enqueue(request: IncomingMessage, response: ServerResponse, serve: () => void): void
 }
 
 /**
- * Serves the requests of a connection one after the other. A client may send thousands of requests
- * before it reads a response, and Node emits each one at once. So reading from the connection
- * pauses while a request waits.
+ * Creates a queue that serves the HTTP requests of a connection one after the other. A client may
+ * send thousands of requests before it reads a response, and Node emits each one at once. So
+ * reading from the connection pauses while a request waits.
  */
 export function createRequestQueue(): RequestQueue {
-  /** The requests of each connection that wait or are being served. */
+  /** The waiting requests of each connection that has a request under way. */
   const queues = new WeakMap<Socket, (() => void)[]>()
   return {
     enqueue(request, response, serve) {

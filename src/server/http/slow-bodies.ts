@@ -1,5 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 
+/**
+ * A speed of a request body: an average of `bytesPerSecond` in each period of `windowMs`
+ * milliseconds.
+ */
 export interface Pace {
   windowMs: number
   bytesPerSecond: number
@@ -8,8 +12,8 @@ export interface Pace {
 const slowest: Pace = { windowMs: 30_000, bytesPerSecond: 1024 }
 
 /**
- * Closes the connection of a request whose body arrives too slowly, because other requests need its
- * slot.
+ * Closes the connection of an HTTP request whose body arrives more slowly than the given pace,
+ * because the number of connections is limited.
  */
 export function cutSlowBody(
   request: IncomingMessage,

@@ -4,12 +4,15 @@ import { eachCompany } from './each-company.ts'
 import type { Job } from './job-runner.ts'
 
 /**
- * The share of documents that each hourly run hashes again. In a day this is one document in a
- * hundred.
+ * The share of documents whose bytes are hashed again in each hourly run. In a day this is one
+ * document in a hundred.
  */
 const rehashAnHour = 0.01 / 24
 
-/** Returns the job that compares stored files with their rows, at start and every hour. */
+/**
+ * Returns the job that compares the stored files with the rows of the database, at the start and
+ * every hour.
+ */
 export function checkAllFiles(deps: Deps): Job {
   const name = 'check-files'
   return {

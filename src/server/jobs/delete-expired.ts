@@ -14,7 +14,10 @@ import type { Job } from './job-runner.ts'
  */
 export function deleteExpired(deps: Deps): Job {
   const name = 'forget'
-  /** A function returns true when it deleted a full batch, so there may be more to delete. */
+  /**
+   * The functions that delete expired rows of one company, a limited number at a time. A function
+   * returns true when it reached this number, so there may be more rows to delete.
+   */
   const verbs: ((deps: Deps, company: CompanyId) => Promise<unknown>)[] = [
     deleteExpiredChallenges,
     deleteExpiredAnswers,

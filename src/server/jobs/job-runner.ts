@@ -1,9 +1,15 @@
 import type { Log } from '../domain/deps.ts'
 
+/**
+ * Work that runs in the background: at the start, at an interval, and whenever `wake` asks for it.
+ */
 export interface Job {
   name: string
   everyMs: number
-  /** How many runs may overlap, so that a long run does not delay short ones; 1 by default. */
+  /**
+   * The most runs of the job that may overlap, so that a long run does not delay short ones; 1 by
+   * default.
+   */
   parallel?: number
   /**
    * Registers `run` to be called when there is work before the next interval. Returns the function
@@ -11,15 +17,15 @@ export interface Job {
    */
   wake?: (run: () => void) => () => void
   /**
-   * Does the work. `scheduled` is true if the interval started the run, and false if `wake` did.
-   * `stopping()` returns true when the run must end.
+   * Does the work of one run. `scheduled` is true if the start or the interval began the run, and
+   * false if `wake` did. `stopping()` returns true when the run must end.
    */
   run(stopping: () => boolean, scheduled: boolean): Promise<void>
 }
 
 /**
- * Runs each job at its interval and whenever its `wake` asks for it. Disposing waits for running
- * jobs.
+ * Runs each job at the start, at its interval and whenever its `wake` asks for it. Disposing waits
+ * for running jobs.
  */
 export function runJobs(jobs: Job[], log: Log): AsyncDisposable {
   const ends = jobs.map(job => runJob(job, log))

@@ -17,9 +17,10 @@ export type Render = (
   locals: object
 ) => Promise<void>
 
-/** What `astro build` has created, read once at the start. */
+/** The result of `astro build`, read once at the start. */
 export interface Build {
   id: string
+  /** The time at which the pages were built. */
   built: Date
   /** The translations of every namespace, by language. */
   messages: Record<Locale, Words>
@@ -28,6 +29,7 @@ export interface Build {
   render: Render
 }
 
+/** A static file of the build, with its bytes and its media type. */
 export interface BuiltFile {
   body: Buffer<ArrayBuffer>
   type: string
@@ -46,8 +48,9 @@ const BuildRecord = z.object({
 })
 
 /**
- * Reads the folder `dist` and loads the page renderer. Throws if the table of pages names an
- * unknown guard, or does not list exactly the pages of the build.
+ * Reads the folder `dist` and loads the page renderer. Throws if the table of pages does not list
+ * exactly the pages of the build, or if it names an unknown guard (the rule that decides who may
+ * open a page).
  */
 export async function readBuild(
   folder: string,
@@ -67,8 +70,9 @@ export async function readBuild(
 }
 
 /**
- * Throws if a page names an unknown guard, because everybody could open this page. Also throws if a
- * page of the build is missing in the table, or if the table contains a page that was not built.
+ * Throws if a page names an unknown guard (the rule that decides who may open it), because then
+ * everybody could open this page. Also throws if a page of the build is missing in the table, or if
+ * the table contains a page that was not built.
  */
 function checkPages(routes: string[], table: Page[]): void {
   const unknown = table

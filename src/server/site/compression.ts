@@ -11,7 +11,7 @@ export interface CompressedBody {
   identity: Buffer
   br?: Buffer
   gzip?: Buffer
-  /** Bytes of memory that all variants use together. */
+  /** Bytes of memory that the plain body and its compressed variants use together. */
   size: number
 }
 
@@ -20,8 +20,7 @@ const compressible = /^(?:text\/|application\/(?:json|wasm)|image\/svg)/
 
 /**
  * Returns a body with its compressed variants. Compresses in other threads, so that the event loop
- * is not blocked. The first reader waits for it, which on a slow line is still faster than plain
- * bytes.
+ * is not blocked. A small body, and a type that compresses badly, gets no variants.
  */
 export async function compressBody(
   body: Buffer,

@@ -1,14 +1,14 @@
 import { AppError } from '../../contract/errors.ts'
 
 /**
- * Runs `work` when fewer than the allowed number of tasks of the same key are running. Throws
- * `unavailable` when too many are waiting already.
+ * Runs `work` as soon as fewer than the allowed number of tasks of the same key are running. Throws
+ * `unavailable` when too many tasks are waiting already.
  */
 export type ConcurrencyLimit = <T>(key: string, work: () => Promise<T>) => Promise<T>
 
 /**
  * Returns a function that runs at most `atOnce` tasks of each key at the same time and lets at most
- * `waiting` further ones wait.
+ * `waiting` further tasks of the key wait.
  */
 export function limitConcurrency({
   atOnce,

@@ -1,5 +1,8 @@
 import type { Build, Locale } from './astro-build.ts'
 
+/**
+ * The content security policy of the error page, which needs style sheets and fonts but no scripts.
+ */
 export const failurePolicy =
   "default-src 'none'; style-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -19,9 +22,9 @@ function isServerStatus(status: unknown): status is number {
 }
 
 /**
- * Returns the HTML of the error page, which needs neither database nor script. Its meta element
- * lets Astro's ClientRouter swap the page in, so that a failed navigation does not interrupt
- * uploads.
+ * Returns the HTML of the error page, which needs neither the database nor a script. With its meta
+ * element, Astro's ClientRouter shows the page without a full page load, so that a failed
+ * navigation does not interrupt uploads.
  */
 export function failurePage(
   build: Pick<Build, 'files' | 'messages'>,

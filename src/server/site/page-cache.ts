@@ -1,13 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import { type CompressedBody, compressBody } from './compression.ts'
 
+/** A rendered page with its compressed variants. */
 export interface Page {
   status: number
   headers: Record<string, string>
   body: CompressedBody
 }
 
-/** A page before it is compressed. */
+/** A rendered page that is not compressed yet. */
 export interface RenderedPage {
   status: number
   headers: Record<string, string>
@@ -23,8 +24,8 @@ const brotliQuality = 5
 
 /**
  * Keeps the most recently used rendered pages in memory, up to a number of bytes. An entry is valid
- * for one version of the company's configuration. So a change of the configuration invalidates it
- * without further work.
+ * for one version of the company's configuration, so a change of the configuration makes it
+ * invalid.
  */
 export class PageCache {
   readonly #entries: LRUCache<string, Entry>
@@ -47,8 +48,9 @@ export class PageCache {
   }
 
   /**
-   * Returns the page of `key` from memory, or calls `render` and keeps the result. Parallel readers
-   * of a missing page wait for one render. A failed render is not kept.
+   * Returns the page of `key` from memory if it was rendered for `version`. Otherwise calls
+   * `render` and keeps the result. Callers that need the same page at the same time wait for one
+   * render. A failed render is not kept.
    */
   async get(key: string, version: string, render: () => Promise<RenderedPage>): Promise<Page> {
     const entry = this.#entries.get(key)

@@ -14,7 +14,9 @@ import { PageCache, type RenderedPage } from './page-cache.ts'
 import { wellKnown } from './well-known.ts'
 
 export interface SiteOptions {
-  /** Returns the company that owns a host, or undefined for an unknown host. */
+  /**
+   * Returns the company that owns a host and its configuration, or undefined for an unknown host.
+   */
   resolve: (host: string) => Promise<Owner | undefined>
   /** Calls the API within this process. */
   api: typeof fetch
@@ -26,7 +28,10 @@ export interface SiteOptions {
     warn(facts: object, text: string): void
   }
   build: Build
-  /** How many fingerprints one network may verify per minute without signing in. */
+  /**
+   * The most fingerprints that one network may verify per minute without signing in. Pages show
+   * this number.
+   */
   checksPerMinute: number
 }
 
@@ -36,7 +41,7 @@ interface Owner {
 }
 
 export interface Site {
-  /** Serves a page or file of `host`, which must be normalized. */
+  /** Serves a page or static file of `host`, which must be a normalized host name. */
   handle(request: IncomingMessage, response: ServerResponse, host: string): Promise<void>
   stats(): ReturnType<PageCache['stats']>
 }
@@ -287,8 +292,8 @@ export function createSite(options: SiteOptions): Site {
 }
 
 /**
- * Returns the version of a page for the cache. It includes the company's id, because a host may
- * move to another company.
+ * Returns the version of a company's configuration, for the cache of pages. It includes the
+ * company's id, because a host may move to another company.
  */
 function versionOf({ company_id, config }: Owner): string {
   return `${company_id} ${config.id} ${config.version}`

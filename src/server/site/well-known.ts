@@ -1,6 +1,7 @@
 import { contactAddress } from '../../core/pages/contact-link.ts'
 
-export interface SmallFile {
+/** The HTTP response for one of the small files that programs expect on every host. */
+export interface WellKnownResponse {
   status: 200 | 302
   headers: Record<string, string>
   body: string
@@ -10,14 +11,14 @@ const securityDays = 180
 const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' }
 
 /**
- * Returns the small files that programs expect on every host: robots.txt, change-password and
- * security.txt. Returns undefined for any other path.
+ * Returns the response for `path` if it is one of the small files that programs expect on every
+ * host: robots.txt, change-password and security.txt. Returns undefined for any other path.
  */
 export function wellKnown(
   path: string,
   host: { origin: string; contact: string | undefined; locale: string },
   now = new Date()
-): SmallFile | undefined {
+): WellKnownResponse | undefined {
   if (path === '/robots.txt') {
     // pages that must not be indexed say so in a meta element or header
     return { status: 200, headers: text, body: 'User-agent: *\nDisallow:\n' }

@@ -6,11 +6,11 @@ import { refusedField } from '../api/refused-fields.ts'
 
 interface WriteOptions {
   path: string
-  /** Position in the file at which the body's first byte is written. */
+  /** Position in the file at which the first byte of the body is written. */
   offset: number
   /** Final size of the file in bytes. A body that would exceed it is refused. */
   size: number
-  /** Aborted when the call must end; the reason of the abort is thrown. */
+  /** Signal that ends the writing early. The reason of its abort is thrown. */
   stopped?: AbortSignal
   /** Called with each chunk of the body when it arrives. */
   onBytes?: (bytes: Buffer) => void
@@ -76,8 +76,8 @@ export async function* readBody(
 const changes = ['readable', 'end', 'error', 'close']
 
 /**
- * Returns the error of a broken connection. The client cannot receive it. It is an `AppError`
- * because others are logged as failures of the server.
+ * Returns the error for an HTTP request whose connection broke. The client cannot receive it. It is
+ * an `AppError`, because all other errors are logged as failures of the server.
  */
 export function interruptedError(cause?: unknown): AppError {
   return refusedField('(body)', { rule: 'format', detail: 'whole: this one broke off' }, cause)

@@ -15,7 +15,10 @@ export type TakeUploadSlot = (upload: {
   id: string
 }) => () => void
 
-/** Creates the upload slots of this process. */
+/**
+ * Creates the upload slots of this process: each person may transfer a few uploads at the same
+ * time.
+ */
 export function createUploadSlots(): TakeUploadSlot {
   // Counts the requests of each upload, by person. An upload can have two requests: a client may
   // reconnect before the server has noticed that the earlier connection is dead.

@@ -27,29 +27,29 @@ import { readBody, writeBody } from './body-writer.ts'
 import type { TakeUploadSlot } from './concurrent-uploads.ts'
 
 /**
- * How often progress is recorded, in milliseconds. Without a record an upload counts as dead after
- * a minute.
+ * How often the progress of an upload is recorded, in milliseconds. An upload without progress for
+ * a minute counts as dead.
  */
 const touchMs = 10_000
 /**
  * Seconds to wait before each attempt to abandon an upload, in case the database is busy. If all
- * attempts fail, the upload lapses later.
+ * attempts fail, a job ends the upload later.
  */
 const abandonAfterSeconds = [0, 1, 3, 10]
 /**
- * How long a call waits until the deposit is recorded, in milliseconds. After that the response is
- * 202.
+ * How long `PUT /deposit` waits until the deposit is recorded, in milliseconds. After that the
+ * response is 202.
  */
 const patienceMs = 240_000
 
-/** Returns whether this is `PUT /deposit`, whose body is the file itself. */
+/** Returns whether an HTTP request is `PUT /deposit`, whose body is the file itself. */
 export function isDirectUpload({ method, url }: IncomingMessage): boolean {
   return method === 'PUT' && /^\/deposit(\?|$)/.test(url ?? '')
 }
 
 /**
- * Receives a file in one call. Reads Node's own request: so the body is never in memory as a whole,
- * and the server notices at once when the client disconnects.
+ * Serves `PUT /deposit`, which deposits a file in one call. Reads Node's own request: so the body
+ * is never in memory as a whole, and the server notices at once when the client disconnects.
  */
 export async function serveDirectUpload(
   deps: Deps,
@@ -100,8 +100,8 @@ async function readFile(
 }
 
 /**
- * Reads the whole body while it occupies one of the person's upload slots. Writes the bytes only
- * for a new upload; otherwise it only hashes them.
+ * Reads the whole body of `PUT /deposit` while it occupies one of the person's upload slots. Writes
+ * the bytes only if the call begins a new upload; otherwise only hashes them.
  */
 async function takeFile(
   deps: Deps,
@@ -128,8 +128,8 @@ async function takeFile(
 }
 
 /**
- * Writes the body to the staged file and returns its fingerprint. Abandons the upload when that
- * fails.
+ * Writes the body to the file of the upload in progress and returns its fingerprint. Abandons the
+ * upload when the writing fails.
  */
 async function receive(
   deps: Deps,
@@ -180,7 +180,7 @@ async function abandon(
   }
 }
 
-/** Sends `100 Continue` if the client waits for it before it sends the body. */
+/** Sends `100 Continue` if the client waits for this response before it sends the body. */
 function askForBody(request: IncomingMessage, response: ServerResponse): void {
   if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
 }

@@ -1,16 +1,22 @@
 import { AppError } from '../../contract/errors.ts'
 import { uploadBusy } from '../domain/deposits/uploads.ts'
 
-/** The most calls that may wait for one upload. Further ones are refused. */
+/** The most calls that may wait for the lock of one upload. Further calls are refused. */
 const maxWaiting = 2
-/** A call whose client has sent nothing for this long is ended when another call waits. */
+/**
+ * The longest silence of a client, in milliseconds, while another call waits for its upload. Then
+ * the call of the silent client is ended.
+ */
 const quietMs = 500
 
-/** The right of one call to write the bytes of an upload. It holds within this process. */
+/**
+ * The right of one call to write the bytes of an upload. The lock only excludes other calls of the
+ * same process.
+ */
 export interface UploadLock extends Disposable {
   /**
-   * Aborted when the call must end, for example because another call waits and the client is
-   * silent.
+   * Aborted when the call must stop writing, for example because another call waits and the client
+   * of this one is silent.
    */
   readonly stopped: AbortSignal
   /**
@@ -40,22 +46,23 @@ interface AcquireOptions {
 
 export interface UploadLocks {
   /**
-   * Waits for the lock of an upload. Calls get it in the order of their arrival. Throws
-   * `upload_busy` when too many calls wait, and `upload_offset` when the upload has passed the
-   * caller's offset.
+   * Waits for the lock of the upload `key`. Calls get it in the order of their arrival. Throws
+   * `upload_busy` when too many calls wait, and `upload_offset` when the upload already has more
+   * bytes than the caller's offset.
    */
   acquire(key: string, options: AcquireOptions): Promise<UploadLock>
   /**
-   * Ends the call that holds the lock if its client is silent. Returns whether a call holds the
-   * lock and goes on.
+   * Ends the call that holds the lock of the upload `key` if its client is silent. Returns true if
+   * a call holds the lock and was not ended.
    */
   requestRelease(key: string): boolean
-  /** Ends the call that holds the lock. The call throws `reason`. */
+  /** Ends the call that holds the lock of the upload `key`. The call throws `reason`. */
   stop(key: string, reason: AppError): void
 }
 
 /**
- * Returns the error of a call whose offset differs from the number of bytes that the upload has.
+ * Returns the error for a call whose offset differs from `offset`, the number of bytes that the
+ * upload has.
  */
 export function wrongOffset(offset: number): AppError {
   return new AppError('upload_offset', `The upload has ${offset} bytes`)
@@ -84,15 +91,15 @@ interface Waiter extends AcquireOptions {
 interface Holder {
   stop: AbortController
   /**
-   * Time since when the call waits for bytes of its client. Undefined while the server is
-   * processing some.
+   * Time since which the call waits for bytes of its client, in milliseconds of
+   * `performance.now()`. Undefined while the server is processing bytes.
    */
   waitsSince: number | undefined
-  /** The offset at which the call began to write. Undefined until then. */
+  /** The offset at which the call began to write. Undefined before that. */
   from: number | undefined
 }
 
-/** The call that holds a lock, and the calls that wait for it. */
+/** The call that holds the lock of an upload, and the calls that wait for it. */
 class Queue {
   readonly #onEmpty: () => void
   readonly #waiting: Waiter[] = []
@@ -175,8 +182,8 @@ class Queue {
   }
 
   /**
-   * Ends the holding call if another call waits and the holder's client has been silent for
-   * `quietMs`. Otherwise checks again when that time is up.
+   * Ends the call that holds the lock if another call waits and the client of the first call has
+   * been silent for `quietMs`. Otherwise checks again when that time is up.
    */
   #watch(): void {
     if (this.#timer || this.#waiting.length === 0 || this.#holder?.waitsSince === undefined) return

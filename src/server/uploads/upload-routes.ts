@@ -34,31 +34,36 @@ const tusVersion = '1.0.0'
 const patchType = 'application/offset+octet-stream'
 
 /**
- * Headers with which tus clients create uploads. Refused, because here only `POST /deposit` creates
- * uploads.
+ * Headers with which tus clients create uploads. Calls with these headers are refused, because only
+ * `POST /deposit` creates uploads.
  */
 const creationHeaders = ['upload-length', 'upload-defer-length', 'upload-metadata', 'upload-concat']
 
 /**
- * Delays between attempts to get the write lease from another process: about 1.5 seconds in total.
+ * Delays in milliseconds between attempts to take over the right to write an upload from another
+ * process: about 1.5 seconds in total.
  */
 const handoverMs = [50, 100, 200, 400, 800]
 
-/** A call of this process that is writing an upload. */
+/**
+ * A call of this process that is writing an upload: its lease excludes other processes, its lock
+ * excludes other calls of this process.
+ */
 interface Writing {
   lease: WriteLease
   lock: UploadLock
 }
 
 export interface Uploads {
+  /** Serves an HTTP request to `PUT /deposit` or to `/uploads/{id}`. */
   handle(request: IncomingMessage, response: ServerResponse, tenant: Tenant): Promise<void>
 }
 
 /**
- * Serves `PUT /deposit`, and tus 1.0 at `/uploads/{id}` for the uploads that `POST /deposit`
- * creates. Both read Node's own request, because only that shows when a client disconnects. Only
- * one call at a time writes an upload: a lock ensures this within the process, a lease between
- * processes.
+ * Creates the server of `PUT /deposit`, and of tus 1.0 at `/uploads/{id}` for the uploads that
+ * `POST /deposit` creates. Both read Node's own request, because only that shows when a client
+ * disconnects. Only one call at a time writes an upload: a lock ensures this within the process, a
+ * lease between processes.
  */
 export function createUploads(deps: Deps): Uploads {
   const writer = randomUUID()
@@ -134,8 +139,8 @@ export function createUploads(deps: Deps): Uploads {
   }
 
   /**
-   * Appends the body to the upload and returns the new offset. Marks the upload as received when it
-   * is complete.
+   * Appends the body of a PATCH to the upload and returns the new offset. Marks the upload as
+   * received when it is complete.
    */
   async function append(
     request: IncomingMessage,
@@ -176,8 +181,8 @@ export function createUploads(deps: Deps): Uploads {
   }
 
   /**
-   * Returns the number of received bytes. When it returns the full size, the service has promised
-   * the deposit, as with the 204 of the last PATCH.
+   * Returns the number of bytes of an upload that the service has. The full size promises that the
+   * deposit will be created, like the response 204 to the last PATCH.
    */
   async function offsetOf(upload: Upload, gone: AbortSignal): Promise<number> {
     if (upload.state !== 'uploading') return upload.size
@@ -192,8 +197,8 @@ export function createUploads(deps: Deps): Uploads {
   }
 
   /**
-   * Marks an upload as received if all its bytes are there. Needed when the call with the last
-   * bytes could not do so.
+   * Marks an upload as received if all its bytes are there. This is necessary when the call that
+   * sent the last bytes could not do so.
    */
   async function receiveWhole(upload: Upload, gone: AbortSignal): Promise<void> {
     try {
@@ -280,7 +285,7 @@ export function createUploads(deps: Deps): Uploads {
   }
 }
 
-/** Throws if a header that tus requires is missing or wrong. */
+/** Throws if a header that tus requires is missing or wrong in an HTTP request. */
 function requireForm({ method, headers }: IncomingMessage): void {
   if (headers['tus-resumable'] !== tusVersion) throw badHeader('tus-resumable')
   if (method !== 'PATCH') return
