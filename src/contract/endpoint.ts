@@ -60,6 +60,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
    * calls.
    */
   suspended?: boolean
+  /** A call of everybody that administrators make in a company, too. */
+  acting?: boolean
 }
 
 /** An API call whose answer is not one JSON value: an event stream, a download or a tus upload. */
@@ -112,6 +114,23 @@ export function stream<Input extends Shape, Message extends Shape>(
 /** Returns whether a call takes its input from a JSON body. Other calls take it from the query. */
 export function hasJsonBody({ method, body }: Pick<Endpoint, 'method' | 'body'>): boolean {
   return method === 'POST' || method === 'PUT' || body === true
+}
+
+/** The part of a route that tells whether it administers a company. */
+export type ActingRoute = Pick<Endpoint | Stream, 'access' | 'path'> & Pick<Endpoint, 'acting'>
+
+/**
+ * Returns whether a call administers a company. An operator chooses which one: by the path below
+ * `/company/{id}` or by the header `Company`.
+ */
+export function actsInCompany(route: ActingRoute): boolean {
+  const isAdministration = route.access === 'admin' || route.access === 'operator'
+  return isAdministration || hasCompanyPath(route) || route.acting === true
+}
+
+/** Returns whether the path names the company. */
+export function hasCompanyPath({ path }: Pick<ActingRoute, 'path'>): boolean {
+  return /^\/company\/\{id\}(?:\/|$)/.test(path)
 }
 
 /** Returns the names of the parameters of a path: `/group/{groupId}/user` → `['groupId']` */

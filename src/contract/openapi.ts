@@ -1,5 +1,11 @@
 import { DisabledReason } from './disabled.ts'
-import { type Endpoint, hasJsonBody, pathParameters, type Stream } from './endpoint.ts'
+import {
+  actsInCompany,
+  type Endpoint,
+  hasJsonBody,
+  pathParameters,
+  type Stream
+} from './endpoint.ts'
 import { commonErrors, type ErrorCode, errorCodes } from './errors.ts'
 import { endpoints, streams } from './index.ts'
 import { inputSchema, type JsonSchema, outputSchema } from './json-schema.ts'
@@ -197,6 +203,9 @@ function parameters(name: string, route: Route): object[] {
       required: route.idempotency === 'required',
       schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' }
     })
+  }
+  if (actsInCompany(route)) {
+    found.push({ name: 'Company', in: 'header', schema: { type: 'string', format: 'uuid' } })
   }
   const precondition = preconditionOf(route)
   if (precondition !== undefined) {

@@ -148,6 +148,7 @@ export const createUser = endpoint({
   method: 'POST',
   path: '/user',
   access: 'public',
+  acting: true,
   status: 201,
   idempotency: 'honoured',
   input: z.union([SignUp, Invitation]),

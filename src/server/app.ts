@@ -29,13 +29,13 @@ import { mountVerifications } from './api/verifications.ts'
 import { CallerGone } from './db/connection-shares.ts'
 import type { Tenants } from './domain/companies/domains.ts'
 import { createVerify } from './domain/deposits/verifications.ts'
-import type { Deps } from './domain/deps.ts'
+import type { CompanyId, Deps } from './domain/deps.ts'
 import { createEventStreams } from './domain/history/event-streams.ts'
 import { collectLimitReadings, type LimitReading } from './domain/rate-limits.ts'
 import { createLogThrottle } from './http/log-throttle.ts'
 
 const allowedHeaders =
-  'authorization, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +
+  'authorization, company, content-type, idempotency-key, last-event-id, if-match, if-none-match, ' +
   'tus-resumable, upload-offset, upload-length, upload-metadata, upload-defer-length, upload-concat'
 /**
  * Creates the API: middlewares, routes and the only error handler. The middlewares run in the order
@@ -73,7 +73,8 @@ export function createApp(
         status: c.res.status,
         ms: Math.round(performance.now() - started),
         company: c.get('tenant')?.company_id,
-        user: c.get('person')?.id
+        user: c.get('person')?.id,
+        acting: otherCompany(c)
       },
       'api'
     )
@@ -159,6 +160,12 @@ function beginInFlightCall(c: ApiContext, inFlightCalls: InFlightCalls): InFligh
     address: isStranger ? remoteAddress : undefined,
     caller
   })
+}
+
+/** Returns the company in which an operator acts, if it is not their own. */
+function otherCompany(c: ApiContext): CompanyId | undefined {
+  const acting = c.get('acting')
+  return acting === c.get('person')?.company_id ? undefined : acting
 }
 
 /**

@@ -593,14 +593,15 @@ describe('somebody who is disabled', () => {
     await makeOperators(one, two)
     const { deps } = service
     const tenant = await service.tenantOf('localhost')
+    const { company_id } = tenant
     // both were let in before either was disabled
     const [first, second] = [
       await authenticate(deps, tenant, one.token),
       await authenticate(deps, tenant, two.token)
     ]
     const results = await Promise.allSettled([
-      members.disableUser(deps, { person: first, id: second.id, reason: 'security' }),
-      members.disableUser(deps, { person: second, id: first.id, reason: 'security' })
+      members.disableUser(deps, { company_id, by: first, id: second.id, reason: 'security' }),
+      members.disableUser(deps, { company_id, by: second, id: first.id, reason: 'security' })
     ])
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     const lost = results.find(result => result.status === 'rejected')

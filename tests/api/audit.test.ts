@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { deleteUser } from '../../src/contract/accounts.ts'
+import { updateDomain } from '../../src/contract/domains.ts'
+import { disableUser, enableUser, resendInvitation } from '../../src/contract/members.ts'
+import { getChallenge } from '../../src/contract/sessions.ts'
+import { createUser } from '../../src/contract/users.ts'
 import { type CompanyId, inCompany, type Tx } from '../../src/server/db/scope.ts'
 import { audit, eraseAuditValues } from '../../src/server/domain/evidence/audit.ts'
 import { checkAuditLog } from '../../src/server/domain/evidence/audit-check.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
 
-// G-05: the chain of entries itself, without the calls that write to it.
+// G-05
 
 let app: TestApp
 let acme: CompanyId
@@ -278,6 +283,75 @@ test.each(tampering)('notices %s and names the first broken entry', async (_what
   }
   expect((await checkAuditLog(app.deps, acme)).broken).toEqual(broken)
   expect(await checkAuditLog(app.deps, beta)).toEqual({ entries: 0, erased: 0 })
+})
+
+test('has every act of an administrator, with the fields that it changed, and no line of the log', async () => {
+  const ada = await app.signUp()
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [ada.id])
+  const email = `person-${randomUUID()}@example.com`
+  const { id } = await ada.call(createUser, { email, locale: 'fr' }, { idempotencyKey: 'once' })
+  await ada.call(createUser, { email, locale: 'fr' }, { idempotencyKey: 'once' })
+  await ada.call(resendInvitation, { id })
+  await ada.call(disableUser, { id, reason: 'left' })
+  await ada.call(enableUser, { id })
+  await ada.call(enableUser, { id })
+  const { rows: domains } = await app.owner.query(`select id from domain where host = $1`, [
+    ada.host
+  ])
+  const domain = domains[0].id
+  await ada.call(updateDomain, { id: domain, title: 'Registre', contact: 'help@acme.example' })
+  await ada.call(updateDomain, { id: domain, title: 'Registre' })
+  const { rows } = await app.owner.query(
+    `select action, target_id, v.changes::jsonb as fields from audit_entry
+       left join audit_value v using (company_id, seq)
+      where actor_id = $1 order by seq`,
+    [ada.id]
+  )
+  const disabled = { reason: 'left', since: expect.any(String) }
+  const username = email.slice(0, email.indexOf('@'))
+  expect(rows).toEqual([
+    {
+      action: 'user.invite',
+      target_id: id,
+      fields: { before: {}, after: { email, username, locale: 'fr' } }
+    },
+    { action: 'user.invite_again', target_id: id, fields: null },
+    { action: 'user.disable', target_id: id, fields: { before: {}, after: { disabled } } },
+    { action: 'user.enable', target_id: id, fields: { before: { disabled }, after: {} } },
+    {
+      action: 'domain.update',
+      target_id: domain,
+      fields: {
+        before: { title: 'Acme' },
+        after: { title: 'Registre', contact: 'help@acme.example' }
+      }
+    }
+  ])
+  expect(app.logged.filter(({ facts }) => JSON.stringify(facts).includes(id))).toEqual([])
+})
+
+test('forgets what it says of a person whose account is deleted, and keeps that it was', async () => {
+  const [ada, admin] = [await app.signUp(), await app.signUp()]
+  await app.owner.query(`update "user" set permissions = '{admin}' where id = $1`, [admin.id])
+  await admin.call(disableUser, { id: ada.id, reason: 'security' })
+  await admin.call(enableUser, { id: ada.id })
+  const token = await app.signIn(ada)
+  const { email, host } = ada
+  const { challenge } = await app.call(host, getChallenge, { email, purpose: 'rekey' })
+  await app.call(host, deleteUser, { challenge_response: ada.keys.respond(challenge) }, { token })
+  const { rows } = await app.owner.query(
+    `select action, actor_id, v.seq as value from audit_entry e
+       left join audit_value v using (company_id, seq) where target_id = $1 order by e.seq`,
+    [ada.id]
+  )
+  expect(rows).toEqual([
+    { action: 'user.disable', actor_id: admin.id, value: null },
+    { action: 'user.enable', actor_id: admin.id, value: null },
+    { action: 'user.delete', actor_id: ada.id, value: null }
+  ])
+  const company = app.companies[ada.host] ?? acme
+  expect(await checkAuditLog(app.deps, company)).toMatchObject({ erased: expect.any(Number) })
+  expect((await checkAuditLog(app.deps, company)).broken).toBeUndefined()
 })
 
 test.each([

@@ -24,6 +24,8 @@ export interface Variables {
    */
   inFlight: InFlightCall | undefined
   person: Person | undefined
+  /** The company in which a call that administers one acts. */
+  acting: CompanyId | undefined
   /**
    * The version number in the header `If-Match`, for an endpoint that is `versioned`. Undefined if
    * the call accepts any version.

@@ -1,13 +1,14 @@
 import { getDomainConfig, updateDomain } from '../../contract/domains.ts'
 import { AppError } from '../../contract/errors.ts'
 import * as domains from '../domain/companies/domains.ts'
-import { type Api, companyIdOf } from './context.ts'
+import { act } from './acting-company.ts'
+import type { Api } from './context.ts'
 import { mountEndpoint } from './mount.ts'
 
 export function mountDomains(app: Api): void {
   mountEndpoint(app, updateDomain, ({ id, ...changes }, c) =>
     domains.updateDomain(c.get('deps'), {
-      company_id: companyIdOf(c),
+      ...act(c),
       id,
       changes,
       version: c.get('expectedVersion')

@@ -10,9 +10,9 @@ import {
   updateGroup
 } from '../../contract/groups.ts'
 import * as groups from '../domain/companies/groups.ts'
-import { actingCompany } from './acting-company.ts'
+import { act, actingCompany } from './acting-company.ts'
 import { idempotencyKey } from './admission.ts'
-import { type Api, type ApiContext, person } from './context.ts'
+import type { Api } from './context.ts'
 import { mountEndpoint, mountList } from './mount.ts'
 
 export function mountGroups(app: Api): void {
@@ -58,8 +58,4 @@ export function mountGroups(app: Api): void {
   mountEndpoint(app, removeGroupCategory, ({ groupId, categoryId }, c) =>
     groups.removeCategory(c.get('deps'), { ...act(c), group_id: groupId, category_id: categoryId })
   )
-}
-
-function act(c: ApiContext) {
-  return { company_id: actingCompany(c), by: person(c) }
 }

@@ -1,7 +1,7 @@
 import { disableUser, enableUser, listUsers, resendInvitation } from '../../contract/members.ts'
 import * as members from '../domain/accounts/members.ts'
-import { actingCompany } from './acting-company.ts'
-import { type Api, person } from './context.ts'
+import { act, actingCompany, actingTenant } from './acting-company.ts'
+import type { Api } from './context.ts'
 import { mountEndpoint, mountList } from './mount.ts'
 
 export function mountMembers(app: Api): void {
@@ -9,15 +9,16 @@ export function mountMembers(app: Api): void {
     members.listUsers(c.get('deps'), { company_id: actingCompany(c), ...page })
   )
 
-  mountEndpoint(app, resendInvitation, ({ id }, c) =>
-    members.resendInvitation(c.get('deps'), { tenant: c.get('tenant'), person: person(c), id })
-  )
+  mountEndpoint(app, resendInvitation, async ({ id }, c) => {
+    const tenant = await actingTenant(c)
+    return members.resendInvitation(c.get('deps'), { tenant, by: act(c).by, id })
+  })
 
   mountEndpoint(app, disableUser, (input, c) =>
-    members.disableUser(c.get('deps'), { person: person(c), ...input })
+    members.disableUser(c.get('deps'), { ...act(c), ...input })
   )
 
   mountEndpoint(app, enableUser, ({ id }, c) =>
-    members.enableUser(c.get('deps'), { person: person(c), id })
+    members.enableUser(c.get('deps'), { ...act(c), id })
   )
 }

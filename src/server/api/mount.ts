@@ -1,11 +1,17 @@
 import type * as z from 'zod/mini'
-import { type Endpoint, hasJsonBody, type Stream } from '../../contract/endpoint.ts'
+import {
+  type ActingRoute,
+  type Endpoint,
+  hasJsonBody,
+  type Stream
+} from '../../contract/endpoint.ts'
 import { AppError } from '../../contract/errors.ts'
 import { getHealth } from '../../contract/health.ts'
 import { attachment } from '../../core/http/content-disposition.ts'
 import type { Page } from '../domain/lists.ts'
 import { consume } from '../domain/rate-limits.ts'
 import { resolveDownloadLink } from '../domain/sessions/download-links.ts'
+import { resolveActingCompany } from './acting-company.ts'
 import {
   type Admission,
   admitPerson,
@@ -133,7 +139,7 @@ export function mountStream<Input extends z.ZodMiniType>(
 
 async function admit(
   c: ApiContext,
-  route: Admission & Pick<Stream, 'method' | 'path' | 'linked'>
+  route: Admission & ActingRoute & Pick<Stream, 'method' | 'linked'>
 ): Promise<void> {
   c.set('route', route.path)
   const tenant = c.get('tenant')
@@ -158,7 +164,9 @@ async function admit(
       await consume(c.get('deps'), 'public_address', ['public', { address: c.get('address') }])
     }
   } else {
-    c.set('person', await admitPerson(c.get('deps'), tenant, route, token, c.get('inFlight')))
+    const person = await admitPerson(c.get('deps'), tenant, route, token, c.get('inFlight'))
+    c.set('person', person)
+    await resolveActingCompany(c, route, person)
   }
 }
 

@@ -5,6 +5,7 @@ import * as members from '../domain/accounts/members.ts'
 import * as passwordChanges from '../domain/accounts/password-changes.ts'
 import * as users from '../domain/accounts/users.ts'
 import type { Person } from '../domain/sessions/sessions.ts'
+import { actingTenant } from './acting-company.ts'
 import { hasAccess, idempotencyKey } from './admission.ts'
 import { type Api, type ApiContext, isFromDeveloper, person } from './context.ts'
 import { mountEndpoint } from './mount.ts'
@@ -12,7 +13,6 @@ import { mountEndpoint } from './mount.ts'
 export function mountUsers(app: Api): void {
   mountEndpoint(app, createUser, async (input, c) => {
     const asked = {
-      tenant: c.get('tenant'),
       email: canonicalEmailOf(input.email),
       locale: input.locale,
       idempotencyKey: idempotencyKey(c.req.header('idempotency-key'))
@@ -21,6 +21,7 @@ export function mountUsers(app: Api): void {
       'public_key_jwt' in input
         ? await users.createUser(c.get('deps'), {
             ...asked,
+            tenant: c.get('tenant'),
             username: input.username,
             public_key_jwt: input.public_key_jwt,
             address: c.get('address'),
@@ -29,7 +30,8 @@ export function mountUsers(app: Api): void {
         : await members.inviteUser(c.get('deps'), {
             ...asked,
             username: input.username,
-            person: administrator(c)
+            by: administrator(c),
+            tenant: await actingTenant(c)
           })
     if (replayed) c.header('idempotent-replayed', 'true')
     return body

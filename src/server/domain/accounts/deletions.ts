@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { AppError } from '../../../contract/errors.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { audit, eraseAuditValues } from '../evidence/audit.ts'
 import { queueMail } from '../mail/mail-queue.ts'
 import type { Person } from '../sessions/sessions.ts'
 import { requirePassword } from './user-keys.ts'
@@ -30,6 +31,7 @@ export async function deleteUser(
     const { email, locale } = await requirePassword(tx, deps, input)
     if (person.permissions.includes('operator')) await keepAnOperator(tx, company_id, user_id)
     await eraseRows(tx, company_id, user_id, email)
+    await eraseAuditValues(tx, user_id)
     const now = deps.clock()
     await tx
       .updateTable('user')
@@ -48,9 +50,9 @@ export async function deleteUser(
       .where('id', '=', user_id)
       .execute()
     await queueMail(tx, deps, { tenant, kind: 'account_deleted', email, locale })
+    audit(tx, deps, { by: person, action: 'user.delete', target: user_id })
     tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: user_id }))
   })
-  deps.log.info({ audit: 'user_deleted', company: company_id, user: user_id }, 'account deleted')
 }
 
 /** Throws `last_operator` if the person is the company's only enabled operator. */

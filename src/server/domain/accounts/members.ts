@@ -7,6 +7,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import { originOf } from '../companies/domains.ts'
 import { requireGroup } from '../companies/groups.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
 import { runOnce } from '../idempotency.ts'
 import { replaceKey, sealKey, spendKeyProof, verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { type Page, type PageInput, readPage, searched } from '../lists.ts'
@@ -80,9 +81,10 @@ function memberOf({
 }
 
 interface Invitation {
+  /** The company that invites. */
   tenant: Tenant
   /** The administrator who invites. */
-  person: Person
+  by: Person
   /** The invited person's e-mail, in the form that `canonicalEmail` returns. */
   email: string
   username: string | undefined
@@ -106,8 +108,8 @@ interface Invited {
  * the e-mail has an account.
  */
 export async function inviteUser(
-  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'log' | 'signals'>,
-  { tenant, person, idempotencyKey, ...fields }: Invitation
+  deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
+  { tenant, by, idempotencyKey, ...fields }: Invitation
 ): Promise<{ body: Invited; replayed: boolean }> {
   const { company_id } = tenant
   const { email, locale } = fields
@@ -117,11 +119,11 @@ export async function inviteUser(
       const user = { company_id, email, username, locale, key: undefined, isInvited: true }
       const id = await addUser(tx, deps, user)
       if (id === undefined) throw new AppError('email_taken', 'The company has this e-mail already')
-      const facts = { audit: 'user_invited', company: company_id, user: id, by: person.id }
-      tx.afterCommit(() => deps.log.info(facts, 'person invited'))
+      const after = { email, username, locale }
+      audit(tx, deps, { by, action: 'user.invite', target: id, after })
       return { id }
     }
-    const act = { actor: person.id, route: 'POST /user', key: idempotencyKey ?? '', input: fields }
+    const act = { actor: by.id, route: 'POST /user', key: idempotencyKey ?? '', input: fields }
     const { body, replayed } =
       idempotencyKey === undefined
         ? { body: await effect(), replayed: false }
@@ -138,12 +140,13 @@ export async function inviteUser(
  */
 export async function resendInvitation(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random' | 'settings' | 'signals'>,
-  { tenant, person, id }: { tenant: Tenant; person: Person; id: string }
+  { tenant, by, id }: { tenant: Tenant; by: Person; id: string }
 ): Promise<Invited> {
   const { company_id } = tenant
   return inCompany(deps.db, company_id, async tx => {
-    await lockMember(tx, person, id)
+    await lockMember(tx, by, id)
     if (await hasKey(tx, company_id, id)) throw alreadyActive()
+    audit(tx, deps, { by, action: 'user.invite_again', target: id })
     return { id, ...(await mailInvitation(tx, deps, tenant, id)) }
   })
 }
@@ -193,9 +196,13 @@ export async function activateUser(
   deps.log.info({ audit: 'user_activated', company: company_id, user }, 'account activated')
 }
 
-interface Disabling {
-  person: Person
+interface Act {
+  company_id: CompanyId
+  by: Person
   id: string
+}
+
+interface Disabling extends Act {
   reason: DisabledReason
 }
 
@@ -204,13 +211,12 @@ interface Disabling {
  * streams end.
  */
 export async function disableUser(
-  deps: Pick<Deps, 'db' | 'clock' | 'log' | 'signals'>,
-  { person, id, reason }: Disabling
+  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
+  { company_id, by, id, reason }: Disabling
 ): Promise<void> {
-  const { company_id } = person
-  if (id === person.id) throw new AppError('not_oneself', 'Nobody disables themselves')
+  if (id === by.id) throw new AppError('not_oneself', 'Nobody disables themselves')
   await inCompany(deps.db, company_id, async tx => {
-    await lockMember(tx, person, id)
+    const { disabled } = await lockMember(tx, by, id)
     const mark = { reason, since: deps.clock().toISOString() }
     await tx
       .updateTable('user')
@@ -218,20 +224,19 @@ export async function disableUser(
       .where('company_id', '=', company_id)
       .where('id', '=', id)
       .execute()
+    const [before, after] = [{ disabled }, { disabled: mark }]
+    audit(tx, deps, { by, action: 'user.disable', target: id, before, after })
     tx.afterCommit(() => deps.signals.sessions.send({ company: company_id, user: id }))
   })
-  const facts = { audit: 'user_disabled', company: company_id, user: id, by: person.id, reason }
-  deps.log.info(facts, 'person disabled')
 }
 
 /** Enables a disabled person. Sessions from before stay ended, so the person must sign in again. */
 export async function enableUser(
-  deps: Pick<Deps, 'db' | 'clock' | 'log' | 'signals'>,
-  { person, id }: { person: Person; id: string }
+  deps: Pick<Deps, 'db' | 'clock' | 'random' | 'signals'>,
+  { company_id, by, id }: Act
 ): Promise<void> {
-  const { company_id } = person
   await inCompany(deps.db, company_id, async tx => {
-    const { disabled } = await lockMember(tx, person, id)
+    const { disabled } = await lockMember(tx, by, id)
     if (!disabled) return
     await tx
       .updateTable('user')
@@ -240,23 +245,23 @@ export async function enableUser(
       .where('id', '=', id)
       .execute()
     await endSessions(tx, deps, { company_id, user_id: id })
+    audit(tx, deps, { by, action: 'user.enable', target: id, before: { disabled }, after: {} })
   })
-  const facts = { audit: 'user_enabled', company: company_id, user: id, by: person.id }
-  deps.log.info(facts, 'person enabled')
 }
 
 /**
- * Locks the row of a person of the caller's company and returns whether they are disabled. Throws
- * `not_found` if there is no such person, and `forbidden` if the person is an operator and the
- * caller is not.
+ * Locks the row of a person of the company in which the caller acts, and returns whether they are
+ * disabled. Throws `not_found` if there is no such person, and `forbidden` if the person is an
+ * operator and the caller is not.
  */
-async function lockMember(tx: Tx, person: Person, id: string): Promise<{ disabled: unknown }> {
+async function lockMember(tx: Tx, by: Person, id: string): Promise<{ disabled: unknown }> {
   const member = await lockRights(tx, id)
   if (!member) throw new AppError('not_found', 'No such person')
-  if (member.permissions.includes('operator')) {
+  // who acts in another company is an operator
+  if (member.permissions.includes('operator') && by.company_id === tx.companyId) {
     // read again under the lock, so that two operators cannot both succeed in disabling each other
     // at the same time
-    const caller = await lockRights(tx, person.id)
+    const caller = await lockRights(tx, by.id)
     if (!caller?.permissions.includes('operator') || caller.disabled) {
       throw new AppError('forbidden', 'Only operators change operators')
     }

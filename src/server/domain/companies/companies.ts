@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Company } from '../../../contract/companies.ts'
 import type { Theme } from '../../../contract/domains.ts'
+import { AppError } from '../../../contract/errors.ts'
 import type { Interval } from '../../../core/limit-period.ts'
 import { companyId, inCompany, inCompanyOnce, inPlatform } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
@@ -123,6 +124,26 @@ export async function getCompany(deps: Pick<Deps, 'db'>, company_id: CompanyId):
       .select(['id', 'name'])
       .executeTakeFirstOrThrow()
   )
+}
+
+/**
+ * Returns the company in which a person acts: their own, or for an operator any that exists, also a
+ * suspended one, which only operators can look after. Throws `not_found` for every other company.
+ */
+export async function findActingCompany(
+  deps: Pick<Deps, 'db'>,
+  by: { company_id: CompanyId; permissions: string[] },
+  wanted: string
+): Promise<CompanyId> {
+  const id = companyId(wanted)
+  if (id === by.company_id) return id
+  const found = by.permissions.includes('operator')
+    ? await inCompanyOnce(deps.db, id, tx =>
+        tx.selectFrom('company').where('id', '=', id).select('id').executeTakeFirst()
+      )
+    : undefined
+  if (!found) throw new AppError('not_found', 'No such company')
+  return id
 }
 
 /**

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type * as z from 'zod/mini'
 import {
@@ -8,8 +9,10 @@ import {
   Theme
 } from '../../../contract/domains.ts'
 import { AppError } from '../../../contract/errors.ts'
+import { formatDigest } from '../../../core/evidence/formats.ts'
 import { companyId, inCompany, inPlatform, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
 import { canonicalTheme } from './canonical-svg.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 
@@ -125,6 +128,7 @@ type Changes = Omit<z.output<typeof endpoint.input>, 'id'>
 
 interface DomainChange {
   company_id: CompanyId
+  by: { id: string; company_id: CompanyId }
   id: string
   changes: Changes
   version: number | undefined
@@ -132,21 +136,21 @@ interface DomainChange {
 
 /** Changes the configuration of a domain. Pages in all processes show it within a second. */
 export async function updateDomain(
-  deps: Pick<Deps, 'db' | 'signals'>,
+  deps: Pick<Deps, 'db' | 'signals' | 'clock' | 'random'>,
   input: DomainChange
 ): Promise<DomainConfig> {
   return withDefaultGroupCheck(() => applyChange(deps, input))
 }
 
 async function applyChange(
-  deps: Pick<Deps, 'db' | 'signals'>,
+  deps: Pick<Deps, 'db' | 'signals' | 'clock' | 'random'>,
   input: DomainChange
 ): Promise<DomainConfig> {
-  const { company_id, id, changes, version } = input
+  const { company_id, by, id, changes, version } = input
   return inCompany(deps.db, company_id, async tx => {
     const found = await tx
       .selectFrom('domain')
-      .select(['host', 'theme', 'version'])
+      .select(['host', 'version', ...configColumns])
       .where('company_id', '=', company_id)
       .where('id', '=', id)
       .forUpdate()
@@ -167,27 +171,40 @@ async function applyChange(
       .set({ ...fields, ...(theme && { theme }), version: found.version + 1 })
       .where('company_id', '=', company_id)
       .where('id', '=', id)
-      .returning([
-        'id',
-        'name',
-        'title',
-        'public',
-        'locale',
-        'theme',
-        'contact',
-        'privacy',
-        'terms',
-        'version'
-      ])
+      .returning(configColumns)
       .executeTakeFirstOrThrow()
     const company = await tx
       .selectFrom('company')
       .select(['name', 'demo'])
       .where('id', '=', company_id)
       .executeTakeFirstOrThrow()
+    const [before, after] = [auditFields(found), auditFields(row)]
+    audit(tx, deps, { by, action: 'domain.update', target: id, before, after })
     tx.afterCommit(() => deps.signals.domains.send(found.host))
     return configOf(row, { name: company.name, demo: company.demo !== null })
   })
+}
+
+const configColumns = [
+  'id',
+  'name',
+  'title',
+  'public',
+  'locale',
+  'theme',
+  'contact',
+  'privacy',
+  'terms',
+  'version'
+] as const
+
+/** Returns the fields that the audit log tells. Of drawings it tells the fingerprint. */
+function auditFields(row: DomainRow): object {
+  const { name, title, public: isPublic, locale, contact, privacy, terms } = row
+  const { colors, logo, favicon } = Theme.parse(row.theme)
+  const digest = (drawing: string) => formatDigest(createHash('sha256').update(drawing).digest())
+  const texts = { name, title, public: isPublic, locale, contact, privacy, terms }
+  return { ...texts, colors, logo: digest(logo), favicon: digest(favicon) }
 }
 
 interface HostRow extends Omit<DomainRow, 'id'> {
@@ -240,6 +257,13 @@ export async function findTenant(
 export function originOf({ settings }: Pick<Deps, 'settings'>, host: string): string {
   const { scheme, port } = settings
   return `${scheme}://${host}${port === undefined ? '' : `:${port}`}`
+}
+
+/** Returns a company with the host of its first domain. */
+export async function getTenant(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<Tenant> {
+  const tenant = await findTenant(deps, await inCompany(deps.db, company_id, primaryHost))
+  if (tenant?.company_id !== company_id) throw new Error(`company ${company_id} has no host`)
+  return tenant
 }
 
 /** Returns the host of the company's first domain that is not a wildcard. */

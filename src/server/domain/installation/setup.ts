@@ -10,6 +10,7 @@ import { originOf, primaryHost } from '../companies/domains.ts'
 import { findDemo } from '../demo/demo.ts'
 import { demoAccount } from '../demo-account.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
+import { audit } from '../evidence/audit.ts'
 import { verifyKeyProof } from '../key-proofs/key-proofs.ts'
 import { consume, refund } from '../rate-limits.ts'
 
@@ -103,10 +104,12 @@ export async function createOperator(
     const proof = verifyKeyProof({ ...person, purpose: 'signup' })
     const user = await insertUser(tx, deps, person, proof, ['operator', 'admin'])
     await rename(tx, company_id, input.company)
+    const by = { id: user.id, company_id }
+    const after = { name: input.company }
+    audit(tx, deps, { by, action: 'company.set_up', target: company_id, after })
     tx.afterCommit(() => deps.signals.domains.send(tenant.host))
     return user
   })
-  deps.log.info({ audit: 'operator_created', company: company_id, user: id }, 'first operator')
   return { id, demo: await settleDemo(deps, input.demo) }
 }
 
