@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { setTimeout, setImmediate as turn } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { getDeposit } from '../../src/contract/deposits.ts'
-import { AppError } from '../../src/contract/errors.ts'
 import { companyId } from '../../src/server/db/scope.ts'
 import type { CompanyId } from '../../src/server/domain/deps.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
+import { retryWhileBusy } from '../helpers/retry-while-busy.ts'
 import { startSecondProcess } from '../helpers/second-process.ts'
 import { startSlowPatch } from '../helpers/slow-patch.ts'
 import { runCount, testTimeout } from '../helpers/soak.ts'
@@ -30,24 +30,12 @@ const half = 1000
 /** An upload whose first bytes have come over a connection that has gone silent since. */
 async function begin(person = ada) {
   const bytes = randomBytes(size)
-  const { request, upload } = await whenFree(() => app.reserve(person, bytes))
+  const { request, upload } = await retryWhileBusy(() => app.reserve(person, bytes))
   const first = bytes.subarray(0, half)
   const silent = startSlowPatch(port, person, upload, { offset: 0, length: size, first })
   const file = join(app.folder, 'documents/staging', company, idOf(upload))
   await vi.waitFor(async () => expect((await stat(file)).size).toBe(half), { timeout: 10_000 })
   return { request, upload, bytes, silent, rest: { offset: half, length: size - half } }
-}
-
-/** Makes a call again while a busy database refuses it, as every client does. */
-async function whenFree<T>(call: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await call()
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'unavailable') throw error
-      await setTimeout(1000)
-    }
-  }
 }
 
 const idOf = (upload: string) => upload.slice('/uploads/'.length)
@@ -81,7 +69,9 @@ async function keptFile(id: string): Promise<string> {
 
 /** The request once it has ended well, with the fingerprint of the bytes that are kept for it. */
 async function recorded(id: string, person = ada): Promise<void> {
-  const { state, deposit_id = '' } = await whenFree(() => app.until(person, id, ['done', 'failed']))
+  const { state, deposit_id = '' } = await retryWhileBusy(() =>
+    app.until(person, id, ['done', 'failed'])
+  )
   expect(state).toBe('done')
   const { rows } = await app.owner.query('select blob_tag from deposit where id = $1', [deposit_id])
   const kept = await app.deps.blobs.digestKept(company, rows[0].blob_tag)
@@ -289,7 +279,9 @@ async function race(person: TestPerson, otherPort: number, late: number) {
     offset = await offsetOf(upload, person)
     if (offset < size) await app.patch(person, upload, bytes.subarray(offset), offset)
   }
-  const { state, code } = await whenFree(() => app.until(person, request.id, ['done', 'failed']))
+  const { state, code } = await retryWhileBusy(() =>
+    app.until(person, request.id, ['done', 'failed'])
+  )
   if (state === 'done') {
     await recorded(request.id, person)
     return 'done'

@@ -10,6 +10,7 @@ import { usageOf as usageIn } from '../../src/server/domain/companies/usage.ts'
 import { lapseNextUpload } from '../../src/server/domain/deposits/idle-uploads.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { createRandom } from '../helpers/random.ts'
+import { retryWhileBusy } from '../helpers/retry-while-busy.ts'
 import { runCount, seed } from '../helpers/soak.ts'
 
 // D-01
@@ -112,13 +113,13 @@ test('settles without a deadlock once the planner knows the table', async () => 
   // reservations race with the settlements of those before
   const depositor = async () => {
     for (let n = 0; n < 40; n++) {
-      const { upload } = await untilAnswered(() => app.reserve(ada, bytes(10)))
+      const { upload } = await retryWhileBusy(() => app.reserve(ada, bytes(10)))
       await app.patch(ada, upload, bytes(10))
     }
   }
   const checker = async () => {
     const items = [{ sha256: '0'.repeat(64) }]
-    for (let n = 0; n < 40; n++) await untilAnswered(() => ada.call(verify, { items }))
+    for (let n = 0; n < 40; n++) await retryWhileBusy(() => ada.call(verify, { items }))
   }
   await Promise.all([...Array.from({ length: 6 }, depositor), checker(), checker()])
   expect(await deadlocks()).toBe(0)
@@ -129,7 +130,7 @@ test('settles without a deadlock once the planner knows the table', async () => 
   expect(wrong).toEqual([])
   expect(await ownOf(ada)).toEqual({ requests_used: 241 + 80, storage_used: 2410 })
   expect(await unevenUsage(app)).toEqual([])
-})
+}, 300_000)
 
 test('shows what two people of one group used, each their own and both the group’s', async () => {
   await using app = await makeApp({ limits: { max_requests: 100, max_storage: 10_000 } })
@@ -378,7 +379,7 @@ async function race(app: TestApp, people: TestPerson[], content: () => Uint8Arra
   const calls = Array.from({ length: racers }, (_, n) => {
     const person = people[n % people.length]
     if (!person) return Promise.reject(new Error('nobody races'))
-    return untilAnswered(() => app.reserve(person, content()))
+    return retryWhileBusy(() => app.reserve(person, content()))
   })
   const settled = await Promise.allSettled(calls)
   const refusals = settled
@@ -388,16 +389,6 @@ async function race(app: TestApp, people: TestPerson[], content: () => Uint8Arra
       return reason
     })
   return { accepted: racers - refusals.length, refusals }
-}
-
-/** Calls again while a busy machine makes calls wait too long for one lock: that is no refusal. */
-async function untilAnswered<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'unavailable') return untilAnswered(work)
-    throw error
-  }
 }
 
 interface Limits {
