@@ -148,8 +148,8 @@ export interface LimitFigures {
 }
 
 /**
- * How many things still refer to an item, by their kind, so that the item cannot be deleted: `{
- * users: 3, deposits: 12 }`
+ * How many things still refer to an item, by their kind, so that the item cannot be deleted:
+ * `{ users: 3, deposits: 12 }`
  */
 export type Uses = Record<string, number>
 

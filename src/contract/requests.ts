@@ -55,7 +55,10 @@ export const ProcessedRequest = z.object({
   code: z.optional(z.string()),
   /** Name of the deposited file. Absent for a verification. */
   name: z.optional(z.string()),
-  /** Size in bytes of what the deposit stores. Absent for a verification. */
+  /**
+   * Size in bytes of the deposited file, or of its reduced copy if that is stored. Absent for a
+   * verification.
+   */
   size: z.optional(z.number()),
   /**
    * Bytes, width and height of the original picture. Present if the deposit stores a reduced copy.
@@ -68,7 +71,7 @@ export const ProcessedRequest = z.object({
    * the file.
    */
   store: z.optional(Store),
-  /** Id of the deposit's record: 22 base64url characters. Absent until the deposit is recorded. */
+  /** Id of the deposit's record, 22 base64url characters. Absent for a verification. */
   deposit_id: z.optional(z.string()),
   /** Leaf hash of the deposit's record in hex, from which the seal is drawn. */
   leaf_hash: z.optional(z.string()),

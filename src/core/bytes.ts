@@ -3,8 +3,8 @@ export type Bytes = Uint8Array<ArrayBuffer>
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
 /**
- * Encodes as base64url without padding. Node 24 has no `Uint8Array.toBase64` yet, and its `btoa` takes
- * three times as long.
+ * Encodes bytes as base64url without padding. Replaces `Uint8Array.toBase64`, which Node 24 does
+ * not have, and `btoa`, which takes three times as long in Node.
  */
 export function toBase64Url(bytes: Uint8Array): string {
   let text = ''
@@ -24,8 +24,8 @@ export function toBase64Url(bytes: Uint8Array): string {
 }
 
 /**
- * Decodes base64url as `toBase64Url` writes it. Throws for any other text, even another spelling of
- * the same bytes.
+ * Decodes base64url without padding. Throws for any other text, and for a text that `toBase64Url`
+ * would not write for the same bytes.
  */
 export function fromBase64Url(text: string): Bytes {
   if (text.length % 4 === 1) throw new Error('base64: wrong length')
@@ -54,7 +54,7 @@ export function toHex(bytes: Uint8Array): string {
   return text
 }
 
-/** Decodes lower-case hex and throws for anything else. */
+/** Decodes lower-case hex. Throws for any other text. */
 export function fromHex(text: string): Bytes {
   if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) throw new Error('hex: not lower-case hex')
   const bytes = new Uint8Array(text.length / 2)
@@ -64,15 +64,15 @@ export function fromHex(text: string): Bytes {
 }
 
 /**
- * Encodes as UTF-8. Throws for a lone surrogate, because UTF-8 encodes all lone surrogates as the
- * same bytes.
+ * Encodes a text as UTF-8. Throws for a lone surrogate, because `TextEncoder` encodes all lone
+ * surrogates as the same bytes.
  */
 export function toUtf8(text: string): Bytes {
   if (!text.isWellFormed()) throw new Error('utf8: lone surrogate')
   return new TextEncoder().encode(text)
 }
 
-/** Decodes UTF-8 and keeps a byte order mark. Throws where the bytes are not UTF-8. */
+/** Decodes UTF-8 and keeps a byte order mark. Throws if the bytes are not valid UTF-8. */
 export function fromUtf8(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
 }

@@ -4,46 +4,53 @@ import { canonicalise, type Json } from './canonical-json.ts'
 import { commit } from './commitments.ts'
 import { hashPrefix } from './formats.ts'
 
-/** The part of an audit entry that its hash covers as readable text. */
+/**
+ * The readable part of an entry of the audit log: who changed what, where and when. The hash of the
+ * entry covers it as canonical JSON.
+ */
 export interface AuditEntry {
-  /** The company to whose chain the entry belongs. */
+  /** Id of the company in whose chain of entries the entry is. */
   company: string
   id: string
-  /** Time in milliseconds since 1970. */
+  /** Time of the change in milliseconds since 1970. */
   at: number
   actor: { id: string; company: string }
-  /** The company that was changed. */
+  /** Id of the company that was changed. */
   acted_in: string
   action: string
   target: string
-  /** Commitment to the changed fields, where there are any. */
+  /** Commitment to the changed fields (a salted hash of them). Absent if no field changed. */
   changes?: string
 }
 
 export type Fields = { [name: string]: Json }
 
-/**
- * The changed fields before and after the change. A field is absent where it had or has no value.
- */
+/** The changed fields of an item before and after a change. A field without a value is absent. */
 export interface Changes {
   before: Fields
   after: Fields
 }
 
-/** The hash that the first entry of every chain has in place of a previous hash. */
+/**
+ * The hash that the first entry of an audit chain uses instead of the hash of a previous entry: 32
+ * zero bytes.
+ */
 export const firstPreviousHash: Bytes = new Uint8Array(32)
 
-/** Prefix of the bytes that the hash of an entry covers. */
+/**
+ * The first bytes of the input of every audit hash, which distinguish it from hashes for other
+ * purposes.
+ */
 export const auditPrefix: Bytes = hashPrefix('audit')
 
-/** Returns an entry as canonical JSON, the text that its hash covers. */
+/** Returns an audit entry as canonical JSON, the text that the entry's hash covers. */
 export function auditText({ changes, ...entry }: AuditEntry): string {
   return canonicalise({ ...entry, ...(changes === undefined ? {} : { changes }), v: 1 })
 }
 
 /**
- * Returns the hash of the entry with the number `seq`: SHA-256 of the prefix, the hash of the
- * previous entry, the number in 8 bytes, and the text of the entry.
+ * Returns the hash of the audit entry number `seq` with the given canonical JSON: SHA-256 of
+ * `auditPrefix`, the previous entry's hash, the number in 8 bytes, and the JSON.
  */
 export function auditHash(previous: Uint8Array, seq: number, text: string): Bytes {
   if (previous.length !== 32) throw new Error('audit: a hash has 32 bytes')
@@ -52,7 +59,10 @@ export function auditHash(previous: Uint8Array, seq: number, text: string): Byte
   return sha256(concat(auditPrefix, previous, number, toUtf8(text)))
 }
 
-/** Returns the canonical JSON of the fields that differ, or undefined where none does. */
+/**
+ * Returns the fields that differ between two objects as the canonical JSON of `Changes`. Returns
+ * undefined if no field differs.
+ */
 export function changesText(before: object, after: object): string | undefined {
   const [was, is] = [fieldsOf(before), fieldsOf(after)]
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])]
@@ -69,7 +79,10 @@ export function changesText(before: object, after: object): string | undefined {
   return canonicalise(changes)
 }
 
-/** Returns the commitment to the changed fields of an entry. */
+/**
+ * Returns the commitment (a salted hash) to the changed fields of an audit entry. `changes` is the
+ * text that `changesText` returns.
+ */
 export function commitChanges(
   { company, id }: Pick<AuditEntry, 'company' | 'id'>,
   salt: Uint8Array,
@@ -78,7 +91,10 @@ export function commitChanges(
   return commit({ origin: `audit/${company}`, id, name: 'changes', salt, value: changes })
 }
 
-/** Returns the fields that have a value. The canonical JSON has no null. */
+/**
+ * Returns the fields of an object that are neither null nor undefined, because canonical JSON has
+ * no null.
+ */
 function fieldsOf(values: object): Fields {
   const present = Object.entries(values).filter(
     ([, value]) => value !== null && value !== undefined

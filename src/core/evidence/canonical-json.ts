@@ -1,4 +1,7 @@
-/** A value of our canonical JSON. There is no null: an object omits a member without a value. */
+/**
+ * A value that canonical JSON can represent. There is no null: an object leaves out a member
+ * without a value.
+ */
 export type Json = string | number | boolean | Json[] | { [name: string]: Json }
 
 // Leaves have at most five levels. The bound keeps a hostile text from exhausting the stack.
@@ -14,8 +17,8 @@ export function canonicalise(value: Json): string {
 }
 
 /**
- * Parses JSON in any spacing and order. Throws for duplicate keys, lone surrogates, null, and numbers
- * other than integers from 0 to 2^53−1.
+ * Parses JSON with any whitespace and order of members. Throws for duplicate keys, lone surrogates,
+ * null, and numbers other than integers from 0 to 2^53−1.
  */
 export function parseJson(text: string): Json {
   const reader = { text, at: 0 }
@@ -25,7 +28,7 @@ export function parseJson(text: string): Json {
   return value
 }
 
-/** Parses JSON like `parseJson`, and also throws where the text is not in canonical form. */
+/** Parses JSON like `parseJson`, and also throws if the text is not in canonical form. */
 export function parseCanonical(text: string): Json {
   const value = parseJson(text)
   if (canonicalise(value) !== text) throw new SyntaxError('JSON: not canonical')

@@ -3,11 +3,14 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, concat, toBase64Url, toUtf8 } from '../bytes.ts'
 import { hashPrefix } from './formats.ts'
 
-/** The salt and value of a commitment. With both, anyone can check it. */
+/** The salt and the value of a commitment. Whoever has both can check the commitment. */
 export type Opening = { salt: string; value: string }
 
 export type CommitInput = {
-  /** Name of the log. Together with `id` it binds a commitment to one record of one log. */
+  /**
+   * Name of the log for which the commitment is made. `origin` and `id` bind it to one record of
+   * one log.
+   */
   origin: string
   id: string
   name: string
@@ -15,15 +18,19 @@ export type CommitInput = {
   value: string
 }
 
-/** Returns a commitment of 43 characters. Without the salt it reveals nothing about the value. */
+/**
+ * Returns the commitment to a value: a salted SHA-256 as 43 characters of base64url. It reveals
+ * nothing about the value to people without the salt.
+ */
 export function commit({ origin, id, name, salt, value }: CommitInput): string {
   if (salt.length !== 32) throw new Error('commit: a salt has 32 bytes')
   return toBase64Url(sha256(concat(hashPrefix('commit', origin, id, name), salt, toUtf8(value))))
 }
 
 /**
- * Derives the salts of the original and the stored fingerprint from a link key. A holder of the
- * link key can check these two commitments and no others.
+ * Derives the salts for the commitments to the original and the stored fingerprint from a link key
+ * (the secret of a link to a receipt). A holder of the link key can check only these two
+ * commitments.
  */
 export function linkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
   return {
@@ -32,7 +39,10 @@ export function linkSalts(linkKey: Uint8Array): { orig: Bytes; stored: Bytes } {
   }
 }
 
-/** Derives the AES-256-GCM key that encrypts the openings in a link. */
+/**
+ * Derives the AES-256-GCM key that encrypts a record's salts and values in a link from the link key
+ * (the link's secret).
+ */
 export function boxKey(linkKey: Uint8Array): Bytes {
   return derive(linkKey, hashPrefix('box'))
 }

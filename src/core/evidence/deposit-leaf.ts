@@ -5,8 +5,8 @@ import { commit, type Opening } from './commitments.ts'
 import { isDigest, isRecordId, isTime } from './formats.ts'
 
 /**
- * The fields of every deposit leaf. A field without a value is an empty text, so that all leaves
- * have the same length.
+ * The fields to which the leaf of a deposit commits. A field without a value has an empty text, so
+ * that all leaves have the same length.
  */
 export const depositFields = [
   'actor',
@@ -26,22 +26,28 @@ export type DepositField = (typeof depositFields)[number]
 
 export type DepositLeafInput = {
   origin: string
-  /** 22 random characters. A sequential id would reveal the time. */
+  /**
+   * Id of the record: 22 random characters. A sequential id would reveal the time of the deposit.
+   */
   id: string
   values: Record<DepositField, string>
   /**
-   * A salt of 32 random bytes for each field. The salts of `orig` and `stored` come from
-   * `linkSalts()`.
+   * A salt of 32 bytes for each field. The salts of `orig` and `stored` come from `linkSalts()`;
+   * the others are random.
    */
   salts: Record<DepositField, Uint8Array>
 }
 
 export type DepositLeaf = {
-  /** 718 bytes of canonical JSON, safe to publish. */
+  /**
+   * Text of the leaf: 718 bytes of canonical JSON with one commitment for each field. It is safe to
+   * publish.
+   */
   leaf: string
   hash: Bytes
   /**
-   * The salts and values that a receipt contains. They are destroyed when the deposit is erased.
+   * The salt and value of each field, which a receipt contains. They are destroyed when the deposit
+   * is erased.
    */
   openings: Record<DepositField, Opening>
 }
@@ -49,7 +55,10 @@ export type DepositLeaf = {
 // tlog-tiles puts a leaf's length into 16 bits.
 const maxLeafBytes = 65_535
 
-/** Builds the leaf of a deposit. Throws where a value is not in the format of its field. */
+/**
+ * Builds the leaf of a deposit, the entry of the log that commits to the deposit's fields. Throws
+ * if a value is not in the format of its field.
+ */
 export function buildDepositLeaf({ origin, id, values, salts }: DepositLeafInput): DepositLeaf {
   if (!isRecordId(id)) throw new Error('leaf: not a record id')
   for (const field of depositFields)
@@ -65,7 +74,7 @@ export function buildDepositLeaf({ origin, id, values, salts }: DepositLeafInput
   return { leaf, hash: leafHash(leaf), openings }
 }
 
-/** Returns the leaf hash of RFC 6962 §2.1: SHA-256 of a zero byte and the leaf. */
+/** Returns the hash of a leaf by RFC 6962 §2.1: SHA-256 of a zero byte and the leaf's text. */
 export function leafHash(leaf: string): Bytes {
   const bytes = toUtf8(leaf)
   if (bytes.length > maxLeafBytes) throw new Error('leaf: longer than 65,535 bytes')
@@ -73,8 +82,8 @@ export function leafHash(leaf: string): Bytes {
 }
 
 /**
- * Returns the value of the field `actor`: a random account reference and the person's name at that
- * time.
+ * Returns the value of the leaf's field `actor` as canonical JSON: a random account reference and
+ * the person's name at the time of the deposit.
  */
 export function formatActor(account: string, label: string): string {
   if (!isRecordId(account)) throw new Error('leaf: not an account reference')
@@ -87,7 +96,7 @@ function eachField<T>(make: (field: DepositField) => T): Record<DepositField, T>
   return Object.fromEntries(entries) as Record<DepositField, T>
 }
 
-/** Returns whether a value is in the format of its field. */
+/** Returns whether a value is in the format of a leaf's field. */
 export function isFieldValue(field: DepositField, value: string): boolean {
   switch (field) {
     case 'orig':

@@ -3,20 +3,27 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { concat, toBase64Url } from '../bytes.ts'
 import { hashPrefix } from './formats.ts'
 
-/** A company's key for lookup tags. The same fingerprint has a different tag in every company. */
+/**
+ * A company's secret key for lookup tags, the keyed hashes by which records and files are found.
+ * The same fingerprint has a different tag in every company.
+ */
 export type LookupKey = { version: number; key: Uint8Array }
 
 /**
- * What a tag finds: `sha256` a record by its fingerprint, `blob` stored bytes, `row/<register id>`
- * a row of a register.
+ * What a lookup tag finds: a record by its fingerprint (`sha256`), stored bytes (`blob`), or a row
+ * of a register (`row/<register id>`).
  */
 export type TagKind = 'sha256' | 'blob' | `row/${string}`
 
+/**
+ * A keyed hash by which a record or file is found. `keyVersion` is the version of the company's
+ * key, and `tag` the HMAC-SHA256 in base64url.
+ */
 export type LookupTag = { scheme: 1; keyVersion: number; tag: string }
 
 /**
- * Returns the tag under which the rows and files of a fingerprint are stored. Nobody can compute it
- * without the key.
+ * Returns the lookup tag of a fingerprint or other input: an HMAC-SHA256. Nobody can compute the
+ * tag without the company's key.
  */
 export function lookupTag(lookupKey: LookupKey, kind: TagKind, input: Uint8Array): LookupTag {
   if (lookupKey.key.length !== 32) throw new Error('tag: a lookup key has 32 bytes')
@@ -24,7 +31,10 @@ export function lookupTag(lookupKey: LookupKey, kind: TagKind, input: Uint8Array
   return { scheme: 1, keyVersion: lookupKey.version, tag }
 }
 
-/** Returns the HMAC-SHA256 input of a tag, for callers that compute the HMAC themselves. */
+/**
+ * Returns the bytes over which the HMAC of a lookup tag is computed, for callers that compute the
+ * HMAC themselves.
+ */
 export function tagInput(kind: TagKind, input: Uint8Array): Uint8Array {
   if (!kind.startsWith('row/') && input.length !== 32)
     throw new Error('tag: a fingerprint has 32 bytes')

@@ -2,7 +2,10 @@ const utf8 = new TextEncoder()
 const maxNameBytes = 255
 const systemNames = new Set(['.ds_store', 'thumbs.db', 'desktop.ini'])
 
-/** Returns whether an operating system or an archiver made the file, such as `.DS_Store`. */
+/**
+ * Returns whether an operating system or an archive program created a file for itself, such as
+ * `.DS_Store`.
+ */
 export function isSystemFile(path: string): boolean {
   const steps = path.split('/')
   const name = steps.at(-1) ?? ''
@@ -10,8 +13,8 @@ export function isSystemFile(path: string): boolean {
 }
 
 /**
- * Returns the name of a file relative to the chosen folder. Drops outer folders where the path is
- * longer than a name may be. `'2024/march/bill.pdf'` → `'march/bill.pdf'`
+ * Returns the path of a file below the folder that the person chose. Drops outer folders while the
+ * path has more than 255 bytes. `'2024/march/bill.pdf'` → `'march/bill.pdf'`
  */
 export function nameInFolder(path: string): string {
   const steps = path.normalize('NFC').split('/').filter(Boolean).slice(1)

@@ -4,8 +4,8 @@ export interface Size {
 }
 
 /**
- * Shrinks a size to fit in a box and keeps its ratio: 4000 × 3000 in 600 × 600 → 600 × 450. Never
- * enlarges.
+ * Shrinks a size to fit into a box and keeps its ratio: 4000 × 3000 in 600 × 600 → 600 × 450. Never
+ * enlarges a size.
  */
 export function fitInside(size: Size, box: Size): Size {
   const scale = Math.min(1, box.w / size.w, box.h / size.h)

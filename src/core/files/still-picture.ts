@@ -1,8 +1,8 @@
 type Bytes = Uint8Array
 
 /**
- * Returns whether a file contains a single picture. A reduced copy of an animation or of a file
- * with several pages would contain only the first picture.
+ * Returns whether a file contains exactly one picture. The browser does not reduce animations and
+ * files with several pages, because the copy would contain only the first picture.
  */
 export function isStillPicture(bytes: Bytes): boolean {
   if (textAt(bytes, 0, 3) === 'GIF') return countGifFrames(bytes) < 2
@@ -14,7 +14,7 @@ export function isStillPicture(bytes: Bytes): boolean {
   return true
 }
 
-/** Counts the frames of a GIF by its image descriptors, and stops at two. */
+/** Counts the frames of a GIF by its image descriptors. Stops counting at two. */
 function countGifFrames(bytes: Bytes): number {
   const skipBlocks = (from: number) => {
     let at = from
@@ -35,7 +35,10 @@ function countGifFrames(bytes: Bytes): number {
   return frames
 }
 
-/** Returns whether a PNG has the chunk `acTL`, which precedes the data of an animation. */
+/**
+ * Returns whether a PNG is animated: whether it has the chunk `acTL`, which precedes the data of an
+ * animation.
+ */
 function isAnimatedPng(bytes: Bytes): boolean {
   for (let at = 8; at + 8 <= bytes.length; at += 12 + numberAt(bytes, at, 4, false)) {
     const name = textAt(bytes, at + 4, 4)
@@ -49,13 +52,13 @@ function isAnimatedWebp(bytes: Bytes): boolean {
   return textAt(bytes, 12, 4) === 'VP8X' && ((bytes[20] ?? 0) & 2) !== 0
 }
 
-/** Returns whether an AVIF or HEIC file names the brand of image sequences. */
+/** Returns whether an AVIF or HEIC file is an image sequence, by the brands that it names. */
 function isSequence(bytes: Bytes): boolean {
   return ['avis', 'msf1', 'hevc'].includes(textAt(bytes, 8, 4))
 }
 
 /**
- * Returns whether a TIFF has a second directory. Each page has one, and each points at the next.
+ * Returns whether a TIFF has more than one page: whether its first directory points at another one.
  */
 function hasSecondPage(bytes: Bytes, littleEndian: boolean): boolean {
   const first = numberAt(bytes, 4, 4, littleEndian)

@@ -1,8 +1,14 @@
 const windowMilliseconds = 5_000
-/** The remaining time is estimated only after this time, because earlier estimates would jump. */
+/**
+ * Milliseconds after the start of a transfer in which the remaining time is not estimated, because
+ * the estimate would jump.
+ */
 const settlingMilliseconds = 3_000
 
-/** The speed over the last five seconds and the estimated remaining time. */
+/**
+ * The speed of a transfer over the last five seconds and the estimated remaining time. A value is
+ * absent until it can be measured.
+ */
 export interface TransferSpeed {
   bytesPerSecond?: number
   secondsLeft?: number
@@ -14,8 +20,8 @@ interface Sample {
 }
 
 /**
- * Returns a function that takes the time in milliseconds, the bytes so far and the total, and returns
- * the present speed.
+ * Returns a function that measures the speed of one transfer. Call the function with the time in
+ * milliseconds, the bytes transferred so far and the total bytes.
  */
 export function createSpeedMeter(): (at: number, bytes: number, total: number) => TransferSpeed {
   let samples: Sample[] = []

@@ -1,5 +1,5 @@
 export interface ByteRange {
-  /** Position of the first byte. `end` is that of the last byte, which is part of the range. */
+  /** Position of the range's first byte, counted from 0. `end` is the position of its last byte. */
   start: number
   end: number
 }
@@ -7,10 +7,10 @@ export interface ByteRange {
 const maxRanges = 5
 
 /**
- * Parses a `Range` header for `size` bytes (RFC 9110, 14.2). Returns one range at most: `whole` for
- * several ranges and for an invalid header, `unsatisfiable` for more than five ranges and for
- * ranges beyond the bytes.
- * `'bytes=0-9'`, 100 → `{ start: 0, end: 9 }`; `'bytes=-10'`, 100 → `{ start: 90, end: 99 }`
+ * Parses the header `Range` for a file of `size` bytes (RFC 9110, 14.2). Returns `whole` for an
+ * invalid header and for two to five ranges, and `unsatisfiable` for more than five ranges and for
+ * a range beyond the file. `'bytes=0-9'`, 100 → `{ start: 0, end: 9 }`; `'bytes=-10'`, 100 →
+ * `{ start: 90, end: 99 }`
  */
 export function parseRange(
   header: string | undefined,
@@ -30,8 +30,8 @@ export function parseRange(
 }
 
 /**
- * Returns a function that takes a size and returns the bytes of the range. Returns undefined for an
- * invalid range.
+ * Parses the two numbers of a byte range. Returns a function that takes the size of a file and
+ * returns the range in it, or undefined if the numbers are invalid.
  */
 function boundsOf(
   first: string,

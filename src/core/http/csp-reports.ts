@@ -1,6 +1,6 @@
 export interface PolicyReport {
   directive: string
-  /** Host and path of the page; neither query nor fragment. */
+  /** Host and path of the page whose policy was violated, without query and fragment. */
   page: string
   blocked: string
   source: string
@@ -12,8 +12,8 @@ const maxLength = 200
 const maxAddressLength = 8192
 
 /**
- * Parses the body that a browser sends to `report-to` or `report-uri`. Returns only what may be logged,
- * or undefined where the body contains no report.
+ * Parses a report about a content security policy, as browsers send it to `report-to` or
+ * `report-uri`. Returns only what may be logged, or undefined if the body contains no report.
  */
 export function readPolicyReports(body: unknown): PolicyReport[] | undefined {
   const found = Array.isArray(body) ? body.slice(0, maxReports).flatMap(ofReports) : ofLegacy(body)

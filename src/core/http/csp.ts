@@ -1,29 +1,33 @@
-/** The policy of API responses, which are never shown as documents. */
+/** The content security policy of API answers, which no page may show as a document. */
 export const apiPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
 /**
- * The header `Strict-Transport-Security` with two years, sent over https only. Omits
+ * Value of the header `Strict-Transport-Security`: two years. Sent over https only. Omits
  * `includeSubDomains`, because other subdomains belong to the customer.
  */
 export const hsts = 'max-age=63072000'
 
-/** The policy of worker files. Only workers may compile WebAssembly. */
+/** The content security policy of worker files. Workers alone may compile WebAssembly. */
 export const workerPolicy =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
 
 export type PagePolicyInput = {
-  /** The header that Astro generates. It contains the hashes of scripts and styles. */
+  /**
+   * The content security policy that Astro generates for a page. It contains the hashes of scripts
+   * and styles.
+   */
   astroPolicy: string
-  /** Hashes of `boot.js` and of the theme's style element: `sha256-…`, quoted or not. */
+  /** Hash of `boot.js`: `sha256-…`, with or without quotes. */
   bootHash: string
+  /** Hash of the style element with the company's colours: `sha256-…`, with or without quotes. */
   themeHash: string
-  /** Origin of the API: `http://api.localhost:4321` */
+  /** Origin of the API, such as `http://api.localhost:4321`. */
   api: string
 }
 
 /**
- * Returns the content security policy of the pages of a host. All pages have the
- * same policy, because ClientRouter keeps that of the first page during a visit.
+ * Returns the content security policy of the pages of a host. All pages have the same policy,
+ * because Astro's ClientRouter keeps the policy of the first page during a visit.
  */
 export function pagePolicy({ astroPolicy, bootHash, themeHash, api }: PagePolicyInput): string {
   const boot = quoted(bootHash)
@@ -53,7 +57,10 @@ export function pagePolicy({ astroPolicy, bootHash, themeHash, api }: PagePolicy
   return directives.map(directive => directive.join(' ')).join('; ')
 }
 
-/** Returns the header `Reporting-Endpoints`, which names the endpoint of `report-to csp`. */
+/**
+ * Returns the value of the header `Reporting-Endpoints`, which names the address for
+ * `report-to csp`. `api` is the origin of the API.
+ */
 export function reportingEndpoints(api: string): string {
   return `csp="${api}/csp-report"`
 }

@@ -1,7 +1,7 @@
 const maxLength = 253
 const maxLabelLength = 63
 
-/** Returns whether a top-level domain exists: `fr`, `com`, `xn--p1ai`. */
+/** Returns whether a label is an existing top-level domain: `fr`, `com`, `xn--p1ai`. */
 export type IsTopLevel = (label: string) => boolean
 
 /**
@@ -15,8 +15,8 @@ export function isDomainName(text: string, isTopLevel: IsTopLevel): boolean {
 }
 
 /**
- * Returns whether a name matches `base`, where `*` stands for one label: `docs.acme.fr` matches
- * `*.acme.fr`.
+ * Returns whether a domain name matches the pattern `base`, in which `*` stands for one label:
+ * `docs.acme.fr` matches `*.acme.fr`.
  */
 export function isDomainOf(text: string, base: string, isTopLevel: IsTopLevel): boolean {
   if (!isDomainName(text, isTopLevel)) return false
@@ -28,15 +28,18 @@ export function isDomainOf(text: string, base: string, isTopLevel: IsTopLevel): 
   )
 }
 
-/** Returns whether a name has exactly one wildcard, its first label: `*.acme.fr`. */
+/**
+ * Returns whether a text is a wildcard domain: a domain name whose first label, and no other, is
+ * `*`, such as `*.acme.fr`.
+ */
 export function isWildcardDomain(text: string, isTopLevel: IsTopLevel): boolean {
   // the name must still fit when a label takes the place of the star
   return text.startsWith('*.') && isDomainName(`a.${text.slice(2)}`, isTopLevel)
 }
 
 /**
- * Returns whether an unfinished text can still become a name that begins with `start`: `doc` for
- * `docs.`.
+ * Returns whether a text that is being typed can still become a domain name that begins with
+ * `start`: `doc` can for `docs.`.
  */
 export function startsDomain(text: string, start: string): boolean {
   const [typed, wanted] = [text.toLowerCase(), start.toLowerCase()]

@@ -1,11 +1,13 @@
-/** In code units, including blanks and decomposed letters. Valid e-mails are far shorter. */
+/**
+ * The longest text that is parsed as an e-mail, in UTF-16 code units. It leaves room for blanks and
+ * decomposed letters around a valid e-mail.
+ */
 const maxTypedLength = 2048
 
 /**
- * Returns the canonical form of an e-mail. Keys, tags and look-ups are made from this form. Returns
- * undefined for an invalid e-mail and does not repair it.
- * `'Jorg.M+a@Exämple.com'` → `'jorg.m+a@xn--exmple-cua.com'`; `'Jörg@example.com'` → `undefined`,
- * because only the domain may contain other letters than ASCII
+ * Returns the canonical form of an e-mail, from which keys, hashes and searches are made, or
+ * undefined for an invalid e-mail. Letters outside ASCII are allowed in the domain only.
+ * `'Jorg.M+a@Exämple.com'` → `'jorg.m+a@xn--exmple-cua.com'`; `'Jörg@example.com'` → `undefined`
  */
 export function canonicalEmail(text: string): string | undefined {
   // the URL parser takes seconds to normalise a long name
@@ -21,7 +23,8 @@ export function canonicalEmail(text: string): string | undefined {
 }
 
 /**
- * Trims blanks with a loop: a regular expression would take quadratic time on long inner blanks.
+ * Removes blanks at both ends of a text. Uses a loop, because a regular expression would take
+ * quadratic time on long blanks inside the text.
  */
 function trimBlanks(text: string): string {
   const isBlank = (at: number) => ' \t\n\r'.includes(text.charAt(at))
@@ -33,9 +36,9 @@ function trimBlanks(text: string): string {
 }
 
 /**
- * Returns a local part in lower case, or undefined where it is quoted. A quoted one may contain a
- * colon, which separates e-mail and password in the key derivation. Lower-cases ASCII only, because
- * `toLowerCase()` turns U+212A KELVIN SIGN into `k`.
+ * Returns the part of an e-mail before the `@` in lower case, or undefined if it is quoted, because
+ * a quoted part may contain the colon that separates e-mail and password in the key derivation.
+ * Changes ASCII letters only, because `toLowerCase()` turns U+212A KELVIN SIGN into `k`.
  */
 function canonicalLocal(text: string): string | undefined {
   if (text.length > 64) return undefined
@@ -44,8 +47,8 @@ function canonicalLocal(text: string): string | undefined {
 }
 
 /**
- * Returns a domain in its ASCII form, or undefined. Checks the alphabet first, because the URL
- * parser decodes `%61` and drops `user@`.
+ * Returns the domain of an e-mail in ASCII form (IDNA), or undefined if it is invalid. Checks the
+ * characters first, because the URL parser decodes `%61` and drops `user@`.
  */
 function canonicalDomain(text: string): string | undefined {
   if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(text)) return undefined

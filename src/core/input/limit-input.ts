@@ -8,8 +8,8 @@ const signs = {
 } as const
 
 /**
- * Reads a number of requests as people type it: `'1,000'` → 1000, `'-3'` → 0. Returns `null`
- * (unlimited) for an empty text and for one that is not a number.
+ * Parses a limit on requests as people type it: `'1,000'` → 1000, `'-3'` → 0. Returns `null` (no
+ * limit) for an empty text and for a text that is not a number.
  */
 export function readRequestLimit(text: string, locale: FormatLocale): number | null {
   const digits = readDigits(text, locale)
@@ -17,8 +17,8 @@ export function readRequestLimit(text: string, locale: FormatLocale): number | n
 }
 
 /**
- * Reads a number of gigabytes and returns bytes: `'1.5'` → 1500000000. Returns `null` (unlimited)
- * for an empty text and for one that is not a number.
+ * Parses a storage limit typed in gigabytes and returns bytes: `'1.5'` → 1500000000. Returns `null`
+ * (no limit) for an empty text and for a text that is not a number.
  */
 export function readStorageLimit(text: string, locale: FormatLocale): number | null {
   const digits = readDigits(text, locale)
@@ -26,16 +26,16 @@ export function readStorageLimit(text: string, locale: FormatLocale): number | n
 }
 
 /**
- * Formats a number of requests in the form that `readRequestLimit` reads: 1000 → `'1,000'`, `null`
- * → `''`
+ * Formats a limit on requests for an input field: 1000 → `'1,000'`, `null` (no limit) → `''`.
+ * `readRequestLimit` parses the result.
  */
 export function writeRequestLimit(limit: number | null, locale: FormatLocale): string {
   return limit === null ? '' : grouped(limit, locale)
 }
 
 /**
- * Formats bytes as gigabytes in the form that `readStorageLimit` reads: 10 → `'0.00000001'`, `null`
- * → `''`
+ * Formats a storage limit in bytes as gigabytes for an input field: 1500000000 → `'1.5'`, `null`
+ * (no limit) → `''`. `readStorageLimit` parses the result.
  */
 export function writeStorageLimit(bytes: number | null, locale: FormatLocale): string {
   if (bytes === null) return ''
@@ -59,8 +59,8 @@ function safe(value: bigint): number {
 }
 
 /**
- * Parses a number of the language. A comma or point separates thousands if the language uses it for
- * this and every group after it has three digits.
+ * Parses a number as people write it in a language, with separators of thousands. A separator
+ * counts only if every group after it has three digits. Returns `null` for any other text.
  */
 function readDigits(
   text: string,

@@ -3,15 +3,16 @@ import { toUtf8 } from '../bytes.ts'
 const maxPasswordBytes = 1024
 const minPasswordCharacters = 12
 /**
- * The longest password that is normalised, in code units. NFKC turns at most two code units into
- * one byte: U+1D400 into `A`.
+ * The longest password that is normalised, in UTF-16 code units. A longer one has more than
+ * `maxPasswordBytes` in any case, because NFKC turns at most two code units into one byte: U+1D400
+ * into `A`.
  */
 const maxTypedLength = 4 * maxPasswordBytes
 
 /**
- * Returns a password in NFKC, so that é is the same whether it is typed as one character or as two.
- * Does not trim or case-fold. Returns undefined for more than 1,024 bytes and for a lone surrogate,
- * which has no UTF-8 of its own.
+ * Normalises a password to NFKC, so that é is the same whether it is typed as one character or as
+ * two. Keeps blanks and capital letters. Returns undefined for more than 1,024 bytes, and for a
+ * lone surrogate, which UTF-8 cannot represent.
  */
 export function normalisePassword(password: string): string | undefined {
   if (password.length > maxTypedLength || !password.isWellFormed()) return undefined
@@ -25,8 +26,8 @@ export interface PasswordFault {
 }
 
 /**
- * Returns why a password may not be chosen, or undefined. `'short'` → `{ rule: 'min', limit: 12 }`
- * Sign-in does not check this, so stricter rules lock nobody out.
+ * Returns the rule that a new password breaks, or undefined: `'short'` → `{ rule: 'min', limit: 12 }`.
+ * Sign-in does not check this rule, so existing shorter passwords keep working.
  */
 export function newPasswordFault(password: string): PasswordFault | undefined {
   // a later Unicode may normalise unassigned characters differently, which would give another key
@@ -43,7 +44,7 @@ export function newPasswordFault(password: string): PasswordFault | undefined {
 /** How hard a password is to guess, from 0 (first guesses) to 4 (very hard). */
 export type Strength = 0 | 1 | 2 | 3 | 4
 
-/** The least strength of a new password. */
+/** The minimum strength of a new password. */
 export const minStrength: Strength = 3
 
 interface PasswordContext {
@@ -54,8 +55,9 @@ interface PasswordContext {
 }
 
 /**
- * Returns the words that an attacker tries first for this person. `'ada.king@example.com'` →
- * `['ada.king@example.com', 'ada', 'king', 'example', …]`
+ * Returns the words that an attacker would try first to guess a person's password, in lower case:
+ * e-mail, name, company, host and their parts. `'ada.king@example.com'` → `['ada.king@example.com',
+ * 'ada', 'king', 'example', …]`
  */
 export function guessableWords(around: PasswordContext): string[] {
   const texts = Object.values(around).map(text => text.normalize('NFKC').toLowerCase())

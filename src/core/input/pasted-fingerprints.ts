@@ -17,16 +17,16 @@ export function parseFingerprint(text: string): string | undefined {
   }
 }
 
-/** A fingerprint and, if the pasted line had one, the file name. */
+/** A SHA-256 that a person pasted and, if the pasted line contained one, the file name. */
 export interface NamedFingerprint {
   sha256: string
   name: string | undefined
 }
 
 /**
- * Parses pasted text: one fingerprint, or a checksum list as printed by `sha256sum`, `sha256sum --tag`
- * or OpenSSL. Returns undefined where a line is neither.
- * `e3b0… *a.pdf` and `SHA256 (a.pdf) = e3b0…` → `[{ sha256: 'e3b0…', name: 'a.pdf' }]`
+ * Parses pasted text: one fingerprint, or a checksum list as printed by `sha256sum`,
+ * `sha256sum --tag` or OpenSSL. Returns undefined if any line is something else. `e3b0… *a.pdf` and
+ * `SHA256 (a.pdf) = e3b0…` → `[{ sha256: 'e3b0…', name: 'a.pdf' }]`
  */
 export function parseFingerprints(text: string): NamedFingerprint[] | undefined {
   const whole = parseFingerprint(text)
@@ -51,7 +51,8 @@ function parseLine(line: string): NamedFingerprint | undefined {
 }
 
 /**
- * Unescapes a file name. `sha256sum` marks a line with an escaped name by a backslash at its start.
+ * Decodes `\n`, `\r` and `\\` in a file name of a checksum list. `sha256sum` begins a line with a
+ * backslash if the name in it is escaped.
  */
 function unescapeName(name: string): string {
   const meant: Record<string, string> = { n: '\n', r: '\r', '\\': '\\' }

@@ -1,6 +1,6 @@
 /**
- * All public top-level domains as of 2026-11. The list is 10 kB, so only pages with a form of
- * domains load it.
+ * All public top-level domains as of 2026-11. The list has 10 kB, so only pages with a form for
+ * domain names load it.
  */
 export const topLevelDomains: ReadonlySet<string> = new Set(
   `

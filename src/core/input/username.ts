@@ -1,6 +1,6 @@
 import { hasDirectionControls, isVisible } from '../text/visible-text.ts'
 
-/** The longest name in characters, without blanks at both ends. */
+/** The longest username in characters, without blanks at both ends. */
 export const maxUsernameCharacters = 80
 
 export interface UsernameFault {
@@ -9,8 +9,8 @@ export interface UsernameFault {
 }
 
 /**
- * Returns why a username is invalid, or undefined. Gives the same result as the contract's `Username`,
- * for pages that do not load zod. `'  '` → `{ rule: 'required' }`
+ * Returns the rule that a username breaks, or undefined. Gives the same result as the contract's
+ * `Username`, for pages that do not load zod. `'  '` → `{ rule: 'required' }`
  */
 export function usernameFault(typed: string): UsernameFault | undefined {
   const name = typed.trim()

@@ -1,42 +1,47 @@
 import { canonicalEmail } from './email.ts'
 
 /**
- * The rule that a value breaks. Its message is the translation of `fields.<rule>`, which may
- * contain `limit`.
+ * The rule that the value of a form field breaks. The error message is the translation of
+ * `fields.<rule>`, which may contain `limit`.
  */
 export interface Fault {
   rule: string
   limit?: number | string
 }
 
-/** The other values of the form, by field. */
+/** The values of all fields of a form, by field name. */
 export type FormValues = Readonly<Record<string, unknown>>
 
 /**
- * Returns what is wrong with a value, or undefined. All validators except `required` and
- * `requiredIf` accept an empty value, so that optional fields may stay empty.
+ * Checks the value of a form field. Returns the broken rule, or undefined for a valid value. All
+ * validators except `required` and `requiredIf` accept an empty value, so that optional fields may
+ * stay empty.
  */
 export type Validator = (value: unknown, form?: FormValues) => Fault | undefined
 
 /** Accepts a value that is not blank. */
 export const required: Validator = value => (isEmpty(value) ? { rule: 'required' } : undefined)
 
-/** Requires a value if `condition` returns true for the fields of the form. */
+/** Returns a validator that refuses an empty value if `condition` returns true for the form. */
 export function requiredIf(condition: (form: FormValues) => boolean): Validator {
   return (value, form = {}) =>
     condition(form) && isEmpty(value) ? { rule: 'required_if' } : undefined
 }
 
+/** Accepts a valid e-mail. */
 export const email: Validator = ifFilled(text => canonicalEmail(text) !== undefined, 'email')
 
+/** Accepts a text of at least `min` characters (code points). */
 export function minLength(min: number): Validator {
   return ifFilled(text => lengthOf(text) >= min, 'min', min)
 }
 
+/** Accepts a text of at most `max` characters (code points). */
 export function maxLength(max: number): Validator {
   return ifFilled(text => lengthOf(text) <= max, 'max', max)
 }
 
+/** Accepts a text of exactly `length` characters (code points). */
 export function strictLength(length: number): Validator {
   return ifFilled(text => lengthOf(text) === length, 'length', length)
 }
@@ -44,12 +49,13 @@ export function strictLength(length: number): Validator {
 /** Accepts digits with an optional sign and a decimal point or comma: `-1,5`. */
 export const numeric: Validator = ifFilled(text => /^[+-]?\d+(?:[.,]\d+)?$/.test(text), 'numeric')
 
+/** Accepts digits with an optional sign: `-15`. */
 export const integer: Validator = ifFilled(text => /^[+-]?\d+$/.test(text), 'integer')
 
 /** Accepts a text without lower-case letters. */
 export const uppercase: Validator = ifFilled(text => text === text.toUpperCase(), 'uppercase')
 
-/** Accepts a text without any of these characters. */
+/** Returns a validator that accepts texts without any of the characters. */
 export function excludes(characters: string): Validator {
   return ifFilled(
     text => ![...characters].some(each => text.includes(each)),
@@ -58,6 +64,7 @@ export function excludes(characters: string): Validator {
   )
 }
 
+/** Returns a validator that accepts texts that match `pattern`. */
 export function matches(pattern: RegExp): Validator {
   return ifFilled(text => pattern.test(text), 'format')
 }
@@ -67,25 +74,32 @@ export const atLeastOne: Validator = value =>
   Array.isArray(value) && value.length > 0 ? undefined : { rule: 'some' }
 
 /**
- * Accepts a value equal to that of the field `field`. The error message calls this field `name`.
+ * Returns a validator that accepts a value equal to the value of the field `field`. The error
+ * message calls that field `name`.
  */
 export function sameAs(field: string, name = field): Validator {
   return (value, form = {}) =>
     value === form[field] ? undefined : { rule: 'same_as', limit: name }
 }
 
-/** Accepts a value that all validators accept. */
+/**
+ * Returns a validator that accepts a value if all the validators accept it. The broken rule is
+ * always `all`.
+ */
 export function all(...validators: Validator[]): Validator {
   return (value, form) =>
     validators.some(validator => validator(value, form)) ? { rule: 'all' } : undefined
 }
 
-/** Accepts a value that the other validator refuses. */
+/** Returns a validator that accepts a value if `validator` refuses it. */
 export function not(validator: Validator): Validator {
   return (value, form) => (validator(value, form) ? undefined : { rule: 'not' })
 }
 
-/** Returns the fault of the first validator that refuses the value. */
+/**
+ * Returns a validator that accepts a value if all the validators accept it. The broken rule is that
+ * of the first validator that refuses the value.
+ */
 export function firstOf(...validators: Validator[]): Validator {
   return (value, form) => {
     for (const validator of validators) {
@@ -96,7 +110,7 @@ export function firstOf(...validators: Validator[]): Validator {
   }
 }
 
-/** Returns the faults of a form by field. */
+/** Validates a form. Returns the broken rule of each invalid field, by field name. */
 export function faultsOf(
   rules: Readonly<Record<string, Validator>>,
   form: FormValues
@@ -126,7 +140,7 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null
 }
 
-/** Counts code points, so an emoji is one. */
+/** Returns the number of code points of a text. An emoji counts as one. */
 function lengthOf(text: string): number {
   return [...text].length
 }

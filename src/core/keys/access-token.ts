@@ -1,8 +1,8 @@
 import { fromBase64Url, fromUtf8 } from '../bytes.ts'
 
 /**
- * Returns the payload of a session token without verifying it, which only the issuer can. Returns
- * undefined where the second segment is missing or is not a JSON object.
+ * Returns the payload of a session token without verifying the signature, because a browser does
+ * not have the key. Returns undefined if the token's second part is not a JSON object.
  */
 export function readPayload(token: string): Record<string, unknown> | undefined {
   const segment = token.split('.')[1]
@@ -16,16 +16,19 @@ export function readPayload(token: string): Record<string, unknown> | undefined 
   }
 }
 
-/** Returns when a token expires, in seconds since the epoch, or undefined. */
+/**
+ * Returns the time at which a session token expires, in seconds since 1970. Returns undefined if
+ * the token names none.
+ */
 export function expiryOf(token: string): number | undefined {
   const exp = readPayload(token)?.['exp']
   return typeof exp === 'number' && Number.isFinite(exp) ? exp : undefined
 }
 
 /**
- * Returns the seconds by which `now` is ahead of the issuer's clock. `token` must have just
- * arrived. Returns 0 where it has no `iat`, and for differences so small that the network explains
- * them.
+ * Returns the seconds by which this device's clock is ahead of the clock that issued a session
+ * token. `now` is the device's time in milliseconds at which the token arrived. Returns 0 for a
+ * difference of at most 10 seconds, and for a token without a time of issue.
  */
 export function clockSkew(token: string, now: number): number {
   const iat = readPayload(token)?.['iat']
@@ -35,8 +38,9 @@ export function clockSkew(token: string, now: number): number {
 }
 
 /**
- * Returns whether a token with the expiry `exp` is valid for more than a second, so that it does
- * not expire during a call.
+ * Returns whether a session token is valid for more than another second, so that it does not expire
+ * during a call. `exp` is the time of expiry in seconds, and `now` the present time in
+ * milliseconds.
  */
 export function isUsable(exp: number, now: number): boolean {
   return exp * 1000 - now > 1000

@@ -2,27 +2,32 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { type Bytes, fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from '../bytes.ts'
 import { isActiveKdf, type KdfId, kdfs } from './kdf.ts'
 
+/**
+ * What a challenge may be signed for: a sign-in, a sign-up, or a change by a person who is signed
+ * in (`rekey`).
+ */
 export const challengePurposes = ['login', 'signup', 'rekey'] as const
 export type ChallengePurpose = (typeof challengePurposes)[number]
 
+/** Seconds for which a challenge is valid. */
 export const challengeSeconds = 120
 
 export interface ChallengePayload {
-  /** Host name the challenge is for, without port. */
+  /** Host name for which the challenge is valid, without port. */
   aud: string
-  /** `emailHash` of the e-mail that signs in. */
+  /** Hash of the e-mail for which the challenge is valid, made by `emailHash`. */
   eh: string
-  /** 16 random bytes. The server accepts each value once. */
+  /** A random number of 16 bytes in base64url. The server accepts each number once. */
   n: string
   iat: number
   exp: number
   kdf: string
-  /** Id of the root secret from which the MAC's key is derived. */
+  /** Id of the server's secret from which the key of the challenge's MAC is derived. */
   mk: string
 }
 
 /**
- * The format of each member of a payload. They are checked without zod, which would make the key
+ * The format of each field of a challenge's payload. Zod is not used, because it would make the key
  * worker a third larger.
  */
 const forms: Record<keyof ChallengePayload, RegExp | 'time'> = {
@@ -37,12 +42,12 @@ const forms: Record<keyof ChallengePayload, RegExp | 'time'> = {
 
 export interface Challenge {
   payload: ChallengePayload
-  /** The text that the MAC covers: everything before the last dot. */
+  /** The bytes that the challenge's MAC covers: everything before the last dot. */
   signed: Bytes
   mac: Bytes
 }
 
-/** Thrown where a browser must not sign a challenge. */
+/** Thrown for a challenge that a browser must not sign. `reason` says which check failed. */
 export class ChallengeError extends Error {
   readonly reason: 'form' | 'host' | 'email' | 'lifetime' | 'kdf'
 
@@ -53,7 +58,10 @@ export class ChallengeError extends Error {
   }
 }
 
-/** Returns a challenge: `login.v1.<payload>.<mac>`. Called by the server only. */
+/**
+ * Returns a challenge as text: `login.v1.<payload>.<mac>`. Only the server calls it, because `mac`
+ * needs a secret key.
+ */
 export function formatChallenge(
   purpose: ChallengePurpose,
   payload: ChallengePayload,
@@ -66,8 +74,8 @@ export function formatChallenge(
 }
 
 /**
- * Parses a challenge. Returns undefined for another purpose or a malformed text. Does not check the
- * MAC, the host, the e-mail or the time.
+ * Parses a challenge. Returns undefined if it is malformed or for another purpose. Does not check
+ * the MAC, the host, the e-mail or the time.
  */
 export function parseChallenge(text: string, purpose: ChallengePurpose): Challenge | undefined {
   const match = /^(login|signup|rekey)\.v1\.([\w-]{1,600})\.([\w-]{43})$/.exec(text)
@@ -82,7 +90,7 @@ export function parseChallenge(text: string, purpose: ChallengePurpose): Challen
   }
 }
 
-/** Returns whether a value has exactly these members, each in its format. */
+/** Returns whether a value has exactly the fields of a challenge's payload, each in its format. */
 function isPayload(value: unknown): value is ChallengePayload {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const members = Object.entries(value)
@@ -102,18 +110,18 @@ export interface ChallengeExpectation {
   challenge: string
   purpose: ChallengePurpose
   /**
-   * `location.hostname`. The same key works on every host, so the challenge must be for this host.
+   * Host name of the page, from `location.hostname`. A person's key is the same on every host, so a
+   * challenge for another host must not be signed.
    */
   host: string
-  /** In canonical form. */
+  /** E-mail of the person in canonical form. */
   email: string
 }
 
 /**
  * Checks a challenge before a browser signs it. Returns the bytes to sign and the id of the key
- * derivation; throws a `ChallengeError`. The prefix of a challenge keeps a server from obtaining a
- * signature over a JWT (`eyJ…`). The lifetime is not compared with the browser's clock, which may be
- * wrong.
+ * derivation. Throws a `ChallengeError` for another host, e-mail, purpose or lifetime. Does not
+ * compare the lifetime with the browser's clock, which may be wrong.
  */
 export function checkChallenge(
   { challenge, purpose, host, email }: ChallengeExpectation,
@@ -128,20 +136,23 @@ export function checkChallenge(
   return { bytes: toUtf8(challenge), kdf: payload.kdf }
 }
 
-/** Returns the SHA-256 of a canonical e-mail in base64url. */
+/** Returns the SHA-256 of an e-mail in canonical form, in base64url. */
 export function emailHash(email: string): string {
   return toBase64Url(sha256(toUtf8(email)))
 }
 
-/** Returns `<challenge>.<signature>`. The signature is r and s of ES256 over the challenge. */
+/**
+ * Returns `<challenge>.<signature>`, the value of `challenge_response`. `signature` is the ES256
+ * signature of the challenge: `r` and `s`, 64 bytes.
+ */
 export function challengeResponse(challenge: string, signature: Uint8Array): string {
   if (signature.length !== 64) throw new Error('challenge: signature is not 64 bytes')
   return `${challenge}.${toBase64Url(signature)}`
 }
 
 /**
- * Splits a response into challenge and signature. Returns undefined where the signature is not 64
- * bytes in base64url.
+ * Splits a `challenge_response` into challenge and signature. Returns undefined if the signature is
+ * not 64 bytes in base64url.
  */
 export function splitResponse(text: string): { challenge: string; signature: Bytes } | undefined {
   const dot = text.lastIndexOf('.')

@@ -6,8 +6,8 @@ import { normalisePassword } from '../input/password.ts'
 
 interface Kdf {
   /**
-   * `retired`: some accounts still have keys of this derivation, but browsers no longer sign with
-   * them.
+   * Whether browsers sign with keys of this derivation (`active`), or no longer do although some
+   * accounts still have such keys (`retired`).
    */
   status: 'active' | 'retired'
   salt: string
@@ -18,9 +18,9 @@ interface Kdf {
 }
 
 /**
- * The parameters that turn a password into a key, by id. They are part of the code, because a
- * malicious server could send weak ones. A changed entry would lock out the accounts that use it,
- * so add a new id instead.
+ * The parameters for deriving a key from a password, by id. They are part of the code, because a
+ * malicious server could send weak ones. Never change an entry: accounts that use it could no
+ * longer sign in. Add a new id instead.
  */
 export const kdfs = {
   a1: {
@@ -42,10 +42,16 @@ export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes
   salt: Bytes
 }
 
-/** Argon2id version 0x13 without secret or associated data. hash-wasm, noble and Node provide it. */
+/**
+ * A function that computes Argon2id version 0x13 without secret or associated data, such as those
+ * of hash-wasm, noble and Node.
+ */
 export type Argon2id = (input: Argon2idInput) => Uint8Array | Promise<Uint8Array>
 
-/** P-256 from FIPS 186-5. The curve object of noble is larger, because it also signs and verifies. */
+/**
+ * The curve P-256 of FIPS 186-5. The curve object of noble is not used, because it is larger: it
+ * also signs and verifies.
+ */
 const p256 = {
   p: 0xffffffff00000001000000000000000000000000ffffffffffffffffffffffffn,
   n: 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n,
@@ -57,14 +63,17 @@ const p256 = {
 }
 const Point = weierstrass(p256)
 
-/** A P-256 key: scalar and affine point, 32 bytes each. The caller overwrites `d` after use. */
+/**
+ * A P-256 key pair: private key `d` and public point `x`, `y`, 32 bytes each. The caller overwrites
+ * `d` after use.
+ */
 export interface DerivedKey {
   d: Uint8Array
   x: Uint8Array
   y: Uint8Array
 }
 
-/** Returns whether browsers may sign with the key derivation `id`. */
+/** Returns whether `id` is a key derivation with which browsers may sign. */
 export function isActiveKdf(
   id: string,
   table: Record<string, Pick<Kdf, 'status'>> = kdfs
@@ -72,7 +81,10 @@ export function isActiveKdf(
   return Object.hasOwn(table, id) && table[id]?.status === 'active'
 }
 
-/** Derives the key of an e-mail and a password. It is the same in every browser and on every host. */
+/**
+ * Derives the key pair of an e-mail and a password. The result is the same in every browser and on
+ * every host.
+ */
 export async function deriveKey(
   id: KdfId,
   email: string,
@@ -101,8 +113,9 @@ export async function deriveKey(
 }
 
 /**
- * Returns the Argon2id input `<canonical e-mail>:<NFKC password>`. No two pairs give the same input,
- * because a canonical e-mail contains no colon.
+ * Returns the Argon2id input `<canonical e-mail>:<NFKC password>`. The e-mail gives people with the
+ * same password different keys. A canonical e-mail contains no colon, so no two pairs give the same
+ * input.
  */
 export function passwordBytes(email: string, password: string): Bytes {
   const canonical = canonicalEmail(email)
@@ -112,7 +125,10 @@ export function passwordBytes(email: string, password: string): Bytes {
   return concat(toUtf8(`${canonical}:`), toUtf8(normalised))
 }
 
-/** Returns `(okm mod (n - 1)) + 1` in big-endian, which is never zero and never n. */
+/**
+ * Turns the 48 bytes that Argon2id returns into a P-256 private key: `(okm mod (n - 1)) + 1` in
+ * big-endian.
+ */
 export function scalarFromOkm(okm: Uint8Array): Uint8Array {
   if (okm.length !== 48) throw new Error('kdf: okm is not 48 bytes')
   return mapHashToField(okm, p256.n)

@@ -2,12 +2,12 @@ import * as z from 'zod/mini'
 import { type Bytes, fromBase64Url, fromUtf8, toUtf8 } from '../bytes.ts'
 import { publicKeyPurposes } from './public-key-proof.ts'
 
-/** 32 bytes in base64url. */
+/** Schema of 32 bytes in base64url. */
 const Bytes32 = z.string().check(z.regex(/^[\w-]{42}[AEIMQUYcgkosw048]$/))
 
 /**
- * A public key with exactly four members. A member `d` would make it a private key, which libraries
- * would import without an error.
+ * Schema of a P-256 public key as JWK. Refuses further members, because `d` would make it a private
+ * key, which libraries import without an error.
  */
 export const PublicKeyJwk = z.strictObject({
   kty: z.literal('EC'),
@@ -19,18 +19,25 @@ export type PublicKeyJwk = z.infer<typeof PublicKeyJwk>
 
 const Header = z.strictObject({ alg: z.literal('ES256'), typ: z.literal('pk+jwt') })
 
+/**
+ * Payload of a `public_key_jwt`: a JWT by which a browser proves that it has the private key of the
+ * public key in it.
+ */
 export const PublicKeyPayload = z.strictObject({
-  /** Host name of the site, without port. */
+  /** Host name of the site for which the JWT is valid, without port. */
   aud: z.string(),
-  /** In canonical form. */
+  /** E-mail of the person in canonical form. */
   email: z.string(),
   purpose: z.enum(publicKeyPurposes),
   kdf: z.string(),
   /**
-   * A complete challenge. It proves that the JWT is fresh without relying on the browser's clock.
+   * A whole challenge of the server. It proves that the JWT is fresh, whatever the browser's clock
+   * says.
    */
   nonce: z.string(),
-  /** base64url SHA-256 of the mailed token, if the call uses one. */
+  /**
+   * SHA-256, in base64url, of the mailed token that the call uses. Absent if the call uses none.
+   */
   th: z.optional(Bytes32),
   jwk: PublicKeyJwk
 })
@@ -38,15 +45,15 @@ export type PublicKeyPayload = z.infer<typeof PublicKeyPayload>
 
 export interface PublicKeyJwt {
   payload: PublicKeyPayload
-  /** The bytes that the signature covers. */
+  /** The bytes that the JWT's signature covers: header, dot and payload. */
   signed: Bytes
-  /** `r` and `s` of ES256, 64 bytes. */
+  /** ES256 signature of the JWT: `r` and `s`, 64 bytes. */
   signature: Bytes
 }
 
 /**
- * Parses a `public_key_jwt`. Returns undefined where it is malformed. The server still has to check
- * signature, nonce, host and e-mail.
+ * Parses a `public_key_jwt`. Returns undefined if it is malformed. Does not check signature, nonce,
+ * host or e-mail: the server does.
  */
 export function parsePublicKeyJwt(text: string): PublicKeyJwt | undefined {
   const match = /^([\w-]+)\.([\w-]+)\.([\w-]{86})$/.exec(text)

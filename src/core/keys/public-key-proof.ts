@@ -3,6 +3,11 @@ import { toBase64Url, toUtf8 } from '../bytes.ts'
 import type { ChallengePurpose } from './challenge.ts'
 import type { PublicKeyJwk, PublicKeyPayload } from './public-key-jwt.ts'
 
+/**
+ * What a `public_key_jwt` is for: sign-up, confirmation of an e-mail in another browser, activation
+ * of an invited account, reset of a password, change of a password (`rekey`), or change of an
+ * e-mail.
+ */
 export const publicKeyPurposes = [
   'signup',
   'verify',
@@ -14,35 +19,40 @@ export const publicKeyPurposes = [
 export type PublicKeyPurpose = (typeof publicKeyPurposes)[number]
 
 /**
- * Returns the purpose of the challenge that a `public_key_jwt` of this purpose contains as `nonce`.
+ * Returns the purpose of the challenge that a `public_key_jwt` with the purpose `purpose` contains
+ * as `nonce`.
  */
 export function noncePurpose(purpose: PublicKeyPurpose): ChallengePurpose {
   return purpose === 'rekey' || purpose === 'email' ? 'rekey' : 'signup'
 }
 
 /**
- * Returns the hash of a mailed token. A `public_key_jwt` names the token it belongs to by this
- * hash, `th`.
+ * Returns the SHA-256 of a mailed token in base64url. It is the field `th` of a `public_key_jwt`,
+ * which binds the JWT to that token.
  */
 export function mailTokenHash(token: string): string {
   return toBase64Url(sha256(toUtf8(token)))
 }
 
-/** Returns a public key as JWK. Throws where a coordinate is not 32 bytes. */
+/** Returns a P-256 public key as JWK. Throws if a coordinate does not have 32 bytes. */
 export function publicJwk({ x, y }: { x: Uint8Array; y: Uint8Array }): PublicKeyJwk {
   if (x.length !== 32 || y.length !== 32) throw new Error('public_key_jwt: not a point of P-256')
   return { kty: 'EC', crv: 'P-256', x: toBase64Url(x), y: toBase64Url(y) }
 }
 
 /**
- * Returns the JWS signing input of a `public_key_jwt`. Sign it with the key that the payload
- * contains.
+ * Returns the text of a `public_key_jwt` that has to be signed: header, dot and payload. Sign it
+ * with the private key of the public key in the payload.
  */
 export function publicKeyJwtInput(payload: PublicKeyPayload): string {
   const header = { alg: 'ES256', typ: 'pk+jwt' }
   return [header, payload].map(part => toBase64Url(toUtf8(JSON.stringify(part)))).join('.')
 }
 
+/**
+ * Returns a `public_key_jwt`: the text of `publicKeyJwtInput`, a dot and its signature. Throws if
+ * the signature does not have 64 bytes.
+ */
 export function formatPublicKeyJwt(input: string, signature: Uint8Array): string {
   if (signature.length !== 64) throw new Error('public_key_jwt: signature is not 64 bytes')
   return `${input}.${toBase64Url(signature)}`
