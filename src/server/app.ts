@@ -5,14 +5,14 @@ import { mountAccounts } from './api/accounts.ts'
 import { mountCategories } from './api/categories.ts'
 import { mountCompanies } from './api/companies.ts'
 import type { Api, ApiContext, ApiEnv } from './api/context.ts'
-import { mountReports } from './api/csp-reports.ts'
+import { mountCspReports } from './api/csp-reports.ts'
 import { mountDepositBatch } from './api/deposit-batch.ts'
 import { mountDeposits } from './api/deposits.ts'
 import { mountDocs } from './api/docs.ts'
 import { mountDomains } from './api/domains.ts'
 import { mountExports } from './api/exports.ts'
 import { mountGroups } from './api/groups.ts'
-import { mountService } from './api/health.ts'
+import { mountHealth } from './api/health.ts'
 import {
   createInFlightCalls,
   type InFlightCall,
@@ -109,9 +109,9 @@ export function createApp(
   mountDepositBatch(app)
   mountRequests(app, createEventStreams(deps))
   mountVerifications(app, createVerify(deps))
-  mountReports(app)
+  mountCspReports(app)
   mountSetup(app)
-  mountService(app)
+  mountHealth(app)
   mountDocs(app)
   mountDomains(app) // last, because `/{domain}` matches every path of one segment
 
@@ -169,8 +169,8 @@ function otherCompany(c: ApiContext): CompanyId | undefined {
 }
 
 /**
- * Returns the headers of draft-ietf-httpapi-ratelimit-headers-11, for example `ratelimit:
- * "verify_user_minute";r=599;t=60`.
+ * Returns the rate limit headers that draft-ietf-httpapi-ratelimit-headers-11 defines, for example
+ * `ratelimit: "verify_user_minute";r=599;t=60`.
  */
 function rateLimitHeaders(read: LimitReading[]): Record<string, string> {
   if (read.length === 0) return {}

@@ -67,6 +67,7 @@ export const settingNames = Object.keys(settings)
 
 const Settings = z.object(settings)
 
+/** The settings of the process, parsed and validated. */
 export interface Config {
   /** The operator's database server. Undefined means the embedded server. */
   database: { url: string; ownerUrl: string | undefined } | undefined

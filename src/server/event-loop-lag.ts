@@ -3,14 +3,14 @@ const beatMs = 50
  * The number of late timers in a row that count as an overload. A single late timer may be a pause
  * for garbage collection.
  */
-const beats = 3
+const lateBeats = 3
 /** The delay of a single timer, in milliseconds, that counts as an overload. */
 const longMs = 1000
 /**
  * The share of the measured lag that remains after a punctual timer, so that one punctual timer
  * does not end an overload.
  */
-const memory = 0.8
+const remainingShare = 0.8
 
 export interface EventLoopLag extends Disposable {
   /** Returns by how many milliseconds the event loop is late; 0 when it is on time. */
@@ -43,11 +43,11 @@ export function watchEventLoopLag(now: () => number = () => performance.now()): 
  */
 export function createLagMeter(): (delay: number) => number {
   let late = 0
-  const delays = Array.from({ length: beats }, () => 0)
+  const delays = Array.from({ length: lateBeats }, () => 0)
   return delay => {
     delays.shift()
     delays.push(delay)
-    late = Math.max(Math.min(...delays), delay < longMs ? 0 : delay, late * memory)
+    late = Math.max(Math.min(...delays), delay < longMs ? 0 : delay, late * remainingShare)
     return late
   }
 }

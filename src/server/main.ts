@@ -181,8 +181,8 @@ async function start(): Promise<void> {
 }
 
 /**
- * Stops accepting requests and waits for the running ones, at most 10 seconds. Event streams end by
- * themselves.
+ * Stops accepting HTTP requests and waits at most 10 seconds for those that are being served. Event
+ * streams end by themselves.
  */
 async function drain(server: Server): Promise<void> {
   const closed = new Promise(resolve => server.close(resolve))

@@ -55,7 +55,10 @@ export async function openKeys({ directory, recordedKekId, clock }: KeysOptions)
  * loaded it.
  */
 const announcedMinutes = 10
-/** Hours after which every token signed with a replaced key has expired. */
+/**
+ * A replaced token key is deleted after this many hours, when every token that it signed has
+ * expired.
+ */
 const replacedHours = 24
 
 /**

@@ -28,13 +28,19 @@ export async function openMailSender({ smtp, outbox, log }: MailOptions): Promis
 const timeouts = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 
 /**
- * Options of the connections to the mail server. A connection stays open while there are letters,
- * because connecting takes longer than sending.
+ * Options of the connections to the mail server. A connection stays open while there are mails to
+ * send, because connecting takes longer than sending.
  */
 const pool = { pool: true, maxConnections: 4, idleTimeout: 1000, maxRequeues: 0 } as const
 
 function viaServer({ url, from }: { url: string; from: string }): MailSender {
-  const transport = createTransport({ url, ...pool, ...timeouts, ...closed, ...encryption(url) })
+  const transport = createTransport({
+    url,
+    ...pool,
+    ...timeouts,
+    ...noFilesOrUrls,
+    ...encryption(url)
+  })
   return {
     async send(letter) {
       try {
@@ -74,7 +80,7 @@ function encryption(url: string): { requireTLS?: true } {
 }
 
 function intoFolder(outbox: string, log: Log): MailSender {
-  const transport = createTransport({ streamTransport: true, buffer: true, ...closed })
+  const transport = createTransport({ streamTransport: true, buffer: true, ...noFilesOrUrls })
   return {
     async send(letter) {
       const { host } = letter.from
@@ -92,11 +98,8 @@ function intoFolder(outbox: string, log: Log): MailSender {
   }
 }
 
-/**
- * Options that forbid nodemailer to read files or fetch URLs, because the text of a letter needs
- * neither.
- */
-const closed = { disableFileAccess: true, disableUrlAccess: true }
+/** Options that forbid nodemailer to read files or fetch URLs, because the mails need neither. */
+const noFilesOrUrls = { disableFileAccess: true, disableUrlAccess: true }
 
 function messageOf(letter: Letter, address: string): SendMailOptions {
   const { subject, text } = mailText(letter)

@@ -7,7 +7,8 @@ import { refusedField } from './refused-fields.ts'
 
 const types = ['application/reports+json', 'application/csp-report', 'application/json']
 
-export function mountReports(app: Api): void {
+/** Mounts the endpoint to which browsers report violations of the content security policy. */
+export function mountCspReports(app: Api): void {
   mountStream(app, reportPolicy, async (_input, c) => {
     const company = companyIdOf(c)
     await consume(c.get('deps'), 'csp_report_address', [company, { address: c.get('address') }])

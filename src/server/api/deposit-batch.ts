@@ -33,7 +33,7 @@ const joinedBytes = 64 * 1024
 
 type Item = z.output<typeof BatchItem>
 
-/** An item of a batch of deposits whose bytes have been written to disk. */
+/** An item of a batch of deposits, after its bytes have been written to disk. */
 interface Received {
   item: Item
   staged: StagedFile
@@ -133,7 +133,7 @@ async function* partsOf(c: ApiContext): AsyncGenerator<MultipartPart, void> {
 }
 
 /**
- * Yields the same bytes in larger chunks: small chunks are joined until they have about
+ * Yields the bytes of `chunks` in larger chunks: small chunks are joined until they have about
  * `joinedBytes` bytes.
  */
 async function* joined(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {

@@ -2,6 +2,6 @@ import { getHealth } from '../../contract/health.ts'
 import type { Api } from './context.ts'
 import { mountEndpoint } from './mount.ts'
 
-export function mountService(app: Api): void {
+export function mountHealth(app: Api): void {
   mountEndpoint(app, getHealth, async () => ({ status: 'ok' as const }))
 }

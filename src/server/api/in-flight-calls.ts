@@ -26,8 +26,8 @@ export interface InFlightCall {
    */
   readonly caller: WaitingClient | undefined
   /**
-   * Also counts the call toward the limit of a signed-in person. Throws `rate_limited` when the
-   * person has too many calls at the same time.
+   * Counts the call toward the limit of a signed-in person, in addition to the company's limit.
+   * Throws `rate_limited` when the person has too many calls at the same time.
    */
   countPerson(id: string): void
   end(): void

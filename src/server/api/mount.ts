@@ -57,9 +57,9 @@ export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodM
 }
 
 /**
- * Returns a JSON response. If the connection can take the text directly, the `Response` has no
- * body: a `Response` would turn the text into a stream, which costs more than all the rest of the
- * response.
+ * Returns a JSON response. If the listener can write the JSON text to the connection, the
+ * `Response` gets no body: it would turn the text into a stream, which costs more than all the rest
+ * of the response.
  */
 function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response {
   const { takeText } = c.env ?? {}

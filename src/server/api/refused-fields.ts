@@ -5,7 +5,7 @@ import { type IssueLike, refusalOf, shortenFieldName } from '../../contract/fiel
  * The most fields that the `detail` text of an error names. The member `fields` of the error may
  * contain more.
  */
-const maxSaid = 5
+const maxNamedFields = 5
 
 /**
  * Returns the error for an invalid input. It contains each invalid field with the broken rule and a
@@ -14,7 +14,7 @@ const maxSaid = 5
 export function refusedInput(error: { issues: readonly IssueLike[] }): AppError {
   const { fields, omitted } = refusalOf(error, wanted)
   const names = Object.entries(fields)
-  const said = names.slice(0, maxSaid).map(([name, { detail }]) => `${name} (${detail})`)
+  const said = names.slice(0, maxNamedFields).map(([name, { detail }]) => `${name} (${detail})`)
   const more = names.length + omitted - said.length
   const rest = more > 0 ? [`and ${more} more`] : []
   return new AppError('invalid_input', `Refused. Wanted: ${[...said, ...rest].join('; ')}`, {
@@ -53,11 +53,11 @@ const formats: Record<string, string> = {
 const units: Record<string, string> = { string: ' characters', array: ' items' }
 
 /** The default message of zod/mini, which does not say what is wrong. */
-const unsaid = 'Invalid input'
+const zodDefaultMessage = 'Invalid input'
 
 function wanted(issue: IssueLike): string {
   const { code, message, expected, values = [], format, minimum, maximum, origin } = issue
-  if (message !== undefined && message !== unsaid) return message
+  if (message !== undefined && message !== zodDefaultMessage) return message
   const unit = units[String(origin)] ?? ''
   if (code === 'too_small') {
     return minimum === 1 && unit !== '' ? 'not empty' : `at least ${minimum}${unit}`

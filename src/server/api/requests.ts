@@ -14,6 +14,7 @@ import { type Api, companyIdOf, person } from './context.ts'
 import { mountEndpoint, mountList, mountStream } from './mount.ts'
 import { refusedField } from './refused-fields.ts'
 
+/** Mounts the endpoints of the history, whose entries are called requests. */
 export function mountRequests(app: Api, streams: EventStreams): void {
   mountList(app, listRequests, ({ scope, ...input }, c) => {
     const isWhole = scope === 'company'

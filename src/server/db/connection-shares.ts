@@ -37,8 +37,8 @@ export interface WaitingClient {
 
 interface Options {
   /**
-   * The number of all connections except the reserve. One user may hold all of them while no other
-   * company is active.
+   * The number of all connections except those of `reserve`. One user may hold all of them while no
+   * other company is active.
    */
   size: number
   /** The number of additional connections that only users who hold no connection can get. */
@@ -76,7 +76,7 @@ interface Waiting {
 
 /**
  * The number of connections that a user holds, and the transactions of the user that wait for one.
- * Deleted when there are neither.
+ * Deleted when the user has neither.
  */
 interface Account {
   /**

@@ -163,10 +163,11 @@ async function createRoles(client: pg.Client) {
 }
 
 /**
- * Creates and grants the roles on the operator's server, where the owner of the tables is not a
- * superuser. The owner must be a member of both roles: it transfers functions to the resolver role
- * and serves requests in the request role. The resolver role must be allowed to create objects in
- * the schema, or it could not receive functions.
+ * Creates and grants two roles on the operator's server: the request role `vidimus_app` and the
+ * resolver role `vidimus_resolver`. The owner of the tables is not a superuser there and must be a
+ * member of both: it switches to the request role for HTTP requests and makes the resolver role the
+ * owner of some functions. For that, the resolver role needs the right to create objects in the
+ * schema.
  */
 async function prepareRoles(client: pg.Client) {
   try {

@@ -21,8 +21,8 @@ export type OpenOptions = DatabaseLocation & {
 }
 
 /**
- * The number of all connections except the reserve. One company may hold all of them while no other
- * is active.
+ * The number of all connections except those of `reserve`. One company may hold all of them while
+ * no other is active.
  */
 const poolSize = 16
 /** The number of additional connections that only companies without a connection can get. */
@@ -48,7 +48,8 @@ const idleInTransactionMillis = 10_000
 const pools = new WeakMap<Db, { pool: pg.Pool; shares: ConnectionShares }>()
 
 /**
- * Opens the connection pool that serves requests, in the role to which row-level security applies.
+ * Opens the pool of connections that serves HTTP requests, in the database role to which row-level
+ * security applies.
  */
 export async function openDatabase(options: OpenOptions): Promise<Db> {
   const { onError = () => undefined } = options

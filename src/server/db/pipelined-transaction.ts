@@ -68,8 +68,8 @@ export class PipelinedTransaction {
   }
 
   /**
-   * Allows `finish` to write the commit before `statement` is answered. It must be the last
-   * statement of the transaction.
+   * Allows `finish` to write the commit before the answer to `statement` arrives. `statement` must
+   * be the last one of the transaction.
    */
   sendWithCommit(statement: Promise<unknown>): void {
     this.sentWithCommit = statement
@@ -166,21 +166,22 @@ export class PipelinedTransaction {
 }
 
 /**
- * The rows that many transactions of a company lock, in the order in which a transaction must lock
- * them. docs/architecture.md contains the order of all locks.
+ * The rows that many transactions of a company lock (the ends of its audit log and of its evidence
+ * log), in the order in which a transaction must lock them. docs/architecture.md contains the order
+ * of all locks.
  */
 const lastLocks = ['audit head', 'log head'] as const
 export type LastLock = (typeof lastLocks)[number]
 
 /**
- * Statements that are sent at the end of a transaction: one that locks a row, together with those
- * that must run directly before and after it.
+ * Statements that `sendLast` keeps until the end of a transaction: one that locks a row, together
+ * with those that must run directly before and after it.
  */
 export interface LastStatement {
   lock: LastLock
   /**
-   * A name of the locked row. A transaction that locks several rows of the same kind locks them in
-   * the order of these names.
+   * The name of the locked row. A transaction that locks several rows of the same kind locks them
+   * in the alphabetical order of their names.
    */
   row: string
   statements: pg.QueryConfig[]

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
+/** The paths of the PostgreSQL programs to run, and their version. */
 export interface Binaries {
   initdb: string
   postgres: string

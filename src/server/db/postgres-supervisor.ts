@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type PostgresOptions, startPostgres } from './postgres.ts'
 
-/** The supervisor gives up when the server stops more often than this within a minute. */
+/** The supervisor gives up when the server stops more than this many times within a minute. */
 const maxLosses = 10
 const pauseMillis = 100
 

@@ -25,8 +25,8 @@ export interface Postgres {
   /** Resolves when this process loses its connection to the server: after `stop` or a crash. */
   lost: Promise<void>
   /**
-   * Shuts the server down unless other processes are connected to it. This process need not have
-   * started the server, because the process that did may have crashed. With `evenIfShared` the
+   * Shuts the server down unless other processes are connected to it. It does so even if another
+   * process started the server, because that process may have crashed. With `evenIfShared` the
    * server is always shut down; only tests use this.
    */
   stop(how?: { evenIfShared: boolean }): Promise<void>
@@ -174,8 +174,8 @@ async function shutDown(dir: string, pid: number) {
 }
 
 /**
- * Returns the number of connections of other processes. Waits up to a second until there are none,
- * because the connections of a closed pool take a moment to end.
+ * Returns the number of connections of other processes. Waits up to a second for these connections
+ * to end, because the connections of a closed pool take a moment.
  */
 async function otherClients(presence: pg.Client): Promise<number> {
   let count = 0
@@ -302,8 +302,8 @@ async function removeAbandonedCopies(dir: string) {
 }
 
 /**
- * Returns the folder of the server's socket: the data directory, or a private folder with a short
- * path if that path is too long for a socket.
+ * Returns the folder of the server's socket: the data directory, or a private folder if the path of
+ * the data directory is too long for a socket.
  */
 async function socketDirFor(dir: string, as: RunAs): Promise<string> {
   if (Buffer.byteLength(dir) <= maxSocketDirBytes) return dir

@@ -56,6 +56,7 @@ export async function removeStalePidFile(dir: string, found: Postmaster) {
   await unlink(aside).catch(ignoreMissing)
 }
 
+/** Returns whether a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -26,6 +26,7 @@ const dialect: Dialect = {
 
 /** A Kysely instance that builds SQL and cannot run it. */
 export type StatementBuilder = Kysely<Database>
+/** The Kysely instance that builds the SQL of prepared statements. It cannot run SQL. */
 export const statementBuilder: StatementBuilder = new Kysely<Database>({ dialect })
 
 /**
@@ -37,7 +38,8 @@ export function executorProps(transaction: PipelinedTransaction): KyselyProps {
 }
 
 /**
- * Sends a query as soon as it is executed. Kysely's own executor would first wait for a connection.
+ * Runs Kysely's queries by sending each one to PostgreSQL at once. Kysely's own executor would
+ * first wait for a connection.
  */
 class PipelinedExecutor extends DefaultQueryExecutor {
   readonly #transaction: PipelinedTransaction

@@ -21,7 +21,7 @@ import type { Database } from './schema.ts'
 export type { ConnectionOptions, WaitingClient } from './connection-shares.ts'
 
 declare const brand: unique symbol
-/** The id of a company. The host name of a request decides its company. */
+/** The id of a company. The host name of an HTTP request decides its company. */
 export type CompanyId = string & { readonly [brand]: 'CompanyId' }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -102,9 +102,9 @@ export interface Statement {
 }
 
 /**
- * A Kysely transaction that also runs hand-written statements (`raw`) and prepared ones (`run`).
- * All three send a statement at the moment of the call. So statements run in the order of the
- * calls, awaited or not.
+ * A Kysely transaction that can also run hand-written statements (`raw`) and prepared ones (`run`).
+ * Each statement is sent at the moment of its call, including those that Kysely builds. So
+ * statements run in the order of the calls, awaited or not.
  */
 class BaseTx extends Transaction<Database> {
   protected readonly sent: PipelinedTransaction
@@ -128,8 +128,8 @@ class BaseTx extends Transaction<Database> {
   }
 
   /**
-   * Sends the commit directly after `statement`, without waiting for its answer. It must be the
-   * last statement of the transaction. If it fails, the transaction is rolled back and throws its
+   * Sends the commit directly after `statement`, without waiting for its answer. `statement` must
+   * be the last one of the transaction. If it fails, the transaction is rolled back and throws its
    * error.
    */
   sendWithCommit(statement: Promise<unknown>): void {
@@ -174,8 +174,8 @@ export class Tx extends BaseTx {
   }
 
   /**
-   * Must be called before a statement that takes `lock`. First sends the statements of `sendLast`
-   * whose locks must be taken earlier.
+   * Must be called before a statement that takes `lock`. First sends the statements that `sendLast`
+   * keeps and whose locks must be taken earlier.
    */
   lock(lock: LastLock): void {
     this.sent.lock(lock)

@@ -21,7 +21,7 @@ const nobody = { kind: 'user', uid: 65_534, gid: 65_534 } as const
  * The user that runs the database if this process is root. No account has this id: a process of the
  * same user could read the files and log in as anybody.
  */
-const own = { kind: 'user', uid: 65_525, gid: 65_525 } as const
+const databaseUser = { kind: 'user', uid: 65_525, gid: 65_525 } as const
 
 /**
  * Returns the user that must run the server on `dir`. The current owner of `dir` decides, so that
@@ -32,7 +32,7 @@ export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs>
   const owner = await ownerOf(dir)
   // an earlier release gave the directory to the user `nobody`
   const isChosen = owner && owner.uid !== 0 && owner.uid !== nobody.uid
-  const user: RunAs = isChosen ? { kind: 'user', ...owner } : own
+  const user: RunAs = isChosen ? { kind: 'user', ...owner } : databaseUser
   const namespace: RunAs = { kind: 'namespace' }
   for (const as of owner?.uid === 0 ? [namespace, user] : [user, namespace]) {
     if (await canReach(as, dirname(dir), postgres)) {
@@ -50,7 +50,7 @@ export async function chooseRunAs(dir: string, postgres: string): Promise<RunAs>
  * name.
  */
 export function initdbUser(as: RunAs): RunAs {
-  return as.kind === 'user' && as.uid === own.uid ? nobody : as
+  return as.kind === 'user' && as.uid === databaseUser.uid ? nobody : as
 }
 
 /**

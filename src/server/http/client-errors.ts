@@ -14,7 +14,7 @@ const sentences: Partial<Record<ErrorCode, string>> = {
 }
 
 /**
- * Answers requests that Node cannot parse, in the format and with the headers of other error
+ * Answers HTTP requests that Node cannot parse, in the format and with the headers of other error
  * responses.
  */
 export function answerClientErrors(server: Server, headers: Record<string, string>): void {

@@ -4,6 +4,7 @@ import type { Log } from '../domain/deps.ts'
 import { countedNetworks } from '../domain/ip-addresses.ts'
 import { createLogThrottle } from './log-throttle.ts'
 
+/** Limits for the connections of an HTTP server. */
 export interface ConnectionRules {
   /** The most connections at the same time. Further ones are closed at once. */
   total: number
@@ -99,15 +100,15 @@ export function watchConnections(
 }
 
 /**
- * The state of a socket that has bytes to send. Unchanged numbers show that its client has stopped
- * reading.
+ * How much a socket with waiting bytes had sent at its last change. If nothing has changed since
+ * then, its client has stopped reading.
  */
 interface SendProgress {
-  /** The number of bytes that had not been sent. */
+  /** The number of bytes that had still to be sent. */
   left: number
-  /** The number of bytes that had been written to the socket since it was opened. */
+  /** The number of bytes that had been written to the socket since its opening. */
   written: number
-  /** The time at which these numbers last changed, in milliseconds of `performance.now()`. */
+  /** The time of the last change of `left` or `written`, in milliseconds of `performance.now()`. */
   since: number
 }
 

@@ -21,11 +21,11 @@ export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined
     said = rawHeaders[at + 1]
   }
   if (said === undefined || !url?.startsWith('/')) return undefined
-  if (!read.has(said)) {
-    if (read.size >= maxRead) read.clear()
-    read.set(said, hostIn(said))
+  if (!hostsByHeader.has(said)) {
+    if (hostsByHeader.size >= maxHeaders) hostsByHeader.clear()
+    hostsByHeader.set(said, hostIn(said))
   }
-  return read.get(said)
+  return hostsByHeader.get(said)
 }
 
 /**
@@ -41,8 +41,8 @@ export function hasPlainPath(target: string): boolean {
 /**
  * The host names of parsed Host headers. A service has few hosts, so each header is parsed once.
  */
-const read = new Map<string, string | undefined>()
-const maxRead = 1000
+const hostsByHeader = new Map<string, string | undefined>()
+const maxHeaders = 1000
 
 function hostIn(header: string): string | undefined {
   const match = /^([a-z0-9.-]{1,253}?)\.?(?::(\d{1,5}))?$/.exec(header.toLowerCase())

@@ -12,7 +12,7 @@ export interface RequestQueue {
  * reading from the connection pauses while a request waits.
  */
 export function createRequestQueue(): RequestQueue {
-  /** The waiting requests of each connection that has a request under way. */
+  /** The waiting HTTP requests of each connection that has a request under way. */
   const queues = new WeakMap<Socket, (() => void)[]>()
   return {
     enqueue(request, response, serve) {

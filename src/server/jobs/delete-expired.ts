@@ -16,9 +16,9 @@ export function deleteExpired(deps: Deps): Job {
   const name = 'forget'
   /**
    * The functions that delete expired rows of one company, a limited number at a time. A function
-   * returns true when it reached this number, so there may be more rows to delete.
+   * returns true when it deleted that many rows, so there may be more to delete.
    */
-  const verbs: ((deps: Deps, company: CompanyId) => Promise<unknown>)[] = [
+  const deletions: ((deps: Deps, company: CompanyId) => Promise<unknown>)[] = [
     deleteExpiredChallenges,
     deleteExpiredAnswers,
     deleteExpiredEvents,
@@ -31,9 +31,9 @@ export function deleteExpired(deps: Deps): Job {
     everyMs: 10 * 60_000,
     run: stopping =>
       eachCompany(deps, { job: name, stopping }, async company => {
-        for (const verb of verbs) {
+        for (const deletion of deletions) {
           await logFailure(deps.log, { job: name, company }, async () => {
-            while (!stopping() && (await verb(deps, company)) === true);
+            while (!stopping() && (await deletion(deps, company)) === true);
           })
         }
       })

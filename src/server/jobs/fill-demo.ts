@@ -3,8 +3,8 @@ import type { Deps } from '../domain/deps.ts'
 import type { Job } from './job-runner.ts'
 
 /**
- * Returns the job that creates the documents of the demonstration after the first start. It is a
- * job so that the start does not wait for it.
+ * Returns the job that creates the documents of the demonstration after the first start. Because a
+ * job creates them, the start does not wait for them.
  */
 export function fillDemoDocuments(deps: Deps): Job {
   let isComplete = false

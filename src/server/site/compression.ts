@@ -20,7 +20,7 @@ const compressible = /^(?:text\/|application\/(?:json|wasm)|image\/svg)/
 
 /**
  * Returns a body with its compressed variants. Compresses in other threads, so that the event loop
- * is not blocked. A small body, and a type that compresses badly, gets no variants.
+ * is not blocked. A body that is small, or of a type that compresses badly, gets no variants.
  */
 export async function compressBody(
   body: Buffer,

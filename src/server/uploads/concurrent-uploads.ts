@@ -2,7 +2,7 @@ import { AppError } from '../../contract/errors.ts'
 import type { CompanyId } from '../domain/deps.ts'
 
 /** The most uploads of one person that may transfer bytes at the same time. */
-const maxMoving = 3
+const maxTransfers = 3
 const retrySeconds = 5
 
 /**
@@ -26,13 +26,13 @@ export function createUploadSlots(): TakeUploadSlot {
   return ({ company_id, user_id, id }) => {
     const person = `${company_id} ${user_id}`
     const uploads = everybody.get(person) ?? new Map<string, number>()
-    if (!uploads.has(id) && uploads.size >= maxMoving) {
+    if (!uploads.has(id) && uploads.size >= maxTransfers) {
       throw new AppError(
         'rate_limited',
-        `At most ${maxMoving} uploads of a person at the same time`,
+        `At most ${maxTransfers} uploads of a person at the same time`,
         {
           retryAfter: retrySeconds,
-          figures: { used: uploads.size, limit: maxMoving, resets_at: null }
+          figures: { used: uploads.size, limit: maxTransfers, resets_at: null }
         }
       )
     }

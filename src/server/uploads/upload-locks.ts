@@ -15,8 +15,8 @@ const quietMs = 500
  */
 export interface UploadLock extends Disposable {
   /**
-   * Aborted when the call must stop writing, for example because another call waits and the client
-   * of this one is silent.
+   * Aborted when the call must stop writing, for example because its client is silent while another
+   * call waits.
    */
   readonly stopped: AbortSignal
   /**
@@ -182,8 +182,8 @@ class Queue {
   }
 
   /**
-   * Ends the call that holds the lock if another call waits and the client of the first call has
-   * been silent for `quietMs`. Otherwise checks again when that time is up.
+   * Ends the call that holds the lock if another call waits and the holder's client has been silent
+   * for `quietMs`. If the client is not silent that long, checks again later.
    */
   #watch(): void {
     if (this.#timer || this.#waiting.length === 0 || this.#holder?.waitsSince === undefined) return

@@ -60,8 +60,8 @@ export interface Uploads {
 }
 
 /**
- * Creates the server of `PUT /deposit`, and of tus 1.0 at `/uploads/{id}` for the uploads that
- * `POST /deposit` creates. Both read Node's own request, because only that shows when a client
+ * Creates the handler of `PUT /deposit`, and of tus 1.0 at `/uploads/{id}` for the uploads that
+ * `POST /deposit` creates. It reads Node's own request, because only that shows when a client
  * disconnects. Only one call at a time writes an upload: a lock ensures this within the process, a
  * lease between processes.
  */
@@ -235,7 +235,7 @@ export function createUploads(deps: Deps): Uploads {
       user_id: person.id,
       id: id.data.id
     })
-    requireForm(request)
+    requireTusHeaders(request)
     requireOpen(upload)
     if (route === deleteUpload) {
       await cancelUpload(deps, upload)
@@ -286,7 +286,7 @@ export function createUploads(deps: Deps): Uploads {
 }
 
 /** Throws if a header that tus requires is missing or wrong in an HTTP request. */
-function requireForm({ method, headers }: IncomingMessage): void {
+function requireTusHeaders({ method, headers }: IncomingMessage): void {
   if (headers['tus-resumable'] !== tusVersion) throw badHeader('tus-resumable')
   if (method !== 'PATCH') return
   if (headers['content-type'] !== patchType || headers['content-encoding'] !== undefined) {
