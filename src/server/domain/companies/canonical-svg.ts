@@ -6,9 +6,9 @@ const maxElements = 2000
 const maxDepth = 64
 
 /**
- * Returns the canonical text of a logo or favicon. Throws `svg_refused` for text that is not
- * well-formed XML and for anything that is not on the lists below. The error names the refused
- * part. Nothing is repaired.
+ * Checks a logo or favicon and returns its text in a canonical form. Throws `svg_refused`, naming
+ * the refused part, for text that is not well-formed XML and for every element or attribute that is
+ * not explicitly allowed. Never repairs a picture.
  */
 export function canonicalSvg(text: string, field: 'logo' | 'favicon'): string {
   const refuse = (what: string, detail: string) =>
@@ -27,7 +27,10 @@ export function canonicalSvg(text: string, field: 'logo' | 'favicon'): string {
   }
 }
 
-/** Checks both pictures of a theme and returns the theme with their canonical texts. */
+/**
+ * Checks the logo and the favicon of a theme and returns the theme with their canonical texts.
+ * Throws `svg_refused`.
+ */
 export function canonicalTheme<T extends { logo: string; favicon: string }>(theme: T): T {
   return {
     ...theme,
@@ -36,7 +39,7 @@ export function canonicalTheme<T extends { logo: string; favicon: string }>(them
   }
 }
 
-/** Thrown for a refused part. `what` quotes the part from the file. */
+/** Thrown for a part of a picture that is not allowed. `what` quotes the part from the file. */
 class Refused extends Error {
   readonly what: string
 
@@ -150,8 +153,8 @@ function attributesOf(tag: SaxesTagNS): string {
 }
 
 /**
- * Returns whether an attribute's value contains no reference except `url(#id)`. A reference could
- * also be hidden in a CSS escape or comment.
+ * Returns whether the value of an attribute loads nothing from elsewhere. `url(#id)` is the only
+ * allowed reference; CSS escapes and comments, which could hide another one, are refused.
  */
 function isHarmless(name: string, value: string): boolean {
   if (/[\\<]|\/\*|@|javascript:|data:|\p{Cf}/iu.test(value)) return false
@@ -175,8 +178,8 @@ function numbered(char: string): string {
 }
 
 /**
- * Elements for shapes, paint and simple filters. Scripts, links, foreign content, animations, style
- * sheets and raster images are missing on purpose.
+ * The elements that a logo or favicon may contain: shapes, paint and simple filters. Scripts,
+ * links, foreign content, animations, style sheets and raster images are missing on purpose.
  */
 const allowedElements = new Set(
   `svg g defs symbol use title desc path rect circle ellipse line polyline polygon text tspan textPath

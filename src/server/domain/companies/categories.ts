@@ -16,7 +16,8 @@ interface Caller {
 }
 
 /**
- * Returns the categories that a person's groups allow. The company's default category comes first.
+ * Returns the categories that a person may use through their groups. The company's default category
+ * comes first.
  */
 export async function listCategories(deps: Pick<Deps, 'db'>, input: Caller): Promise<Category[]> {
   return inCompany(deps.db, input.company_id, tx => readCategories(tx, input))
@@ -28,7 +29,10 @@ interface ListInput extends PageInput {
   group?: string | undefined
 }
 
-/** Returns a page of the company's categories, or of those that a group allows. */
+/**
+ * Returns a page of the company's categories, or only of those that the members of `group` may use.
+ * Throws `not_found` if the company has no such group.
+ */
 export async function listCompanyCategories(
   deps: Pick<Deps, 'db'>,
   { company_id, q, group, ...page }: ListInput
@@ -55,9 +59,9 @@ export async function listCompanyCategories(
 }
 
 /**
- * Returns the category for a deposit that does not name one: the only category that the caller may
- * use, else the company's default. Throws `category_required` with the list of categories if there
- * is neither.
+ * Returns the id of the category for a deposit whose caller named none: the only one that the
+ * caller may use, else the company's default. Throws `category_required` with the list of
+ * categories if several can be meant, and `category_unknown` if the caller may use none.
  */
 export async function chooseCategory(tx: Tx, caller: Caller): Promise<string> {
   const categories = await readCategories(tx, caller)

@@ -10,12 +10,13 @@ import { createCompanyKeys } from '../evidence/company-keys.ts'
 import { newId } from '../ids.ts'
 import { canonicalTheme } from './canonical-svg.ts'
 
+/** The data of a new company with its domains. */
 export interface NewCompany {
   name: string
   domains: {
     /**
-     * A host name such as `docs.acme.fr`, or `*.acme.fr` for every host with one label before
-     * `.acme.fr`.
+     * The host name of the domain, such as `docs.acme.fr`. `*.acme.fr` stands for every host with
+     * one label before `.acme.fr`.
      */
     host: string
     name: string
@@ -24,9 +25,14 @@ export interface NewCompany {
     theme: Theme
   }[]
   locale: 'en' | 'fr'
-  /** Whether the company is a demonstration. Its pages say so, and it can be removed. */
+  /**
+   * Whether the company is a demonstration. Pages of a demonstration say so, and it can be removed.
+   */
   demo?: boolean
-  /** Limits of the default group, which everybody joins who signs up. `null` means unlimited. */
+  /**
+   * Limits of the company's default group, which everybody joins who signs up. `null` means
+   * unlimited.
+   */
   limits: {
     max_requests: number | null
     max_requests_interval: Interval
@@ -35,8 +41,8 @@ export interface NewCompany {
 }
 
 /**
- * Creates a company with everything that the first sign-up needs: keys, log, default group and one
- * public category. Returns its id.
+ * Creates a company with everything that the first sign-up needs: domains, keys, log, default group
+ * and one public category. Returns the company's id.
  */
 export async function createCompany(
   deps: Pick<Deps, 'db' | 'keys' | 'random' | 'clock' | 'signals' | 'settings'>,
@@ -115,7 +121,7 @@ export async function createCompany(
   return company_id
 }
 
-/** Returns a company, as its administrators see it. */
+/** Returns the data of a company that its administrators see. */
 export async function getCompany(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<Company> {
   return inCompanyOnce(deps.db, company_id, tx =>
     tx
@@ -148,7 +154,7 @@ export async function findActingCompany(
 
 /**
  * Returns the ids of all companies. Everything else about a company can only be read in a
- * transaction of that company.
+ * transaction of that company (`inCompany`).
  */
 export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]> {
   const result = await inPlatform(deps.db, tx =>
@@ -158,9 +164,9 @@ export async function listCompanies(deps: Pick<Deps, 'db'>): Promise<CompanyId[]
 }
 
 /**
- * Deletes a demonstration: first its rows, then its files. `deleteLeftoverFiles` later deletes
- * files that a crash or a parallel write has left. Does nothing for any other company and returns
- * false.
+ * Deletes a demonstration: first its rows, then its files. Files that a crash leaves are deleted
+ * later by `deleteLeftoverFiles`. Returns false and deletes nothing if the company is not a
+ * demonstration.
  */
 export async function removeCompany(
   deps: Pick<Deps, 'db' | 'blobs' | 'signals' | 'log'>,
@@ -175,8 +181,8 @@ export async function removeCompany(
 
 const removalTries = 10
 /**
- * PostgreSQL's codes of temporary errors: a row was added after its table was emptied (23503), or a
- * lock was not free in time (55P03).
+ * PostgreSQL's codes of errors after which removing a company is tried again: a row was added to a
+ * table that had been emptied (23503), or a lock was not free in time (55P03).
  */
 const temporaryErrors = ['23503', '55P03']
 
@@ -211,8 +217,8 @@ async function removeRows(
 }
 
 /**
- * Returns a host with the port of a development server, because two servers on one machine are
- * different logs.
+ * Returns a host with the port of a development server, as the name of a company's log. Two servers
+ * on one machine have the same host but different logs, and the port tells them apart.
  */
 function withPort(deps: Pick<Deps, 'settings'>, host: string): string {
   const { port } = deps.settings

@@ -1,9 +1,9 @@
 import { AppError } from '../../../contract/errors.ts'
 
 /**
- * Runs a write to groups, categories or domains. Everybody who signs up joins the default group, so
- * the database refuses a default group that allows a private category. Throws
- * `default_group_private` in this case.
+ * Runs a write to groups, categories or domains. Throws `default_group_private` if the write would
+ * let the default group of a company with public sign-up use a private category. The database
+ * refuses such a write, because everybody who signs up joins the default group.
  */
 export async function withDefaultGroupCheck<T>(write: () => Promise<T>): Promise<T> {
   try {

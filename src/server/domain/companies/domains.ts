@@ -16,22 +16,23 @@ import { audit } from '../evidence/audit.ts'
 import { canonicalTheme } from './canonical-svg.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 
-/** How long another process may use an outdated configuration, in milliseconds. */
+/** For how many milliseconds a process may use a configuration that another process has changed. */
 const freshMs = 1000
 
+/** Finds the company of a host. Must be disposed at the end, to stop listening to signals. */
 export interface Tenants {
   /**
-   * Returns the company of a host of pages, such as `docs.acme.fr`, or undefined for an unknown
-   * host. An exact domain takes precedence over a wildcard.
+   * Returns the company whose pages a host such as `docs.acme.fr` serves, or undefined for an
+   * unknown host. A domain with exactly this name takes precedence over a wildcard.
    */
   resolve(host: string): Promise<Tenant | undefined>
   [Symbol.dispose](): void
 }
 
 /**
- * Creates a cache that finds the company of a host. An entry is read again after a second and after
- * each change in this process. Unknown hosts cause no query. All hosts of a wildcard domain share
- * one entry.
+ * Creates a cache that finds the company of a host. Changes by this process show at once, those by
+ * other processes within a second. Unknown hosts cause no query of their own, and all hosts of a
+ * wildcard domain share one entry.
  */
 export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'settings'>): Tenants {
   const hosts = fresh(deps, (_all: 'all') => listHosts(deps))
@@ -58,8 +59,8 @@ export function openTenants(deps: Pick<Deps, 'db' | 'clock' | 'signals' | 'setti
 }
 
 /**
- * Returns the domain that serves a host: the domain of the same name, else a wildcard such as
- * `*.acme.fr`. A wildcard does not match a host that begins with `api.`.
+ * Returns which of the domains `hosts` serves a host: the one of the same name, else a wildcard
+ * such as `*.acme.fr`. A wildcard does not serve a host that begins with `api.`.
  */
 function domainOf(host: string, hosts: Set<string>): string | undefined {
   if (hosts.has(host)) return host
@@ -70,8 +71,8 @@ function domainOf(host: string, hosts: Set<string>): string | undefined {
 
 /**
  * Returns a cache of the results of `find`. A result is valid for one second. Parallel callers
- * share one call of `find`. After half a second `find` is called again in the background, so that
- * frequent callers never wait.
+ * share one call of `find`. When a result is half a second old, `find` is called again in the
+ * background, so that frequent callers never wait.
  */
 function fresh<Key, Value>(
   { clock }: Pick<Deps, 'clock'>,
@@ -80,7 +81,10 @@ function fresh<Key, Value>(
   interface Entry {
     at: number
     value: Promise<Value>
-    /** The entry whose result is being read to replace this one. */
+    /**
+     * The entry that will replace this entry as soon as its result arrives. Undefined if no call of
+     * `find` is running.
+     */
     next?: Entry
   }
   const known = new Map<Key, Entry>()
@@ -134,7 +138,10 @@ interface DomainChange {
   version: number | undefined
 }
 
-/** Changes the configuration of a domain. Pages in all processes show it within a second. */
+/**
+ * Changes the configuration of a domain. Pages in all processes show the change within a second.
+ * Throws `changed_meanwhile` if `version` is not the present version.
+ */
 export async function updateDomain(
   deps: Pick<Deps, 'db' | 'signals' | 'clock' | 'random'>,
   input: DomainChange
@@ -229,7 +236,7 @@ interface DomainRow {
   version: number
 }
 
-/** Reads the company of a page host from the database. */
+/** Reads the company of a domain from the database. Returns undefined for an unknown domain. */
 export async function findTenant(
   deps: Pick<Deps, 'db'>,
   host: string
@@ -259,14 +266,14 @@ export function originOf({ settings }: Pick<Deps, 'settings'>, host: string): st
   return `${scheme}://${host}${port === undefined ? '' : `:${port}`}`
 }
 
-/** Returns a company with the host of its first domain. */
+/** Returns a company as the host of its oldest domain serves it. Throws if it has no host. */
 export async function getTenant(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<Tenant> {
   const tenant = await findTenant(deps, await inCompany(deps.db, company_id, primaryHost))
   if (tenant?.company_id !== company_id) throw new Error(`company ${company_id} has no host`)
   return tenant
 }
 
-/** Returns the host of the company's first domain that is not a wildcard. */
+/** Returns the host of the oldest domain of the company that is verified and not a wildcard. */
 export async function primaryHost(tx: Tx): Promise<string> {
   const { host } = await tx
     .selectFrom('domain')
@@ -298,7 +305,10 @@ function configOf(row: DomainRow, company: { name: string; demo: boolean }): Dom
   }
 }
 
-/** Returns whether browsers resolve `name` to their own machine. */
+/**
+ * Returns whether a host name is `localhost` or ends with `.localhost`. Browsers resolve such names
+ * to their own machine.
+ */
 function isLocalhost(name: string): boolean {
   return name === 'localhost' || name.endsWith('.localhost')
 }

@@ -12,13 +12,16 @@ import { requireVersion, versionNote } from '../versions.ts'
 import { withDefaultGroupCheck } from './default-groups.ts'
 import { readGroupMeters } from './usage.ts'
 
-/** An administrator's act in a company, which need not be the administrator's own. */
+/**
+ * Which company an administrator changes, and who the administrator is. An operator may change a
+ * company other than their own.
+ */
 interface Act {
   company_id: CompanyId
   by: { id: string; company_id: CompanyId }
 }
 
-/** What an audited change needs. */
+/** The dependencies of a change that enters the audit log. */
 type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
 
 interface Settings {
@@ -33,7 +36,7 @@ interface ListInput extends PageInput {
   q?: string | undefined
 }
 
-/** Returns a page of the company's groups. */
+/** Returns a page of the company's groups, with their limits and usage. */
 export async function listGroups(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, q, ...page }: ListInput
@@ -51,7 +54,9 @@ export async function listGroups(
   })
 }
 
-/** Returns a group. */
+/**
+ * Returns a group with its limits and usage. Throws `not_found` if the company has no such group.
+ */
 export async function getGroup(
   deps: Pick<Deps, 'db' | 'clock'>,
   { company_id, id }: { company_id: CompanyId; id: string }
@@ -64,7 +69,10 @@ interface Creation extends Act, Settings {
   idempotencyKey: string | undefined
 }
 
-/** Creates a group without members and categories. */
+/**
+ * Creates a group without members and categories. Throws `name_taken` if another group of the
+ * company has the name.
+ */
 export async function createGroup(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'random'>,
   { company_id, by, idempotencyKey: key, ...settings }: Creation
@@ -97,12 +105,18 @@ export async function createGroup(
 interface Change extends Act, Settings {
   id: string
   name?: string | undefined
-  /** The version that the caller has seen. */
+  /**
+   * The version of the group that the caller has seen. If it is not the present one, the change is
+   * refused.
+   */
   version: number | undefined
   is_default?: true | undefined
 }
 
-/** Replaces the given settings of a group. Limits apply from the next request on. */
+/**
+ * Changes the settings of a group that are given and keeps the others. New limits apply to the next
+ * deposit or verification. Throws `changed_meanwhile` if `version` is not the present version.
+ */
 export async function updateGroup(
   deps: AuditedDeps,
   { company_id, by, id, version, ...changes }: Change
@@ -131,7 +145,10 @@ interface Deletion extends Act {
   version: number | undefined
 }
 
-/** Deletes a group. Throws `in_use`, with what uses it, or `default_group_needed`. */
+/**
+ * Deletes a group. Throws `default_group_needed` for the default group, and `in_use` with the
+ * counts if the group has members, deposits or charged requests.
+ */
 export async function deleteGroup(
   deps: AuditedDeps,
   { company_id, by, id, version }: Deletion
@@ -174,7 +191,7 @@ interface Membership extends Act {
   user_id: string
 }
 
-/** Adds a person to a group. */
+/** Makes a person a member of a group. Does nothing if the person is one. */
 export async function addUser(deps: AuditedDeps, input: Membership): Promise<void> {
   const { company_id, by, group_id, user_id } = input
   await inCompany(deps.db, company_id, async tx => {
@@ -190,7 +207,7 @@ export async function addUser(deps: AuditedDeps, input: Membership): Promise<voi
   })
 }
 
-/** Removes a person from a group. */
+/** Ends a person's membership of a group. Does nothing if the person is not a member. */
 export async function removeUser(deps: AuditedDeps, input: Membership): Promise<void> {
   const { company_id, by, group_id, user_id } = input
   await inCompany(deps.db, company_id, async tx => {
@@ -213,7 +230,7 @@ interface Allowance extends Act {
   category_id: string
 }
 
-/** Lets the members of a group use a category. */
+/** Lets the members of a group use a category. Does nothing if they may use it already. */
 export async function addCategory(deps: AuditedDeps, input: Allowance): Promise<void> {
   const { company_id, by, group_id, category_id } = input
   const add = async (tx: Tx) => {
@@ -230,7 +247,7 @@ export async function addCategory(deps: AuditedDeps, input: Allowance): Promise<
   await withDefaultGroupCheck(() => inCompany(deps.db, company_id, add))
 }
 
-/** Takes a category from a group. */
+/** Ends the right of a group's members to use a category. Does nothing if they have none. */
 export async function removeCategory(deps: AuditedDeps, input: Allowance): Promise<void> {
   const { company_id, by, group_id, category_id } = input
   await inCompany(deps.db, company_id, async tx => {
@@ -248,7 +265,10 @@ export async function removeCategory(deps: AuditedDeps, input: Allowance): Promi
   })
 }
 
-/** Throws `not_found` where the company has no such group. The group then stays until the commit. */
+/**
+ * Throws `not_found` if the company has no such group. Otherwise nobody can delete the group until
+ * the transaction ends.
+ */
 export async function requireGroup(tx: Tx, id: string): Promise<void> {
   const found = await groupsOf(tx)
     .where('id', '=', id)
@@ -258,7 +278,7 @@ export async function requireGroup(tx: Tx, id: string): Promise<void> {
   if (!found) throw noGroup()
 }
 
-/** The fields of a group that `PUT` replaces. */
+/** The columns of a group that `PUT /group/{id}` can change. */
 const settingColumns = [
   'name',
   'features',
@@ -334,7 +354,10 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
   })
 }
 
-/** Locks a group, and with it the default group where that is to change. */
+/**
+ * Locks a group and returns its settings and version. With `withDefault` also locks the default
+ * group, because another group is about to replace it.
+ */
 async function lockGroup(tx: Tx, id: string, withDefault: boolean | undefined) {
   const locked = await groupsOf(tx)
     .where(({ eb, or }) =>
@@ -351,7 +374,9 @@ async function lockGroup(tx: Tx, id: string, withDefault: boolean | undefined) {
   return group
 }
 
-/** Takes the mark of the default group away, so that another group can have it. */
+/**
+ * Makes the present default group an ordinary one, so that another group can become the default.
+ */
 async function endDefault(tx: Tx, deps: AuditedDeps, by: Act['by']): Promise<void> {
   const { id: target } = await tx
     .updateTable('group')
@@ -364,7 +389,10 @@ async function endDefault(tx: Tx, deps: AuditedDeps, by: Act['by']): Promise<voi
   audit(tx, deps, { by, action: 'group.update', target, before, after })
 }
 
-/** Returns what refers to a group: its members, the deposits begun in it and the charged requests. */
+/**
+ * Returns the numbers of things that refer to a group: its members, the deposits that were begun in
+ * it and the requests that were charged to it.
+ */
 async function countUses(
   tx: Tx,
   id: string
@@ -416,7 +444,9 @@ async function requireAllowance(tx: Tx, { group_id, category_id }: Allowance): P
   if (!category) throw new AppError('not_found', 'No such category')
 }
 
-/** Runs a write of groups. Throws `name_taken` where another group of the company has the name. */
+/**
+ * Runs a write to groups. Throws `name_taken` if another group of the company has the same name.
+ */
 async function withNameCheck<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()

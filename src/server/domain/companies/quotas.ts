@@ -6,7 +6,10 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
 import { type Meter, readMeters, storagePeriod } from './usage.ts'
 
-/** Requests and bytes that are reserved for one person in a group's period. */
+/**
+ * Requests (entries of the history) and bytes that are reserved for one person in a group, until
+ * they are charged or released. `period_start` is the group's period in which the requests count.
+ */
 export interface Reservation {
   user_id: string
   group_id: string
@@ -19,33 +22,40 @@ interface ReserveInput {
   company_id: CompanyId
   user_id: string
   /**
-   * Considers only groups that allow this category. Without it all groups of the person are
-   * considered.
+   * The category that the group must allow. If undefined, every group of the person is considered.
    */
   category_id?: string
   requests: number
   bytes: number
   now: Date
-  /** The meters of the groups, if the caller has already read them. */
+  /**
+   * The limits and current usage of the groups to consider, if the caller has begun to read them.
+   */
   meters?: Promise<Meter[]>
 }
 
 /**
- * Reserves requests and bytes in the group that has the most requests left. Throws
- * `request_limit_reached` or `storage_limit_reached` if no group has enough left. After this error
- * the transaction must end. The statement itself checks the limit, so parallel calls cannot exceed
- * it.
+ * Reserves requests and bytes for a person in one of their groups: the group with the most requests
+ * left that has enough. Throws `request_limit_reached` or `storage_limit_reached` if no group has
+ * enough; the transaction must then end. The statement that reserves also checks the limit, so
+ * parallel calls cannot exceed it.
  */
 export async function reserveQuota(tx: Tx, input: ReserveInput): Promise<Reservation> {
   return take(tx, input, 'reserved')
 }
 
-/** Counts requests as used at once. Throws `request_limit_reached` if no group has enough left. */
+/**
+ * Charges requests to one of the person's groups, without reserving them first. Throws
+ * `request_limit_reached` if no group has enough left.
+ */
 export async function chargeRequests(tx: Tx, input: Omit<ReserveInput, 'bytes'>): Promise<void> {
   await take(tx, { ...input, bytes: 0 }, 'used')
 }
 
-/** The bytes of one request. Several such requests are charged together. */
+/**
+ * One deposit to charge: one request (entry of the history) and its bytes. `chargeEach` charges
+ * several.
+ */
 export interface Charge {
   category_id: string
   bytes: number
@@ -59,8 +69,8 @@ interface ChargesInput {
 }
 
 /**
- * Returns for each charge the error with which it would be refused now, or undefined. Takes no
- * lock, so parallel calls may use up the quota before the charge.
+ * Returns for each charge the error with which it would be refused now, or undefined. Locks
+ * nothing, so parallel calls can still use up the quota before the charge is made.
  */
 export async function foreseeCharges(
   tx: Tx,
@@ -70,11 +80,10 @@ export async function foreseeCharges(
 }
 
 /**
- * Charges one request and its bytes for each entry of `charges`. Each goes to the group that has
- * the most requests left. Returns an error for each charge that was refused; the others were
- * charged. First locks the usage of all groups, in the order of their ids, and reads the meters
- * again, so that they are exact. Then charges each group with one statement, however many charges
- * it gets.
+ * Charges one request and its bytes for each of `charges`. Each charge goes to the person's group
+ * that has the most requests left. Returns for each charge the error with which it was refused, or
+ * undefined if it was charged. First locks the usage of all groups, in the order of their ids, and
+ * reads it again. Then sends one statement for each group, however many charges it gets.
  */
 export async function chargeEach(tx: Tx, input: ChargesInput): Promise<(AppError | undefined)[]> {
   const { company_id, user_id } = input
@@ -110,7 +119,10 @@ function asRefusal(outcome: string | AppError): AppError | undefined {
   return outcome instanceof AppError ? outcome : undefined
 }
 
-/** Adds requests and then storage to the usage of a group, without checking its limits. */
+/**
+ * Adds requests and bytes to what a group has used, without checking the group's limits. With zeros
+ * it only locks the rows.
+ */
 async function addUsed(
   tx: Tx,
   sum: Pick<Addition, 'company_id' | 'group_id' | 'period_start'> & {
@@ -126,7 +138,10 @@ async function addUsed(
   ])
 }
 
-/** Reads the groups' meters for each category of the charges. */
+/**
+ * Returns the limits and usage (meters) of the groups that allow each category of the charges, by
+ * category.
+ */
 async function readMetersOf(tx: Tx, input: ChargesInput): Promise<Map<string, Meter[]>> {
   const { company_id, user_id, charges, now } = input
   const categories = [...new Set(charges.map(({ category_id }) => category_id))]
@@ -140,15 +155,15 @@ async function readMetersOf(tx: Tx, input: ChargesInput): Promise<Map<string, Me
   )
 }
 
-/** Returns a copy of the meter of each group, without duplicates. */
+/** Returns a copy of the meter of each group that occurs in `metersOf`, by the group's id. */
 function groupsOf(metersOf: Map<string, Meter[]>): Map<string, Meter> {
   const all = [...metersOf.values()].flat()
   return new Map(all.map(meter => [meter.group_id, { ...meter }]))
 }
 
 /**
- * Returns for each charge the id of the group that is charged, or the error if no group has enough
- * left.
+ * Decides which group pays for each charge. Returns for each charge the id of the group, or the
+ * error if no group has enough left.
  */
 function distribute(
   metersOf: Map<string, Meter[]>,
@@ -173,8 +188,8 @@ function distribute(
 }
 
 /**
- * Returns the error for a charge that no group can take. Prefers the storage error of a group that
- * still has requests left.
+ * Returns the error for a charge that fits into no group. A group that has requests left but too
+ * little storage gives the storage error, which takes precedence.
  */
 function refusalOf(meters: Meter[], now: Date): AppError {
   const full = meters.find(({ requestsLeft }) => (requestsLeft ?? Infinity) >= 1)
@@ -185,7 +200,10 @@ function refusalOf(meters: Meter[], now: Date): AppError {
     : new AppError('forbidden', 'No group of the caller allows this')
 }
 
-/** Turns a reservation into usage. Must run in the transaction that records the deposit. */
+/**
+ * Turns a reservation into usage of the group and of the person. Must run in the transaction that
+ * records the deposit.
+ */
 export async function settleReservation(
   tx: Tx,
   company_id: CompanyId,
@@ -195,7 +213,7 @@ export async function settleReservation(
   await Promise.all([move(tx, company_id, held, 1), addToOwn(tx, { company_id, ...held })])
 }
 
-/** Releases a reservation, so that its requests and bytes are available again. */
+/** Releases a reservation, so that the group can use its requests and bytes again. */
 export async function releaseReservation(
   tx: Tx,
   company_id: CompanyId,
@@ -206,8 +224,9 @@ export async function releaseReservation(
 }
 
 /**
- * Reserves bytes again for an upload whose reservation was released. Uses the same group, even if
- * the person has left it. Throws `storage_limit_reached` if the group does not have enough left.
+ * Reserves storage again for an upload whose reservation was released while no bytes arrived. Uses
+ * the upload's group, even if the person has left it. Throws `storage_limit_reached` if the group
+ * does not have enough left.
  */
 export async function reserveStorage(
   tx: Tx,
@@ -258,12 +277,15 @@ async function take(tx: Tx, input: ReserveInput, into: 'reserved' | 'used'): Pro
   throw refusal ?? new AppError('forbidden', 'No group of the caller allows this')
 }
 
-/** A statement for `raw`, because `raw` keeps the order of statements that are sent together. */
+/**
+ * The statement that sets a savepoint. It is sent with `raw`, which keeps the order of statements
+ * that are sent together.
+ */
 const savepoint = { name: 'savepoint_take', text: 'savepoint take', values: [] }
 
 /**
- * Reserves or charges everything in one group. Returns the error if the group does not have enough
- * left. The caller must then roll back.
+ * Reserves or charges requests and bytes in the group of `meter`. Returns the error if the group
+ * does not have enough left. The caller must then roll back, because a part may have been written.
  */
 async function takeFrom(
   tx: Tx,
@@ -302,7 +324,7 @@ interface Addition {
   limit: number | null
 }
 
-/** Adds to a usage row if the sum stays within the limit. Returns whether it did. */
+/** Adds to a row of the table `usage` if the sum stays within the limit. Returns whether it did. */
 async function add(tx: Tx, addition: Addition): Promise<boolean> {
   return (await tx.run(additions[addition.into], addition)).length > 0
 }
@@ -343,7 +365,10 @@ function storageRefused(meter: Pick<Meter, 'bytesTaken' | 'max_storage'>): AppEr
   })
 }
 
-/** Adds to the person's own usage, which contains no reservations. */
+/**
+ * Adds requests and bytes to what the person has used in the group. The table of this usage
+ * contains no reservations.
+ */
 async function addToOwn(tx: Tx, use: Reservation & { company_id: CompanyId }): Promise<void> {
   await tx.run(ownAddition, use)
 }
@@ -362,8 +387,8 @@ const ownAddition = prepare(
 )
 
 /**
- * Locks the usage of requests and then that of storage, in the same order as `reserveQuota`. A
- * plain update would lock in the order of its query plan.
+ * Locks the row of a group's used requests and then that of its storage, the order in which
+ * `reserveQuota` locks them. An update alone would lock them in the order of its query plan.
  */
 async function lockUsage(tx: Tx, company_id: CompanyId, held: Reservation): Promise<void> {
   await sql`

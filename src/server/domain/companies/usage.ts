@@ -7,7 +7,10 @@ import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId } from '../deps.ts'
 
-/** The start of the only period of storage. Storage is never reset. */
+/**
+ * The start of the period in which storage is counted. There is only one period, because used
+ * storage is never reset.
+ */
 export const storagePeriod = new Date(0)
 
 /**
@@ -38,6 +41,10 @@ export async function usageOf(
   }
 }
 
+/**
+ * The limits of a group and what is used of them. `requestsTaken` and `bytesTaken` include
+ * reservations. `requestsLeft` and `bytesLeft` are `null` without a limit.
+ */
 export interface Meter {
   group_id: string
   period_start: Date
@@ -68,7 +75,10 @@ function groupsOfPerson(db: StatementBuilder, query: PersonsMeters) {
     .where('group_user.user_id', '=', query.user_id)
 }
 
-/** Reads groups with their usage: a row for each possible current period with usage, or one row. */
+/**
+ * Builds the query of groups with their limits and usage. A group has a row for each period with
+ * usage that may be the current one, and at least one row.
+ */
 function groupsFrom(db: StatementBuilder, query: MeterQuery) {
   return db
     .selectFrom('group')
@@ -99,10 +109,10 @@ function groupsFrom(db: StatementBuilder, query: MeterQuery) {
 }
 
 /**
- * Returns SQL for a time before the start of the group's current period, so that no earlier periods
- * are read. The time may be up to a day too early, because years differ in length; `periodOf` later
- * picks the exact period. The SQL uses only `now` and the group's interval, because with row-level
- * security anything else would keep PostgreSQL from using the index.
+ * Returns SQL for a time before the start of a group's current period, so that earlier periods are
+ * not read. The time may be up to a day too early, because years differ in length; `periodOf` picks
+ * the exact period afterwards. The SQL uses only `now` and the group's interval, because under
+ * row-level security PostgreSQL could not use the index with anything else.
  */
 function earliestPeriod(now: Date) {
   return sql<Date>`
@@ -128,7 +138,9 @@ interface PersonsMeters extends MeterQuery {
   user_id: string
 }
 
-/** Returns the meters of all groups of the person, or only of those that allow the category. */
+/**
+ * Returns the limits and usage of the person's groups, or only of those that allow the category.
+ */
 export async function readMeters(
   tx: Tx,
   input: PersonsMeters & { category_id?: string }
@@ -141,7 +153,7 @@ export async function readMeters(
   return metersOf(rows, input.now)
 }
 
-/** Returns the meter of each of these groups by its id. */
+/** Returns the limits and usage of the groups in `group_ids`, by the group's id. */
 export async function readGroupMeters(
   tx: Tx,
   input: MeterQuery & { group_ids: readonly string[] }
@@ -182,7 +194,10 @@ function intervalOf(text: string | null): Interval {
   return intervals.find(interval => interval === text) ?? null
 }
 
-/** Returns what the person has used in these groups, plus what their open uploads reserve. */
+/**
+ * Returns what the person has used in the groups of `meters`, including what their open uploads
+ * reserve.
+ */
 async function readOwn(
   tx: Tx,
   { company_id, user_id }: { company_id: CompanyId; user_id: string },
@@ -198,13 +213,13 @@ interface OwnGroups {
   company_id: CompanyId
   user_id: string
   groups: string[]
-  /** The start of the current period of each group. */
+  /** The start of the current period of each group in `groups`, in the same order. */
   periods: Date[]
 }
 
 /**
- * Sums a person's usage. The states of open uploads are in separate queries, because each state has
- * an index of its own.
+ * Sums what a person has used and reserved. The states of open uploads are read by separate
+ * queries, because each state has an index of its own.
  */
 const ownUsage = prepare(
   (_db, { company_id, user_id, groups, periods }: OwnGroups) => sql<{

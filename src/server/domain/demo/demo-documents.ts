@@ -9,41 +9,49 @@ import {
   sampleText
 } from './demo-files.ts'
 
-/** The final state of a document of the demonstration. */
+/** What becomes of a document of the demonstration: the final state of its deposit. */
 export type DemoOutcome = 'done' | 'failed' | 'cancelled' | 'lapsed' | 'uploading'
 
+/** A deposit in the history of the demonstration. */
 export interface DemoDocument {
   kind: 'deposit'
-  /** Days since the company's first day. */
+  /** When the deposit begins, in days since the demonstration's first day. */
   day: number
   name: string
   media_type: string
   outcome: DemoOutcome
   /**
-   * Returns the bytes of the document. It is a function, so that not all documents are created at
-   * once and other work is not delayed.
+   * Returns the bytes of the document. They are created only when needed, because creating all of
+   * them at once would delay other work.
    */
   makeBytes: () => Uint8Array
-  /** Digest and measures of the original file of a reduced picture. */
+  /**
+   * Digest, size and dimensions (in pixels) of the original picture, if the document is a reduced
+   * copy.
+   */
   reducedFrom?: { sha256: string; bytes: number; w: number; h: number }
 }
 
+/** A verification in the history of the demonstration. */
 export interface DemoCheck {
   kind: 'verify'
   day: number
   /**
-   * Names of the verified documents. If no document has a name, it stands for a file that nobody
-   * has deposited.
+   * Names of the verified documents. A name that no document of the demonstration has stands for a
+   * file that nobody has deposited.
    */
   names: string[]
 }
 
-/** The number of days between the company's first day and the installation. */
+/** How many days the demonstration's first day lies before the installation. */
 export const demoDays = 170
 const reducedSize = { w: 600, h: 450 }
 const checkDays = [24.6, 52.4, 91.7, 128.5, 150.2, 168.6]
 
-/** Returns the history of the demonstration, oldest entry first. It is the same at every call. */
+/**
+ * Returns the deposits and verifications of the demonstration, oldest first. They are the same at
+ * every call.
+ */
 export function demoHistory(): (DemoDocument | DemoCheck)[] {
   const documents = sheets.map(([day, name, outcome = 'done'], index): DemoDocument => {
     return { kind: 'deposit', day, name, outcome, ...describeFile(name, index) }
@@ -70,7 +78,10 @@ export function sha256Hex(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** The documents of half a year of a notary: day, name and outcome. */
+/**
+ * The documents that the notary of the demonstration deposits in half a year: day, name and
+ * outcome. The outcome is `done` unless named.
+ */
 const sheets: [day: number, name: string, outcome?: DemoOutcome][] = [
   [1.4, 'Bail commercial, 12 rue des Tanneurs.pdf'],
   [3.6, 'Acte de vente Lambert.pdf'],

@@ -42,7 +42,7 @@ export function makePdf(title: string, pages: number): Uint8Array {
   return Buffer.from(file, 'latin1')
 }
 
-/** Returns a PNG of a grid of gray lines, like a plan. */
+/** Returns a PNG that shows a grid of gray lines, like a floor plan. */
 export function makePng(width: number, height: number): Uint8Array {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -70,7 +70,7 @@ function pngChunk(type: string, content: Uint8Array = Buffer.alloc(0)): Buffer {
   return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)])
 }
 
-/** Returns a WAV of `seconds` seconds that repeats a tone of one second: 16 bits, 8 kHz. */
+/** Returns a WAV of `seconds` seconds, 16 bits at 8 kHz, which repeats a tone of one second. */
 export function makeWav(seconds: number): Uint8Array {
   const rate = 8000
   const samples = rate * seconds
@@ -98,8 +98,8 @@ export function makeWav(seconds: number): Uint8Array {
 }
 
 /**
- * Returns a baseline JPEG of plain gray squares, 8 pixels wide. Each block has only a brightness.
- * So the coding needs just twelve codes of 4 bits and an "end of block" of 1 bit.
+ * Returns a baseline JPEG of plain gray squares of 8 pixels. Each square has only a brightness, so
+ * its coding needs no more than twelve codes of 4 bits and an end code of 1 bit.
  */
 export function makeJpeg(width: number, height: number, seed: number): Uint8Array {
   const bits: number[] = []

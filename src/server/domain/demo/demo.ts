@@ -34,9 +34,9 @@ const demoUsername = 'Claire Marchand'
 const gigabyte = 1_000_000_000
 const dayMs = 86_400_000
 /**
- * A time that no clock reaches. The demonstration's open uploads get it as the time of their last
- * progress, so that they never lapse. The other uploads are held until then, so that the job does
- * not settle them.
+ * A time that no clock reaches, which exempts the demonstration from background jobs. An upload
+ * that must stay open gets it as the time of its last bytes, so that it never lapses. Every other
+ * upload gets it as the end of its lease, so that the job `settle-uploads` does not record it.
  */
 const farAway = new Date('9999-01-01T00:00:00Z')
 
@@ -51,7 +51,7 @@ interface Demo {
 
 /**
  * Creates the company of the demonstration, dated before the installation. `fillDemo` adds its
- * documents later.
+ * deposits later.
  */
 export async function createDemo(deps: Deps): Promise<void> {
   const created_at = new Date(deps.clock().getTime() - demoDays * dayMs)
@@ -76,8 +76,8 @@ export async function createDemo(deps: Deps): Promise<void> {
 }
 
 /**
- * Returns the demonstration, or undefined if there is none. There is at most one, because a second
- * one would have the same host.
+ * Returns the demonstration's company, or undefined if there is none. There cannot be two, because
+ * both would have the same host.
  */
 export async function findDemo(deps: Pick<Deps, 'db'>): Promise<Demo | undefined> {
   // the list is sorted so that a demonstration comes last
@@ -96,9 +96,9 @@ export async function findDemo(deps: Pick<Deps, 'db'>): Promise<Demo | undefined
 }
 
 /**
- * Adds the missing documents of the demonstration, with the operations that everybody's documents
- * go through. Skips entries that are complete, so it can continue after a crash. If several
- * processes call it, one of them does the work. Returns whether the demonstration is complete.
+ * Adds what is missing of the demonstration's history, with the same operations as for everybody's
+ * documents. Skips complete entries, so it can continue after a crash. If several processes call
+ * it, one does the work. Returns whether the demonstration is complete.
  */
 export async function fillDemo(deps: Deps, stopping: () => boolean): Promise<boolean> {
   const demo = await findDemo(deps)
@@ -138,7 +138,7 @@ async function seedHistory(deps: Deps, demo: Demo, stopping: () => boolean): Pro
   return true
 }
 
-/** The person of the demonstration and the category of their documents. */
+/** The person to whom the demonstration's documents belong, and the category of the documents. */
 interface DemoPerson {
   company_id: CompanyId
   user_id: string
@@ -165,8 +165,8 @@ async function seedPerson(deps: Deps, { company_id }: Demo): Promise<DemoPerson>
 }
 
 /**
- * Creates the upload of a document if it does not exist, and brings the upload to the document's
- * outcome.
+ * Brings a document of the demonstration to its outcome, and creates its upload first if there is
+ * none.
  */
 async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocument): Promise<void> {
   const upload = (await uploadOf(deps, person)) ?? (await register(deps, person, document))
@@ -198,7 +198,10 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
   if (received) await settleUpload(deps, received)
 }
 
-/** Returns the upload of the entry whose time is the clock's present time, if it exists. */
+/**
+ * Returns the person's upload whose request was created at the current time of `deps.clock`, or
+ * undefined. The clock shows the time of the demonstration's entry.
+ */
 async function uploadOf(
   deps: Deps,
   { company_id, user_id }: DemoPerson
@@ -246,8 +249,8 @@ async function register(deps: Deps, person: DemoPerson, document: DemoDocument):
 }
 
 /**
- * Creates the history entry of a verification, unless the history already has an entry of this
- * time.
+ * Adds a verification to the demonstration's history, unless the history has an entry of the
+ * clock's current time already.
  */
 async function seedCheck(deps: Deps, person: DemoPerson, { names }: DemoCheck): Promise<void> {
   const { company_id, user_id: id } = person

@@ -7,57 +7,58 @@ import { getSessionStatuses, type SessionStatus } from '../sessions/authenticati
 import type { Person } from '../sessions/sessions.ts'
 import { readEventBounds } from './events.ts'
 
-/** How often events are read, in milliseconds, even without a notification of another process. */
+/** How often a reader reads new events, in milliseconds, even if no signal arrives. */
 const beatMs = 2000
 const recheckMs = 30_000
 const pageEvents = 500
-/** The most sessions that one statement reads. */
+/** The most sessions whose status one statement reads. */
 const maxChecked = 1000
 
-/** An event as text. All streams of its person send the same text. */
+/** An event as the text that is written to a stream. All streams of a person get the same text. */
 export interface EventText {
   seq: number
   text: string
 }
 
 /**
- * An event stream that gets its events from the reader of its company. None of its methods may
+ * An event stream that gets new events from the reader of its company. None of its methods may
  * throw.
  */
 export interface EventSubscriber {
   readonly person: Person
   /**
-   * Receives the person's events since the last call. `until` is the sequence number up to which
-   * the reader has read.
+   * Receives the person's events since the previous call. The reader has read the company's events
+   * up to the sequence number `until`.
    */
   deliver(events: EventText[], until: number): void
   /**
-   * Tells the stream to read all events up to the sequence number `until` from the database itself.
+   * Tells the stream to read the person's events up to the sequence number `until` from the
+   * database, because the reader cannot deliver them.
    */
   fallBehind(until: number): void
-  /** Receives the current status of the session. */
+  /** Receives the current status of the session to which the stream belongs. */
   updateSession(status: SessionStatus): void
   /** Called every two seconds, and when the process stops. */
   onInterval(): void
 }
 
 /**
- * Reads a company's new events from the database and delivers them to the company's streams in this
- * process. One query serves all streams.
+ * Reads the new events of a company and delivers them to the company's streams in this process. One
+ * query serves all streams.
  */
 export interface EventReader {
   subscribe(subscriber: EventSubscriber): void
   unsubscribe(subscriber: EventSubscriber): void
   /**
-   * Returns the oldest and the newest sequence number of the company's events. Parallel callers
-   * share one query.
+   * Returns the oldest and newest sequence numbers of the company's events that still exist.
+   * Parallel callers share one query.
    */
   bounds(): Promise<{ newest: number; oldest: number }>
 }
 
 /**
- * Returns a function that returns the reader of a company. A reader reads events only while it has
- * subscribers.
+ * Returns a function that finds the event reader of a company, and creates it first if necessary. A
+ * reader reads only while it has subscribers.
  */
 export function createEventReaders(deps: Deps): (company_id: CompanyId) => EventReader {
   const readers = new Map<CompanyId, EventReader>()
@@ -68,9 +69,12 @@ export function createEventReaders(deps: Deps): (company_id: CompanyId) => Event
   }
 }
 
-/** What the reader knows about a subscriber. */
+/** What an event reader knows about one of its subscribers. */
 interface SubscriberState {
-  /** The number of the subscription. Later subscriptions have higher numbers. */
+  /**
+   * The number of the subscription; later subscriptions have higher numbers. `checkedAt` is when
+   * the session was last looked up, in milliseconds.
+   */
   joined: number
   checkedAt: number
 }
@@ -80,7 +84,8 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
   const byUser = new Map<string, Set<EventSubscriber>>()
   let joined = 0
   /**
-   * The sequence number up to which events have been delivered. Undefined before the first page.
+   * The sequence number up to which the reader has delivered events. Undefined before the first
+   * page.
    */
   let seen: number | undefined
   let isReading = false
@@ -113,7 +118,10 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
     }
   }
 
-  /** Reads one page of events and delivers it. Returns whether there may be another page. */
+  /**
+   * Reads a page of the company's new events and delivers it to the subscribers. Returns whether
+   * there may be another page.
+   */
   async function readPage(): Promise<boolean> {
     const isFirst = seen === undefined
     const users = isFirst ? [] : [...byUser.keys()]
@@ -219,7 +227,7 @@ function makeReader(deps: Deps, company_id: CompanyId): EventReader {
 
 const none: EventText[] = []
 
-/** Returns an event as the text that is sent to all streams. */
+/** Returns the event of a changed request as the text that is sent to event streams. */
 export function formatEvent(request: ProcessedRequest): EventText {
   return {
     seq: request.seq,
@@ -228,8 +236,9 @@ export function formatEvent(request: ProcessedRequest): EventText {
 }
 
 /**
- * Returns a page of the events of several people after the sequence number `after`. `seen` is the
- * number up to which the company's events were searched.
+ * Returns a page of the events of several people after the sequence number `after`, by the id of
+ * the person. The company's events were searched up to the sequence number `seen`. `isFull` is true
+ * if there may be another page.
  */
 async function readCompanyEvents(
   deps: Pick<Deps, 'db'>,

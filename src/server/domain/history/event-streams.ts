@@ -13,51 +13,55 @@ import { readEvents } from './events.ts'
 
 const tickMs = 15_000
 /**
- * A tick is sent at the last interval before 15 seconds have passed, because intervals are two
- * seconds apart.
+ * After how many milliseconds without a tick the next interval sends one. Intervals are two seconds
+ * apart, so a tick comes at least every 15 seconds.
  */
 const tickAfterMs = tickMs - 2000
 const pageEvents = 500
 const maxHeldEvents = 64
 const maxHeldChars = 256 * 1024
 
-/** The destination of a stream, usually a connection. */
+/** Where a stream writes its events, usually a connection. */
 export interface EventSink {
-  /**
-   * Writes text. Returns false if the stream must not write more until its `resume()` is called.
-   */
+  /** Writes text. Returns false if the stream must write no more until its `resume()` is called. */
   write(text: string): boolean
   end(): void
 }
 
+/** A stream of the changes of a person's history. */
 export interface EventStream {
-  /** Starts to write to `sink`, with a tick or a reset first. Call it once. */
+  /** Starts to write events to `sink`. Must be called once. */
+  /** Continues to write after the sink's `write()` has returned false. */
   start(sink: EventSink): void
   resume(): void
-  /** Ends the stream, for example when its client has disconnected. */
+  /** Ends the stream, for example because its client has disconnected. */
   close(): void
 }
 
 interface Opening {
   person: Person
   /**
-   * The value of the header `Last-Event-ID`: the sequence number of the last event that the client
-   * has. Without it the stream begins with the next event.
+   * The sequence number of the last event that the client has (header `Last-Event-ID`). Undefined
+   * for a new client; its stream begins with the next event.
    */
   after: number | undefined
 }
 
+/** Opens the event streams of this process. */
 export interface EventStreams {
   /**
-   * Opens a stream of a person's requests as text/event-stream. Each change of a request is sent
-   * once, in order. Without `after`, the first event is a tick with the current sequence number. A
-   * client that then loads its list misses no change. Throws `stream_limit_reached` when too many
+   * Opens a stream of the changes of a person's requests (entries of the history). Each change is
+   * sent once, in order. The stream begins with a tick that has the sequence number from which on
+   * changes are sent, so a client that then loads its list misses nothing. If the events after
+   * `opening.after` no longer exist, a reset comes first. Throws `stream_limit_reached` if too many
    * streams are open.
    */
   open(opening: Opening): Promise<EventStream>
 }
 
-/** Creates the event streams of this process. The streams of a company share one reader. */
+/**
+ * Creates the event streams of this process. All streams of a company share one reader of events.
+ */
 export function createEventStreams(deps: Deps): EventStreams {
   const findReader = createEventReaders(deps)
   const takeSeat = createSeats(deps.settings.limits)
@@ -86,19 +90,19 @@ class OpenStream implements EventStream, EventSubscriber {
   #sink: EventSink | undefined
   #isOver = false
   #status: SessionStatus = 'valid'
-  /** The sequence number up to which events have been sent. */
+  /** The sequence number up to which events have been written to the sink. */
   #seq = 0
   #tickedAt: number
   #isReset = false
   /**
-   * Events that wait until the sink takes more, or until the stream has read the earlier events
-   * from the database.
+   * Events that wait until the sink can take more, or until the stream has read earlier events from
+   * the database.
    */
   #held: EventText[] = []
   #heldChars = 0
-  /** The sequence number up to which the reader has delivered. */
+  /** The sequence number up to which the reader has delivered events. */
   #handed = 0
-  /** The sequence number up to which the stream must read from the database itself. */
+  /** The sequence number up to which the stream must read events from the database itself. */
   #behind = 0
   #isReading = false
   #isStalled = false
@@ -179,7 +183,10 @@ class OpenStream implements EventStream, EventSubscriber {
     this.#write(markText('tick', this.#seq))
   }
 
-  /** Writes the waiting events until the sink takes no more. */
+  /**
+   * Writes the waiting events until the sink can take no more. Reads earlier events from the
+   * database first if some are missing.
+   */
   #pump(): void {
     if (this.#endIfOver() || !this.#sink || this.#isStalled || this.#isReading) return
     if (this.#behind > this.#seq) {
@@ -242,16 +249,17 @@ const byeText = 'event: bye\nretry: 2000\ndata: {}\n\n'
 const disabledText = 'event: disabled\ndata: {}\n\n'
 
 /**
- * Returns a `tick` or `reset` event with a sequence number. A `reset` tells the client to load its
- * list again.
+ * Returns the text of a `tick` or `reset` with a sequence number. A tick keeps the connection
+ * alive; a reset tells the client to load its list again.
  */
 function markText(name: 'tick' | 'reset', seq: number): string {
   return `event: ${name}\nid: ${seq}\ndata: ${JSON.stringify({ seq })}\n\n`
 }
 
 /**
- * Returns a function that counts an open stream against the limits. The stream counts until the
- * returned object is disposed.
+ * Returns a function that counts an open stream against the limits of the person, the company and
+ * the process. Throws `stream_limit_reached`. The stream counts until the returned object is
+ * disposed.
  */
 function createSeats(limits: Limits): (person: Person) => Disposable {
   const taken = new Map<string, number>()

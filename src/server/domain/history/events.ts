@@ -5,13 +5,15 @@ import { inCompany, inCompanyOnce } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
 /**
- * Days after which events are deleted. A client whose last event is older must load its list again.
+ * After how many days events are deleted. A client whose last event is older must load its list
+ * again.
  */
 const eventDays = 90
 const eventBatch = 1000
 
 /**
- * Returns the newest sequence number of the company and the oldest one whose event still exists.
+ * Returns the newest sequence number that the company has given to an event, and the oldest one
+ * whose event still exists.
  */
 export async function readEventBounds(
   deps: Pick<Deps, 'db'>,
@@ -36,8 +38,8 @@ export async function readEventBounds(
 }
 
 /**
- * Returns a page of a person's events after the sequence number `after`. `seen` is the number up to
- * which the company's events were searched.
+ * Returns a page of a person's events after the sequence number `after`. The company's events were
+ * searched up to the sequence number `seen`, from which the next page continues.
  */
 export async function readEvents(
   deps: Pick<Deps, 'db'>,
@@ -67,8 +69,9 @@ export async function readEvents(
 }
 
 /**
- * Deletes a batch of expired events. Returns whether there may be more. Deletes the oldest events
- * first, so that no gap is left: a stream relies on having all events after the oldest one.
+ * Deletes up to 1000 events of a company that are older than 90 days. Returns whether there may be
+ * more. Deletes the oldest first, because a stream relies on having all events after the oldest
+ * one.
  */
 export async function deleteExpiredEvents(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -82,8 +85,8 @@ export async function deleteExpiredEvents(
 }
 
 /**
- * Deletes the oldest events. Sequence numbers grow with time, so the primary key finds them and no
- * other index is needed.
+ * Deletes those of the company's `batch` oldest events that are older than `before`. Sequence
+ * numbers grow with time, so the primary key finds them and no other index is needed.
  */
 export const deleteEventsBatch = prepare(
   (_db, { company_id, before, batch }: { company_id: CompanyId; before: Date; batch: number }) =>

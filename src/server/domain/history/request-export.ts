@@ -12,20 +12,20 @@ interface ExportInput extends Filter, Pick<ConnectionOptions, 'caller'> {
 }
 
 /**
- * Rows that an export reads at a time. They are fewer while other companies are active, so that
- * their calls hardly wait.
+ * How many requests (entries of the history) an export reads at a time. Reads fewer while other
+ * companies are active, so that their calls hardly wait.
  */
 const exportPage = { alone: 200, whenContended: 50 }
 /**
- * How long an export that has begun waits for a connection, in milliseconds, before the download
- * breaks off.
+ * How long an export that has begun waits for a database connection for its next page, in
+ * milliseconds. After that the download breaks off.
  */
 const nextPageMs = 120_000
 
 /**
- * Yields requests as CSV text, a page at a time. Reads the next page only when the client wants
- * more, so a slow client uses neither memory nor a long transaction. Leaves out requests that are
- * created after the export has begun.
+ * Yields requests (entries of the history) as CSV text, a page at a time. Reads the next page only
+ * when the client takes more, so a slow client uses neither memory nor a long transaction. Leaves
+ * out requests that are created after the export has begun.
  */
 export async function* exportRequests(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
@@ -59,7 +59,10 @@ export async function* exportRequests(
 
 type ExportedRequest = ProcessedRequest & Partial<Digests>
 
-/** The columns of the export with their values, named like the fields of a request. */
+/**
+ * The columns of the CSV file and the function that reads each value. They are named like the
+ * fields of a request (entry of the history).
+ */
 const columns: Record<
   string,
   (request: ExportedRequest, categories: Map<string, string>) => string | number | undefined
@@ -88,7 +91,10 @@ const columns: Record<
   not_found: request => request.items?.not_found
 }
 
-/** The fingerprints of a deposit in hex: of the chosen file, and of its reduced copy. */
+/**
+ * The fingerprints of a deposit in hex: of the file that the person chose and, if it differs, of
+ * the reduced copy that is stored.
+ */
 interface Digests {
   sha256: string
   stored_sha256: string | undefined

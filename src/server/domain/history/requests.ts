@@ -8,7 +8,7 @@ import { type Page, type PageInput, readPage, searched } from '../lists.ts'
 
 type Facts = Omit<ProcessedRequest, 'id' | 'kind' | 'created' | 'seq' | 'state' | 'code'>
 
-/** A new state of a request, without a sequence number yet. */
+/** A new state of a request (entry of the history) that has no sequence number yet. */
 export interface RequestDraft {
   id: string
   user_id: string
@@ -20,8 +20,9 @@ export interface RequestDraft {
 }
 
 /**
- * Writes a request's new state and its event under the company's next sequence number. Locks the
- * head of the company's log, so no row may be locked after it.
+ * Writes the new state of a request (entry of the history) and an event that reports it, under the
+ * company's next sequence number. Locks the head of the company's log, so the transaction must lock
+ * no row afterwards.
  */
 export async function publishRequest(
   tx: Tx,
@@ -34,7 +35,10 @@ export async function publishRequest(
   return request
 }
 
-/** Writes several changes in the given order with one statement, each as `publishRequest` does. */
+/**
+ * Writes the new states of several requests with one statement, in the given order, each as
+ * `publishRequest` does.
+ */
 export async function publishRequests(
   tx: Tx,
   deps: Pick<Deps, 'signals' | 'clock'>,
@@ -122,25 +126,32 @@ function wireOf(row: Omit<Row, 'facts'> & { facts: object }): Omit<ProcessedRequ
   }
 }
 
+/**
+ * Which requests (entries of the history) to list. `from` is the first time that is included, `to`
+ * the first that is not.
+ */
 export interface Filter {
   company_id: CompanyId
-  /** The person whose requests are listed, or all people of the company. */
+  /** The person whose requests are listed. `everybody` stands for all people of the company. */
   user_id: string | 'everybody'
   kind?: string | undefined
   state?: string | undefined
   category?: string | undefined
-  /** Words that must occur in the name. */
+  /** Words that must occur in the name of the document. */
   q?: string | undefined
   from?: string | undefined
   to?: string | undefined
 }
 
-/** Returns whether the query may have to read many rows that it does not return. */
+/** Returns whether the query of a filter may have to read many rows that it does not return. */
 function isSearch({ kind, state, q, from, to }: Filter): boolean {
   return [kind, state, q, from, to].some(each => each !== undefined)
 }
 
-/** Returns a page of requests, newest first. */
+/**
+ * Returns a page of requests (entries of the history), newest first. Throws `not_found` if the
+ * category of the filter is not one of the caller's.
+ */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,
   { caller, ...input }: Filter & PageInput & Pick<ConnectionOptions, 'caller'>
@@ -154,6 +165,7 @@ export async function listRequests(
   return inCompany(deps.db, input.company_id, read, options)
 }
 
+/** Reads a page of requests (entries of the history), newest first, in the caller's transaction. */
 export async function readRequests(
   tx: Tx,
   input: Filter & PageInput
@@ -193,8 +205,8 @@ function filtered(
 }
 
 /**
- * Throws `not_found` if the filter's category does not exist or if the caller may not use it and
- * has never deposited in it.
+ * Throws `not_found` if the company has no such category or, for the requests of one person, if
+ * that person may not use the category and has never deposited in it.
  */
 export async function requireCategory(
   tx: Tx,
@@ -224,6 +236,10 @@ export async function requireCategory(
   if (!used) throw new AppError('not_found', 'The caller has no such category')
 }
 
+/**
+ * Returns a request (entry of the history) of a person. Throws `not_found` if the person has no
+ * such request.
+ */
 export async function getRequest(
   deps: Pick<Deps, 'db'>,
   input: { company_id: CompanyId; user_id: string; id: string }
@@ -231,6 +247,10 @@ export async function getRequest(
   return inCompanyOnce(deps.db, input.company_id, tx => readRequest(tx, input))
 }
 
+/**
+ * Reads a request (entry of the history) of a person in the caller's transaction. Throws
+ * `not_found` if the person has no such request.
+ */
 export async function readRequest(
   tx: Tx,
   input: { company_id: CompanyId; user_id: string; id: string }
