@@ -15,8 +15,8 @@ import {
 } from '../domain/deposits/upload-leases.ts'
 import {
   cancelUpload,
+  completeUpload,
   getUpload,
-  receiveUpload,
   requireOpen,
   requireUploading,
   restoreReservation,
@@ -174,7 +174,7 @@ export function createUploads(deps: Deps): Uploads {
       })
       lock.finish()
       if (reached < size) return false
-      await receiveUpload(deps, current)
+      await completeUpload(deps, current)
       return true
     })
     return reached
@@ -204,7 +204,7 @@ export function createUploads(deps: Deps): Uploads {
     try {
       await exclusively(upload, { gone }, async current => {
         if ((await deps.blobs.sizeStaged(current)) !== current.size) return false
-        await receiveUpload(deps, current)
+        await completeUpload(deps, current)
         return true
       })
     } catch (error) {

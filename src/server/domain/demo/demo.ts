@@ -12,8 +12,8 @@ import { createDeposit } from '../deposits/new-deposits.ts'
 import { holdUpload, settleUpload } from '../deposits/upload-settlement.ts'
 import {
   cancelUpload,
+  completeUpload,
   findUpload,
-  receiveUpload,
   touchUpload,
   type Upload
 } from '../deposits/uploads.ts'
@@ -192,7 +192,7 @@ async function seedDeposit(deps: Deps, person: DemoPerson, document: DemoDocumen
     // a deposit fails if its bytes differ from the announced ones
     const isFailing = document.outcome === 'failed'
     await deps.blobs.stage(company_id, id, isFailing ? bytes.toReversed() : bytes)
-    await receiveUpload(deps, upload)
+    await completeUpload(deps, upload)
   }
   const received = await uploadOf(deps, person)
   if (received) await settleUpload(deps, received)

@@ -8,6 +8,10 @@ import { prepare } from '../../db/prepared-statements.ts'
 import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 
+/**
+ * What a category allows to be deposited: types of files, reduced copies, and whether it stores
+ * bytes or only fingerprints.
+ */
 export type CategoryRules = Pick<Category, 'keep_originals' | 'store' | 'media_types'>
 
 interface Wanted {
@@ -20,8 +24,8 @@ interface Wanted {
 }
 
 /**
- * Reads the caller's groups that allow the category: one row for each group, each with the
- * category's rules.
+ * Reads the rules of a category, with a row for each group of the caller that allows it. No row
+ * means that the caller may not use the category.
  */
 const allowedGroups = prepare((db, wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>) =>
   allowedCategories(db, wanted)
@@ -38,8 +42,8 @@ const allowedGroups = prepare((db, wanted: Pick<Wanted, 'company_id' | 'user_id'
 )
 
 /**
- * Returns the rules of a category. Throws if the caller may not use it or if it does not allow this
- * file.
+ * Returns the rules of a category. Throws if the caller may not use it, or if it does not allow the
+ * wanted file.
  */
 export async function getCategoryRules(tx: Tx, deps: Deps, wanted: Wanted): Promise<CategoryRules> {
   checkSize(deps, wanted)
@@ -48,7 +52,10 @@ export async function getCategoryRules(tx: Tx, deps: Deps, wanted: Wanted): Prom
   return rules
 }
 
-/** Throws if a file is empty or larger than the service allows. */
+/**
+ * Throws `file_empty` for an empty file, and `too_large` for a file that is larger than the service
+ * allows.
+ */
 export function checkSize({ settings }: Pick<Deps, 'settings'>, { size }: Pick<Wanted, 'size'>) {
   if (size === 0) throw new AppError('file_empty', 'An empty file cannot be deposited')
   if (size > settings.maxUploadBytes) {
@@ -56,7 +63,10 @@ export function checkSize({ settings }: Pick<Deps, 'settings'>, { size }: Pick<W
   }
 }
 
-/** Returns the rules of a category. Throws if the caller may not use it. */
+/**
+ * Returns the rules of a category. Throws `category_unknown` if the caller may not use it, and
+ * `forbidden` if none of the caller's groups may deposit.
+ */
 export async function readCategoryRules(
   tx: Tx,
   wanted: Pick<Wanted, 'company_id' | 'user_id' | 'category'>
@@ -82,8 +92,8 @@ export async function readCategoryRules(
 }
 
 /**
- * Throws if a category does not allow this type of file, or if the file is a reduced copy and the
- * category does not allow that.
+ * Throws `type_not_allowed` if a category does not allow the type of a file, and
+ * `transform_not_allowed` if the file is a reduced copy and the category does not allow one.
  */
 export function checkType(
   { media_types, keep_originals, store }: CategoryRules,

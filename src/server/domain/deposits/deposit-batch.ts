@@ -22,12 +22,12 @@ import { discardUnreferenced } from './unreferenced-files.ts'
 import { sealDigest } from './upload-digests.ts'
 import { digestKept } from './upload-settlement.ts'
 
-/** How many files are moved to their final path at the same time. */
+/** How many files a batch moves to their final paths at the same time. */
 const movesAtOnce = 4
 
 /**
- * A file of a batch. Its bytes have been written and flushed to disk, and they match the announced
- * fingerprint.
+ * One file of `POST /deposit/batch`. Its bytes are on disk and match the fingerprint that the
+ * caller announced. `key` is the item's idempotency key.
  */
 export interface BatchItem {
   key: string
@@ -35,7 +35,7 @@ export interface BatchItem {
   staged: StagedFile
 }
 
-/** The answer to one item: the answer that `POST /deposit` would give, or the error. */
+/** The answer to one file of a batch: what `POST /deposit` would answer to it, or the error. */
 export type BatchAnswer = { body: Created; replayed: boolean } | AppError
 
 interface BatchInput {
@@ -45,29 +45,34 @@ interface BatchInput {
   caller: WaitingClient | undefined
 }
 
-/** An item with everything that the transaction needs to know about it. */
+/** A file of a batch with what the transaction needs to know about it. */
 interface Candidate {
   item: BatchItem
-  /** The index of the item in the call. */
+  /** The index of the file in the batch. */
   at: number
   original: Buffer
   stored: Buffer
   blobTag: Buffer
-  /** The inode of an already kept file of the same bytes, if that file is damaged. */
+  /**
+   * The inode of the file that is stored for the same bytes, if that file is damaged and must be
+   * replaced. Undefined otherwise.
+   */
   damaged: number | undefined
 }
 
-/** An item that has not been refused so far. */
+/**
+ * A file of a batch that has not been refused so far, with its category and the category's rules.
+ */
 interface Accepted extends Candidate {
   category: string
   rules: CategoryRules
 }
 
 /**
- * Deposits the files of one call in one transaction. Returns an answer for each item, in the same
- * order. A refused item stores and charges nothing and does not affect the others. When this
- * returns, the deposits are recorded. Locks are taken in the usual order: idempotency keys, rows of
- * files, usage, and finally the head of the log.
+ * Deposits the files of a batch in one transaction. Returns an answer for each file, in the same
+ * order. A refused file stores and charges nothing and does not affect the others. When this
+ * function returns, the deposits are recorded. Locks are taken in the order of all transactions:
+ * idempotency keys, rows of files, usage, and finally the head of the log.
  */
 export async function depositBatch(deps: Deps, input: BatchInput): Promise<BatchAnswer[]> {
   const { company_id, caller } = input
@@ -100,7 +105,7 @@ async function candidateOf(deps: Deps, item: BatchItem, at: number): Promise<Can
 
 const route = 'POST /deposit'
 
-/** One run of the transaction. A repeated transaction creates a new one. */
+/** One run of a batch's transaction. A transaction that is repeated creates a new instance. */
 class Batch {
   readonly #tx: Tx
   readonly #deps: Deps
@@ -108,10 +113,14 @@ class Batch {
   readonly #candidates: readonly Candidate[]
   readonly #answers: (BatchAnswer | undefined)[] = []
   /**
-   * For an item that repeats the key of an earlier item: the index of the earlier one, by the index
-   * of the later one.
+   * For each item whose idempotency key an earlier item of the batch has: the index of the earlier
+   * item, by the index of the later one.
    */
   readonly #sameKey = new Map<number, number>()
+  /**
+   * For each item whose file an earlier item of the batch has: the index of the earlier item, by
+   * the index of the later one.
+   */
   readonly #sameFile = new Map<number, number>()
   readonly #now: Date
 
@@ -152,8 +161,8 @@ class Batch {
   }
 
   /**
-   * Claims the idempotency keys. Returns the items whose key is new, and answers the items whose
-   * key was used before.
+   * Claims the idempotency keys of the batch. Returns the items whose key is new. Answers the items
+   * whose key was used before.
    */
   async #claim(): Promise<Candidate[]> {
     const firstOf = new Map<string, Candidate>()
@@ -208,8 +217,8 @@ class Batch {
   }
 
   /**
-   * Answers the items that the person has deposited or begun to upload before. Notes the items that
-   * repeat the file of an earlier item of this call. Returns the other items.
+   * Answers the items whose file the person has deposited before or is uploading. Notes the items
+   * that repeat the file of an earlier item of the batch. Returns all other items.
    */
   async #findEarlier(accepted: Accepted[]): Promise<Accepted[]> {
     const asked = accepted.filter(({ item }) => !item.deposit.again)
@@ -229,7 +238,7 @@ class Batch {
     })
   }
 
-  /** Returns the answers to items whose file has an open upload, by the index of the item. */
+  /** Returns the answers to items whose file the person is uploading, by the index of the item. */
   async #findOpen(asked: Accepted[]): Promise<Map<number, Created>> {
     const { company_id, user_id } = this.#input
     const seal = (digest: Buffer) => sealDigest(this.#deps.keys, this.#input, digest)
@@ -266,7 +275,10 @@ class Batch {
     )
   }
 
-  /** Returns the person's newest deposits of the same files, by the index of the item. */
+  /**
+   * Returns the requests of the person's newest deposits of the items' files, by the index of the
+   * item.
+   */
   async #findOwn(asked: Accepted[]): Promise<Map<number, ProcessedRequest>> {
     const { company_id, user_id } = this.#input
     const { lookup } = await this.#deps.companyKeys.read(this.#tx)
@@ -304,8 +316,8 @@ class Batch {
   }
 
   /**
-   * Returns the items that fit into the limits of the person's groups. Answers the others with the
-   * error.
+   * Charges the items to the person's groups, or only foresees it, depending on `charge`. Returns
+   * the items for which enough is left. Answers the others with the error.
    */
   async #charge(items: Accepted[], charge: typeof chargeEach): Promise<Accepted[]> {
     if (items.length === 0) return []
@@ -335,7 +347,7 @@ class Batch {
     )
   }
 
-  /** Moves the files to their final paths while their rows are locked, as `settleUpload` does. */
+  /** Writes the rows of the files, which locks them, and moves the files to their final paths. */
   async #keepFiles(items: Accepted[]): Promise<void> {
     const kept = items.filter(isKept)
     if (kept.length === 0) return
@@ -365,7 +377,10 @@ class Batch {
     await Promise.all(Array.from({ length: movesAtOnce }, moveNext))
   }
 
-  /** Removes the references to the files of items whose quota was used up by parallel calls. */
+  /**
+   * Takes back what `#keepFiles` has written to the rows of files, for items that were then refused
+   * because parallel calls had used up the quota.
+   */
   async #giveUpFiles(items: Accepted[]): Promise<void> {
     for (const { blobTag } of items.filter(isKept)) {
       await this.#tx
@@ -384,8 +399,8 @@ class Batch {
   }
 
   /**
-   * Frees the idempotency keys of refused items. Writes the records of the charged ones and returns
-   * their requests.
+   * Records the deposits of the charged items and returns their requests (entries of the history).
+   * Frees the idempotency keys of refused items.
    */
   async #record(
     charged: Accepted[],
@@ -438,7 +453,9 @@ class Batch {
     return this.#answers[this.#sameFile.get(at) ?? at] instanceof AppError
   }
 
-  /** Answers the items that repeat the file or the key of an earlier item of this call. */
+  /**
+   * Answers the items that repeat the file or the idempotency key of an earlier item of the batch.
+   */
   #answerRepeated(): void {
     for (const [at, first] of this.#sameFile) {
       const answer = this.#answers[first]
@@ -455,7 +472,7 @@ class Batch {
   }
 
   /**
-   * Stores the answers under their idempotency keys. The statement is sent together with the
+   * Stores the answers under the items' idempotency keys. The statement is sent together with the
    * commit.
    */
   async #keepAnswers(claimed: Candidate[]): Promise<void> {

@@ -21,7 +21,7 @@ import { append, type NewLeaf } from '../evidence/log.ts'
 import { sealOpenings } from '../evidence/sealed-openings.ts'
 import { publishRequests, type RequestDraft } from '../history/requests.ts'
 
-/** The contents of a record and of its request. */
+/** A deposit to record, and what the history shows about it. */
 export interface NewRecord {
   company_id: CompanyId
   record_id: string
@@ -34,8 +34,8 @@ export interface NewRecord {
   names: RecordNames
   original: Buffer
   /**
-   * The digest of the stored bytes and the tag of their file. Undefined if only the fingerprint is
-   * stored.
+   * The digest of the stored bytes, and the tag (keyed hash) under which their file is stored.
+   * Undefined if only the fingerprint is stored.
    */
   kept: { stored: Buffer; blobTag: Buffer } | undefined
   transform: Record<string, unknown> | null
@@ -44,7 +44,10 @@ export interface NewRecord {
   now: Date
 }
 
-/** The names that a record contains: those of the log, of the depositor and of the category. */
+/**
+ * The names that the record of a deposit contains: `origin` is that of the company's log, the
+ * others are those of the depositor and the category.
+ */
 export interface RecordNames {
   origin: string
   account: string
@@ -59,6 +62,7 @@ interface NamesQuery {
   category_id: string
 }
 
+/** Reads the names that the record of a deposit contains. */
 export async function readRecordNames(tx: Tx, of: NamesQuery): Promise<RecordNames> {
   const [row] = await tx.run(namesOf, of)
   if (!row) throw new Error(`company ${of.company_id} lacks the names of a record`)
@@ -83,7 +87,11 @@ const namesOf = prepare((db, { company_id, user_id, category_id }: NamesQuery) =
     ])
 )
 
-/** Writes a deposit with its tags and encrypted openings, then its event and log leaf. */
+/**
+ * Records a deposit: writes its row, its tags (keyed hashes for look-ups) and its openings
+ * (encrypted salts and values), then its event in the history and its log leaf. Returns its request
+ * (entry of the history).
+ */
 export async function writeRecord(
   tx: Tx,
   deps: Deps,
@@ -94,12 +102,12 @@ export async function writeRecord(
   return request
 }
 
-/** How many leaves are computed before other calls get their turn on the event loop. */
+/** How many log leaves are computed before other calls get their turn on the event loop. */
 const leavesAtOnce = 8
 
 /**
- * Writes several deposits in the given order, then all their events and log leaves. Returns their
- * requests.
+ * Records several deposits with few statements, in the given order, each as `writeRecord` does.
+ * Returns their requests (entries of the history).
  */
 export async function writeRecords(
   tx: Tx,
@@ -140,7 +148,7 @@ export async function writeRecords(
   return requests
 }
 
-/** Returns the time of a record, without the milliseconds. */
+/** Returns the time of a record, which has no milliseconds. */
 function recordedAt({ now }: NewRecord): Date {
   return new Date(Math.floor(now.getTime() / 1000) * 1000)
 }

@@ -15,8 +15,9 @@ import { readOpenings } from '../evidence/sealed-openings.ts'
 import { openDigest } from './upload-digests.ts'
 
 /**
- * Returns what a client needs to continue an open upload. Throws `not_found` if this request has no
- * open upload of the caller.
+ * Returns what a client needs to continue an open upload. `input.id` is the id of the upload's
+ * request (entry of the history). Throws `not_found` if the caller has no open upload with this
+ * request.
  */
 export async function getOpenUpload(
   deps: Pick<Deps, 'db' | 'keys'>,
@@ -53,7 +54,10 @@ interface FindInput {
   id: string
 }
 
-/** Returns a deposit of the caller, with the decrypted values of its openings. */
+/**
+ * Returns a deposit of the caller. Its values are decrypted from the openings. Throws `not_found`
+ * if the caller has no such deposit.
+ */
 export async function getDeposit(
   deps: Pick<Deps, 'db' | 'companyKeys'>,
   input: FindInput
@@ -82,7 +86,7 @@ export async function getDeposit(
 
 /**
  * Returns the tag under which the bytes of a deposit are stored, with their size, name, type and
- * digest.
+ * digest. Throws `not_found` if the deposit stores no bytes.
  */
 export async function getContent(
   deps: Pick<Deps, 'db' | 'companyKeys'>,

@@ -9,14 +9,18 @@ import { getCategoryRules } from './category-rules.ts'
 import { getDeposit } from './deposits.ts'
 import { createDeposit, openUpload } from './new-deposits.ts'
 import { sealDigest } from './upload-digests.ts'
-import { endUpload, findUpload, receiveUpload, type Upload } from './uploads.ts'
+import { completeUpload, endUpload, findUpload, type Upload } from './uploads.ts'
 
-/** After this many milliseconds without a byte, the caller of an upload counts as disconnected. */
+/**
+ * After how many milliseconds without a byte the caller of a `PUT /deposit` counts as disconnected.
+ * A repeated call may then start anew.
+ */
 const deadMs = 60_000
 const lookMs = 1000
 
 /**
- * A file that arrives in one call. Its size is known at the start, its fingerprint only at the end.
+ * A file that arrives as the body of one `PUT /deposit`. Its size is known at the start, its
+ * fingerprint only at the end.
  */
 export interface DirectFile {
   company_id: CompanyId
@@ -24,23 +28,26 @@ export interface DirectFile {
   /** The value of the header `Idempotency-Key`. Undefined without the header. */
   key: string | undefined
   name: string
-  /** The category that the caller chose. Undefined if they chose none. */
+  /** The id of the category that the caller chose. Undefined if they chose none. */
   category: string | undefined
   media_type: string
   size: number
 }
 
-/** What the server does with the bytes of a call. */
+/** What the server must do with the body of a `PUT /deposit`. */
 export type DirectUpload =
   | { kind: 'new'; upload: Upload }
-  /** The category does not store bytes, so they are only hashed. */
+  /** The category stores no bytes, so they are only hashed. */
   | { kind: 'fingerprint' }
-  /** An earlier call with the same key has sent the bytes, so they are only hashed and compared. */
+  /**
+   * An earlier call with the same idempotency key has sent the file, so the bytes are only hashed
+   * and compared.
+   */
   | { kind: 'repeated'; request_id: string }
 
 /**
- * Checks a file and reserves quota before its bytes are read. Throws if the file cannot be
- * deposited.
+ * Checks a file and reserves quota for it, before its bytes are read. Throws if the file cannot be
+ * deposited, and `idempotency_in_flight` if a call with the same key is still running.
  */
 export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<DirectUpload> {
   const { store } = await inCompany(deps.db, file.company_id, async tx => {
@@ -67,8 +74,8 @@ export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<D
 }
 
 /**
- * Completes an upload whose bytes have all arrived. When this returns, the service has promised the
- * deposit.
+ * Completes an upload after the last byte has arrived. From the return of this function on the
+ * service guarantees the deposit.
  */
 export async function finishDirectUpload(
   deps: Deps,
@@ -85,12 +92,12 @@ export async function finishDirectUpload(
       .where('state', '=', 'uploading')
       .execute()
   )
-  await receiveUpload(deps, upload)
+  await completeUpload(deps, upload)
 }
 
 /**
- * Ends an upload whose caller has disconnected or which failed. Nothing is stored or charged, and
- * the idempotency key can be used again. Does nothing if the upload has been completed or ended in
+ * Ends an upload that has failed or whose caller has disconnected. Nothing is stored or charged,
+ * and the idempotency key can be used again. Does nothing if the upload was completed or ended in
  * the meantime.
  */
 export async function abandonDirectUpload(
@@ -102,7 +109,7 @@ export async function abandonDirectUpload(
   await endUpload(deps, upload, state, tx => forget(tx, file, upload))
 }
 
-/** Creates a deposit that consists of a fingerprint without bytes. */
+/** Creates a deposit that stores the fingerprint of a file and not its bytes. */
 export async function depositFingerprint(
   deps: Deps,
   file: DirectFile,
@@ -120,7 +127,10 @@ export async function depositFingerprint(
   return { request: body.request, replayed }
 }
 
-/** Throws `idempotency_key_reused` if the repeated call sent different bytes than the first one. */
+/**
+ * Throws `idempotency_key_reused` if a repeated call has sent different bytes (`sha256`) than the
+ * first call with its key.
+ */
 export async function compareRepeated(
   deps: Deps,
   file: DirectFile,
@@ -135,7 +145,10 @@ export async function compareRepeated(
   }
 }
 
-/** Waits until a request has ended, at most `patienceMs` milliseconds, and returns it. */
+/**
+ * Waits until a request (entry of the history) has reached its final state, for at most
+ * `patienceMs` milliseconds. Returns the request in its current state.
+ */
 export async function awaitRequest(
   deps: Deps,
   who: { company_id: CompanyId; user_id: string; id: string },
@@ -156,8 +169,8 @@ export async function awaitRequest(
 }
 
 /**
- * Returns a promise that resolves at the person's next event, or after a short time, because the
- * events of another process may send no signal here.
+ * Returns a promise that resolves when the person's history changes, at the latest after a second,
+ * because the signal of another process may get lost. `stop` ends the waiting.
  */
 function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string }) {
   let stop = () => {}
@@ -208,7 +221,10 @@ async function withCategory(tx: Tx, file: DirectFile): Promise<DirectFile & { ca
   return { ...file, category: file.category ?? (await chooseCategory(tx, file)) }
 }
 
-/** Frees the idempotency key of an upload that was ended, unless a later call uses the key. */
+/**
+ * Frees the idempotency key of an upload that has ended, unless a later call has used the key
+ * since.
+ */
 async function forget(tx: Tx, file: DirectFile, upload: Upload): Promise<void> {
   const act = actOf(file, undefined)
   if (act) await deleteAnswer(tx, { ...file, act, body: { upload_id: upload.id } })

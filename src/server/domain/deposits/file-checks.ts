@@ -5,32 +5,39 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { tagOf } from '../evidence/company-keys.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
 
-/** Files younger than this may belong to a transaction that has not committed yet. */
+/**
+ * How many hours old a file must be to be deleted as belonging to nothing. A younger one may belong
+ * to a transaction that has not committed yet.
+ */
 const orphanHours = 24
 const pageRows = 1000
 /**
  * How many files are deleted in one transaction. They are few, because deposits of the same bytes
- * wait meanwhile.
+ * must wait for the transaction.
  */
 const discardedAtOnce = 100
 
-/** The result of comparing a company's files with its rows. */
+/** The result of comparing the stored files of a company with its database rows. */
 export interface FileCheckReport {
   checked: number
   /**
-   * Tags (hex) of stored documents whose file is missing or has the wrong size. Their bytes are
-   * lost.
+   * The missing files: those that a deposit refers to and that do not exist or have the wrong size.
+   * Each is given by its tag (keyed hash of its bytes) in hex. Their bytes are lost.
    */
   missing: string[]
-  /** Tags (hex) of stored documents whose bytes have changed. Their bytes are lost as well. */
+  /**
+   * The files that a deposit refers to and whose bytes have changed, each by its tag (keyed hash of
+   * the original bytes) in hex. Their bytes are lost.
+   */
   damaged: string[]
-  /** The number of deleted files that belonged to no upload and no deposit. */
+  /** The number of files that were deleted because no upload and no deposit refers to them. */
   removed: number
 }
 
 /**
- * Compares a company's files with its rows. Hashes the share `rehash` (0 to 1) of them again.
- * Deletes files that are older than a day and belong to no upload and no deposit.
+ * Compares the stored files of a company with its database rows. Reads a random part of the files
+ * again, `rehash` (0 to 1) of them, to find changed bytes. Deletes files older than a day to which
+ * no upload and no deposit refers.
  */
 export async function checkFiles(
   deps: Deps,
@@ -45,9 +52,9 @@ export async function checkFiles(
 }
 
 /**
- * Deletes the files of removed companies. A company counts as removed only if there is a note of
- * its removal. Missing rows are no proof: after the restore of an older backup the rows of a newer
- * company are missing too.
+ * Deletes files that are left of removed companies. A company counts as removed only if its removal
+ * was noted on disk. That its rows are missing proves nothing: after the restore of an older backup
+ * the rows of newer companies are missing too.
  */
 export async function deleteLeftoverFiles(
   deps: Pick<Deps, 'db' | 'blobs' | 'clock' | 'log'>
@@ -132,7 +139,10 @@ async function removeStaged(deps: Deps, company_id: CompanyId, before: Date): Pr
   return removed
 }
 
-/** Deletes kept files that have no row, with one query for each batch. */
+/**
+ * Deletes the stored files that have no row in the table `blob` and are older than `before`.
+ * Returns their number. Looks up the rows of many files with one query.
+ */
 async function removeKept(deps: Deps, company_id: CompanyId, before: Date): Promise<number> {
   let removed = 0
   let batch: Buffer[] = []

@@ -3,19 +3,25 @@ import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequest } from '../history/requests.ts'
 import { findUpload, requestDraft } from './uploads.ts'
 
-/** A complete upload whose deposit could not be created in any attempt. */
+/**
+ * A held upload: all its bytes have arrived, but every attempt to create its deposit has failed. An
+ * operator can retry it.
+ */
 export interface HeldUpload {
   company_id: CompanyId
-  /** Id of the request in the person's history. */
+  /** Id of the upload's request (entry of the history). */
   request_id: string
   size: number
   held_at: Date
   attempts: number
-  /** The message of the last error. */
+  /** The message of the error in the last attempt. */
   failure: string | null
 }
 
-/** Returns the company's held uploads, oldest first. */
+/**
+ * Returns the held uploads of a company, oldest first. Their bytes have arrived, but every attempt
+ * to create the deposit has failed.
+ */
 export async function listHeld(
   deps: Pick<Deps, 'db'>,
   company_id: CompanyId
@@ -36,7 +42,10 @@ export async function listHeld(
   }))
 }
 
-/** Returns the number of held uploads of the company. */
+/**
+ * Returns how many uploads of the company are held, because every attempt to create their deposit
+ * has failed.
+ */
 export async function countHeld(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<number> {
   const { held } = await inCompanyOnce(deps.db, company_id, tx =>
     tx
@@ -50,8 +59,8 @@ export async function countHeld(deps: Pick<Deps, 'db'>, company_id: CompanyId): 
 }
 
 /**
- * Releases a held upload, so that its attempts begin again. Returns false if there is no such held
- * upload.
+ * Starts the attempts to create the deposit of a held upload again. Returns false if the company
+ * has no held upload with this request.
  */
 export async function retryHeld(
   deps: Deps,

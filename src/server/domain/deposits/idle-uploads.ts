@@ -5,19 +5,20 @@ import { closeUpload, findUpload, reservationOf, setReleased } from './uploads.t
 
 const lapseHours = 24
 /**
- * After this many minutes without a byte, the missing bytes of an upload are no longer reserved.
+ * After how many minutes without a byte the storage for an upload's missing bytes is no longer
+ * reserved.
  */
 const idleMinutes = 10
 const pageRows = 500
 /**
- * After this many minutes without a byte, an upload of `PUT /deposit` ends. It cannot be continued
- * after its server has crashed.
+ * After how many minutes without a byte an upload of `PUT /deposit` ends. Its caller cannot
+ * continue it, so it would stay open for nothing after a crash of the server.
  */
 const lapseDirectMinutes = 10
 
 /**
- * Releases the reserved storage for the missing bytes of uploads without progress. The received
- * bytes stay reserved until the upload ends.
+ * Releases the storage that is reserved for the missing bytes of uploads to which no bytes come.
+ * The storage of the received bytes stays reserved until the upload ends.
  */
 export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Promise<void> {
   const now = deps.clock()
@@ -57,8 +58,8 @@ export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Pro
 }
 
 /**
- * Ends the company's oldest upload that nobody has continued for a day. Returns whether there was
- * one.
+ * Ends the company's oldest upload that nobody has continued for a day, with the state `lapsed`. An
+ * upload of `PUT /deposit` ends after ten minutes. Returns whether there was such an upload.
  */
 export async function lapseNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const now = deps.clock().getTime()

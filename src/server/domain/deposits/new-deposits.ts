@@ -18,31 +18,41 @@ import { type CategoryRules, getCategoryRules } from './category-rules.ts'
 import { readRecordNames, writeRecord } from './deposit-records.ts'
 import { sealDigest } from './upload-digests.ts'
 
+/** The input of `POST /deposit`: what a client announces about a file before it sends the bytes. */
 export type NewDeposit = z.output<(typeof createDepositCall)['input']>
 
 interface CreateInput {
   company_id: CompanyId
   user_id: string
-  /** Identifies repeated calls. Undefined if the caller sent no idempotency key. */
+  /**
+   * Identifies the call, so that a repeated one creates nothing. Undefined if the caller sent no
+   * idempotency key.
+   */
   act: IdempotentCall | undefined
   deposit: NewDeposit
   caller?: WaitingClient | undefined
 }
 
-/** The answer to a call that creates a deposit. */
+/**
+ * The answer to `POST /deposit`. `duplicate` is the request of the person's earlier deposit of the
+ * same file.
+ */
 export type Created =
   | { duplicate: ProcessedRequest }
   | {
       request: ProcessedRequest
-      /** The path of the upload, `/uploads/<id>`. Absent if the category does not store bytes. */
+      /**
+       * The path to which to send the bytes, `/uploads/<id>`. Absent if the category stores no
+       * bytes.
+       */
       upload?: string
       continued?: true
     }
 
 /**
- * Reserves quota and creates the request and its upload, in one transaction. Unless `again` is set,
- * returns the existing request if the caller has deposited the same file before or has an open
- * upload of it.
+ * Creates a deposit's request (entry of the history) and its upload, and reserves quota, in one
+ * transaction. If the caller has deposited the same file before or is uploading it, returns the
+ * existing request instead, unless `deposit.again` is set.
  */
 export async function createDeposit(
   deps: Deps,
@@ -90,7 +100,10 @@ export async function createDeposit(
   return inCompany(deps.db, company_id, register, { caller })
 }
 
-/** Throws if the fingerprints of a deposit do not agree with its transform. */
+/**
+ * Throws `fingerprint_invalid` if the fingerprints, size and type of a deposit do not agree with
+ * its transform, which describes how a reduced copy was made.
+ */
 export function checkFingerprints(deposit: NewDeposit): void {
   if (!deposit.transform && deposit.original !== deposit.stored) {
     throw new AppError('fingerprint_invalid', 'Without a transform both fingerprints are equal')
@@ -110,17 +123,17 @@ interface Opening {
   category: string
   transform?: Transform | undefined
   /**
-   * The digests of the original and of the stored file. Undefined if the server computes them from
-   * the bytes.
+   * The digests of the file that the person chose and of the file to store. Undefined if the server
+   * computes them from the bytes later.
    */
   digests: { original: Buffer; stored: Buffer } | undefined
   rules: CategoryRules
-  /** The meters of the groups, if the caller has already read them. */
+  /** The limits and current usage of the person's groups, if the caller has begun to read them. */
   meters?: Promise<Meter[]>
   now: Date
 }
 
-/** The most open uploads of one person. */
+/** The most open uploads that one person may have. */
 const maxOpenUploads = 2000
 
 const countOpenUploads = prepare(
@@ -136,7 +149,10 @@ const countOpenUploads = prepare(
       ) as uploads`
 )
 
-/** Reserves quota, then creates the upload and its request. */
+/**
+ * Reserves quota and creates an upload with its request (entry of the history). Throws
+ * `upload_limit_reached` if the person has too many open uploads.
+ */
 export async function openUpload(
   tx: Tx,
   deps: Deps,
@@ -195,7 +211,7 @@ export async function openUpload(
   return { request, upload_id }
 }
 
-/** Creates a deposit of a fingerprint at once. It needs no upload. */
+/** Charges and records a deposit that stores only a fingerprint. Such a deposit needs no upload. */
 async function recordFingerprint(
   tx: Tx,
   deps: Deps,
@@ -225,6 +241,7 @@ function chargeOf({ company_id, user_id, category, now, meters }: Opening) {
   return { company_id, user_id, category_id: category, requests: 1, now, ...(meters && { meters }) }
 }
 
+/** Returns what the history shows about a deposit. */
 export function factsOf(
   opening: Pick<Opening, 'name' | 'size' | 'media_type' | 'category' | 'transform'>,
   deposit_id: string
@@ -244,7 +261,7 @@ interface SameFile {
   stored: Buffer
 }
 
-/** Reads the caller's most recent open upload of the same bytes. */
+/** Reads the person's most recent open upload of the same bytes into the same category. */
 const openUploads = prepare((db, file: SameFile) =>
   db
     .selectFrom('upload')
@@ -273,8 +290,8 @@ async function findOpenUpload(
 }
 
 /**
- * Returns the caller's newest deposit of the same file. The index contains only the caller's own
- * deposits.
+ * Returns the request (entry of the history) of the caller's newest deposit of the same file. Other
+ * people's deposits are not searched.
  */
 async function findOwn(
   tx: Tx,

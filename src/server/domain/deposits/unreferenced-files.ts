@@ -5,9 +5,10 @@ import { tagOf } from '../evidence/company-keys.ts'
 import { openDigest } from './upload-digests.ts'
 
 /**
- * Deletes kept files to which no deposit and no upload refers. Returns their number. No other
- * function deletes the bytes of an acknowledged deposit. While a file is being deleted, a row marks
- * it. A deposit of the same bytes waits for this row and then stores a file of its own.
+ * Deletes those of the stored files `tags` to which no deposit and no upload refers. Returns their
+ * number. This is the only function that deletes bytes of documents of which the service has once
+ * confirmed a deposit. While a file is being deleted, a row in the table `blob` marks it: a deposit
+ * of the same bytes waits for that row and then stores its own file.
  */
 export async function discardUnreferenced(
   deps: Pick<Deps, 'db' | 'blobs' | 'keys' | 'clock' | 'companyKeys'>,
@@ -35,9 +36,9 @@ export async function discardUnreferenced(
 }
 
 /**
- * Returns the tags of the files of complete uploads whose deposit does not exist yet. Such a file
- * may already be at its final path, because a transaction moved it and then did not commit. It must
- * not be deleted.
+ * Returns the tags (hex) of the files of uploads whose bytes have arrived but whose deposit does
+ * not exist yet. Such a file must not be deleted: it may already be at its final path, because the
+ * transaction that moved it did not commit.
  */
 async function tagsOfUploads(
   tx: Tx,

@@ -5,30 +5,27 @@ import { claim, isFree, type Lease, release, renew } from '../leases.ts'
 import { getUpload, requireOpen, requireUploading, type Upload } from './uploads.ts'
 
 const writing: Lease<'upload'> = { table: 'upload', until: 'writer_until', ms: 10_000 }
-/** How often a lease is renewed while bytes arrive, in milliseconds. */
+/** How often a process renews its write lease while bytes arrive, in milliseconds. */
 export const renewMs = writing.ms / 3
 
-/**
- * The right of one process to write the bytes of an upload. Only this process writes the file of
- * the upload's current generation.
- */
+/** The right of one process to write the bytes of an upload, for ten seconds unless renewed. */
 export interface WriteLease {
-  /** The id of the process. */
+  /** The id of the process that has the lease. */
   writer: string
   upload: Upload
   /**
-   * Whether the lease of another process has expired. Then the bytes are in the file of an earlier
-   * generation.
+   * Whether this process took the upload over, because the lease of another process had expired.
+   * The bytes that have arrived are then in the file of the other process and must be copied.
    */
   isTakenOver: boolean
 }
 
 /**
- * Gives the process `writer` the right to write an upload's bytes, or returns until when another
- * process has this right. If the last lease was released, the process continues the same file. If
- * it expired, the process gets the next generation and thus a new file, because the other process
- * may still have the old file open. A lease of another process that ends exactly at `ignored`
- * counts as expired.
+ * Gives the process `writer` the right to write an upload's bytes. If another process has this
+ * right, returns in `heldUntil` when it ends. After a lease that was released the process continues
+ * the same file. After a lease that expired it gets the next generation, whose file is a new one,
+ * because the other process may still have the old file open. A lease that ends exactly at
+ * `ignored` counts as expired.
  */
 export async function leaseWriting(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -65,8 +62,8 @@ export async function leaseWriting(
 }
 
 /**
- * Renews a lease. With `hasProgress` it also notes the time of the last progress. Returns false if
- * the process no longer had the lease.
+ * Extends a write lease. With `hasProgress` also notes that bytes have arrived, so that the upload
+ * does not lapse. Returns false if the process no longer has the lease.
  */
 export async function renewWriting(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -84,8 +81,8 @@ export async function renewWriting(
 }
 
 /**
- * Releases a lease. Call this after the upload's file is closed. With `hasProgress` it also notes
- * the time of the last progress, so that the upload does not lapse. If the upload ended in the
+ * Ends a write lease. Must be called after the upload's file was closed. With `hasProgress` also
+ * notes that bytes have arrived, so that the upload does not lapse. If the upload has ended in the
  * meantime, deletes its file.
  */
 export async function endWriting(
@@ -106,8 +103,8 @@ export async function endWriting(
 }
 
 /**
- * Returns the SQL condition that the upload is incomplete and still has this generation, so that an
- * earlier writer changes nothing.
+ * Returns the SQL condition that bytes of the upload are missing and that no other process has
+ * taken it over. An earlier writer thus changes nothing.
  */
 function isCurrent({ generation }: Upload): RawBuilder<SqlBool> {
   return sql`state = 'uploading' and generation = ${generation}`

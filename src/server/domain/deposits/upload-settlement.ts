@@ -18,20 +18,23 @@ import {
   type Upload
 } from './uploads.ts'
 
-/** A short lease that is renewed during the work. So a crash delays the upload only briefly. */
+/**
+ * The lease of the process that creates an upload's deposit. It is short and is renewed during the
+ * work, so a crash delays the deposit only briefly.
+ */
 const settling: Lease<'upload'> = { table: 'upload', until: 'leased_until', ms: 10_000 }
 
 /**
- * Seconds to wait after each failed attempt. After the last pause there is one more attempt. If
- * that fails too, the upload is held until an operator retries it.
+ * How many seconds to wait after each failed attempt to create a deposit. When the attempt after
+ * the last pause fails too, the upload is held until an operator retries it.
  */
 const retrySeconds = [5, 20, 60, 300, 900, 1800, 3600]
 const maxFailureLength = 300
 
 /**
- * Creates the deposit of the company's oldest received upload whose next attempt is due. Returns
- * whether there was one. After an error the upload waits for its next attempt, while other uploads
- * continue.
+ * Creates the deposit of the company's oldest upload whose bytes have all arrived and whose next
+ * attempt is due. Returns whether there was such an upload. After an error the upload waits for its
+ * next attempt and does not delay others.
  */
 export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const upload = await claimReceived(deps, company_id)
@@ -48,9 +51,9 @@ export async function settleNextUpload(deps: Deps, company_id: CompanyId): Promi
 }
 
 /**
- * Creates the deposit of a received upload. The caller must hold the upload's lease. If the bytes
- * do not match the declared digest, ends the upload as failed. Throws if the bytes are not found:
- * they were acknowledged, so they may only be unreachable at the moment.
+ * Creates the deposit of an upload whose bytes have all arrived. The caller must have the upload's
+ * lease. If the bytes do not match the declared digest, ends the upload as `failed`. Throws if the
+ * file is missing: its bytes were confirmed, so perhaps the disk cannot be reached at the moment.
  */
 export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
   const declared = upload.stored && openDigest(deps.keys, upload, upload.stored)
@@ -71,8 +74,8 @@ export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
 }
 
 /**
- * Returns the digest of an already kept file of the same bytes. Usually there is none, and then
- * nothing is read.
+ * Returns the digest of the file that is stored under `tag`, or undefined if there is none. Usually
+ * there is none, and then nothing is read.
  */
 export async function digestKept(
   deps: Deps,
@@ -84,7 +87,8 @@ export async function digestKept(
 }
 
 /**
- * Prevents the settlement of an upload until a certain time. The upload may still be incomplete.
+ * Keeps the job from creating the deposit of an upload until a certain time. The upload may still
+ * be incomplete.
  */
 export async function holdUpload(
   deps: Pick<Deps, 'db'>,
@@ -112,7 +116,8 @@ async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload 
 }
 
 /**
- * Records a failed attempt and the time of the next one. After the last attempt the upload is held.
+ * Records a failed attempt to create a deposit, and when the next one is due. After the last
+ * attempt marks the upload as held.
  */
 async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<void> {
   const { company_id, request_id, attempts } = upload
@@ -161,8 +166,9 @@ async function failUpload(deps: Deps, upload: Upload, code: ErrorCode): Promise<
 }
 
 /**
- * Writes a deposit in one transaction: the row of its file, the charge, the record with its tags
- * and openings, then its event and log leaf.
+ * Records the deposit of an upload in one transaction: writes the row of its file, moves the file,
+ * charges the reservation and writes the record. `damaged` is the inode of a stored file of the
+ * same bytes that must be replaced.
  */
 async function record(
   deps: Deps,

@@ -6,7 +6,7 @@ import { releaseReservation, reserveStorage } from '../companies/quotas.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { publishRequest, type RequestDraft } from '../history/requests.ts'
 
-/** An upload together with its request. */
+/** An upload with the state and facts of its request (entry of the history). */
 export interface Upload {
   company_id: CompanyId
   id: string
@@ -18,28 +18,36 @@ export interface Upload {
   media_type: string
   name: string
   /**
-   * The declared digests, encrypted. They are null for `PUT /deposit` until its last byte has
-   * arrived.
+   * The declared digest of the file that the person chose, encrypted. Null for `PUT /deposit` until
+   * its last byte has arrived.
    */
   original: Buffer | null
+  /** The declared digest of the file to store, encrypted. Null like `original`. */
   stored: Buffer | null
   transform: Record<string, unknown> | null
+  /**
+   * The state of the bytes: arriving, complete, complete with no further attempt to create the
+   * deposit, or no longer needed because the upload has ended.
+   */
   state: 'uploading' | 'received' | 'held' | 'settled'
-  /** The number of bytes that are no longer reserved because no bytes arrived for some time. */
+  /**
+   * How many of the missing bytes are no longer reserved, because no bytes arrived for some time.
+   */
   released: number
-  /** The number of attempts to create the deposit. */
+  /** How many attempts there were to create the deposit. */
   attempts: number
   group_id: string
   period_start: Date
+  /** When bytes last arrived. An upload without progress lapses. */
   active_at: Date
   /**
-   * How often another process has taken over the writing. It is part of the name of the upload's
-   * file.
+   * How often another process has taken over writing the upload's bytes. Each time it begins a new
+   * file, so the number is part of the file's name.
    */
   generation: number
-  /** The id of the process that has the right to write the bytes. */
+  /** The id of the process that has the right to write the upload's bytes. Null if none has. */
   writer: string | null
-  /** The end of this right, unless the process renews it. */
+  /** When the right of `writer` to write the bytes ends, unless that process renews it. */
   writer_until: Date | null
   request_state: RequestState
   request_created: Date
@@ -47,7 +55,7 @@ export interface Upload {
 }
 
 /**
- * Returns an upload of the caller. Throws `not_found` if it does not exist or belongs to another
+ * Returns an upload of a person. Throws `not_found` if it does not exist or belongs to another
  * person.
  */
 export async function getUpload(
@@ -61,7 +69,7 @@ export async function getUpload(
   return upload
 }
 
-/** Notes that the upload has made progress, so that it does not lapse. */
+/** Notes that an open upload has made progress, so that it does not lapse. */
 export async function touchUpload(deps: Pick<Deps, 'db' | 'clock'>, upload: Upload): Promise<void> {
   await inCompany(deps.db, upload.company_id, tx =>
     tx
@@ -74,7 +82,7 @@ export async function touchUpload(deps: Pick<Deps, 'db' | 'clock'>, upload: Uplo
   )
 }
 
-/** Throws `cancelled` or `lapsed` if the upload is in that state. */
+/** Throws `cancelled` or `lapsed` if the upload has ended in one of these ways. */
 export function requireOpen({ request_state: state }: Upload): void {
   if (state === 'lapsed' || state === 'cancelled') {
     throw new AppError(state, `The upload has been ${state}`)
@@ -82,25 +90,25 @@ export function requireOpen({ request_state: state }: Upload): void {
 }
 
 /**
- * Returns the error of a call that cannot write because another call is writing. The client can try
- * again and must first request the current offset.
+ * Returns the error of a call that cannot write an upload's bytes, because another call is writing
+ * them. The client can try again after it has requested the current offset.
  */
 export function uploadBusy(): AppError {
   return new AppError('upload_busy', 'Another call writes this upload', { retryAfter: 1 })
 }
 
-/** Throws `upload_state` if all bytes of the upload have arrived. */
+/** Throws `upload_state` if all bytes of an upload have arrived already. */
 export function requireUploading({ state }: Upload): void {
   if (state !== 'uploading') throw new AppError('upload_state', 'The upload is complete')
 }
 
 /**
- * Completes an upload: makes its bytes durable and queues its request. When this returns, the
- * service has promised the deposit. Does nothing for an upload that is already complete. If
- * flushing the bytes to disk fails, the request fails for good: the system may have dropped the
- * bytes, and a second flush would not report that.
+ * Completes an upload after its last byte has arrived: flushes the file to disk and queues the
+ * creation of the deposit. From the return of this function on the service guarantees the deposit.
+ * Does nothing if the upload is complete. If the flush fails, the upload fails for good: the system
+ * may have dropped bytes, and a second flush would not report it.
  */
-export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
+export async function completeUpload(deps: Deps, upload: Upload): Promise<void> {
   const failure = await deps.blobs.syncStaged(upload).then(
     () => undefined,
     (error: unknown) => ({ error, isFlush: Object(error).syscall === 'fsync' })
@@ -128,7 +136,10 @@ export async function receiveUpload(deps: Deps, upload: Upload): Promise<void> {
   if (failure?.isFlush) throw failure.error
 }
 
-/** Cancels an upload on behalf of its person and releases its reservation. */
+/**
+ * Cancels an upload for its person and releases its reservation. Throws `upload_state` if the
+ * upload is complete.
+ */
 export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
   if (await endUpload(deps, upload, 'cancelled', async () => {})) return
   throw new AppError('upload_state', 'The upload is complete and can no longer be cancelled')
@@ -136,7 +147,8 @@ export async function cancelUpload(deps: Deps, upload: Upload): Promise<void> {
 
 /**
  * Ends an incomplete upload, as `cancelled` by its person or as `failed` after an error of the
- * service. Calls `also` in the same transaction. Returns whether there was an upload to end.
+ * service, and deletes its file. Calls `also` in the same transaction. Returns false if the upload
+ * was complete or ended already.
  */
 export async function endUpload(
   deps: Deps,
@@ -157,8 +169,9 @@ export async function endUpload(
 }
 
 /**
- * Reserves the released bytes of an upload again. Throws `storage_limit_reached` if the group does
- * not have enough left. The received bytes stay, so that the upload can continue later.
+ * Reserves the storage for an upload's missing bytes again, if it was released while no bytes
+ * arrived. Throws `storage_limit_reached` if the group does not have enough left. The received
+ * bytes stay, so the upload can continue later.
  */
 export async function restoreReservation(deps: Pick<Deps, 'db'>, upload: Upload): Promise<void> {
   await inCompany(deps.db, upload.company_id, async tx => {
@@ -173,6 +186,7 @@ async function reserveReleased(tx: Tx, { company_id, id, group_id, released }: U
   await setReleased(tx, { company_id, id }, 0)
 }
 
+/** Stores how many missing bytes of an upload are no longer reserved. */
 export async function setReleased(
   tx: Tx,
   { company_id, id }: Pick<Upload, 'company_id' | 'id'>,
@@ -187,8 +201,8 @@ export async function setReleased(
 }
 
 /**
- * Ends an upload without a deposit: releases its reservation, deletes its digests and publishes the
- * request's new state.
+ * Ends an upload without creating a deposit: releases its reservation, deletes its digests and
+ * publishes the new state of its request (entry of the history).
  */
 export async function closeUpload(
   tx: Tx,
@@ -204,6 +218,10 @@ export async function closeUpload(
 
 const released = { writer: null, writer_until: null }
 
+/**
+ * Sets the state of an upload's bytes and ends every lease on it. With `settled` also deletes its
+ * digests.
+ */
 export async function setState(
   tx: Tx,
   upload: Upload,
@@ -221,11 +239,16 @@ export async function setState(
     .execute()
 }
 
+/**
+ * Returns what is currently reserved for an upload: one request and the bytes that were not
+ * released.
+ */
 export function reservationOf(upload: Upload) {
   const { user_id, group_id, period_start, size, released } = upload
   return { user_id, group_id, period_start, requests: 1, bytes: size - released }
 }
 
+/** Returns the new state of an upload's request (entry of the history), for `publishRequest`. */
 export function requestDraft(upload: Upload, state: RequestState): RequestDraft {
   return {
     id: upload.request_id,
@@ -237,6 +260,10 @@ export function requestDraft(upload: Upload, state: RequestState): RequestDraft 
   }
 }
 
+/**
+ * Locks the row of an upload until the transaction ends and returns it, or undefined if it does not
+ * exist.
+ */
 export async function lockUpload(tx: Tx, upload: Upload): Promise<Upload | undefined> {
   await tx
     .selectFrom('upload')
@@ -248,7 +275,10 @@ export async function lockUpload(tx: Tx, upload: Upload): Promise<Upload | undef
   return findUpload(tx, upload.company_id, upload.id)
 }
 
-/** Returns an upload and its request as this transaction sees them. */
+/**
+ * Returns an upload with its request, as the transaction sees them, or undefined if it does not
+ * exist.
+ */
 export async function findUpload(
   tx: Tx,
   company_id: CompanyId,

@@ -21,10 +21,14 @@ interface VerifyInput {
   items: { sha256: string }[]
 }
 
+/**
+ * Verifies fingerprints. `request_id` is the history entry of the verification, which only a
+ * signed-in caller gets.
+ */
 export type Verify = (input: VerifyInput) => Promise<{ items: Answer[]; request_id?: string }>
 
 /**
- * Returns the function that verifies fingerprints. Calls of signed-out people share its SQL
+ * Returns the function that verifies fingerprints. Parallel calls of signed-out people share SQL
  * statements.
  */
 export function createVerify(deps: Deps): Verify {
@@ -34,9 +38,10 @@ export function createVerify(deps: Deps): Verify {
 
 /**
  * Looks up fingerprints among the company's deposits. Everybody finds `public` deposits.
- * Administrators and members of a group that allows the category also find `private` ones. Finding
- * a `receipt_only` deposit takes its receipt. A signed-in caller is charged for each item and gets
- * a request in their history. Nothing is recorded about a signed-out caller.
+ * Administrators and members of a group that allows the category also find `private` ones. Nobody
+ * finds `receipt_only` deposits, not even their depositor. A signed-in caller is charged for each
+ * fingerprint and gets a request (entry of the history). Nothing is recorded about a signed-out
+ * caller.
  */
 async function verify(
   deps: Deps,
@@ -76,8 +81,8 @@ async function verify(
 }
 
 /**
- * Counts the items against the person's limit. For a signed-out caller, counts them against the
- * limits of the network address and the company.
+ * Counts the fingerprints of a call against the rate limits: those of the person or, for a
+ * signed-out caller, of the network address and the company.
  */
 async function countItems(
   deps: Deps,
@@ -95,17 +100,17 @@ async function countItems(
 }
 
 /**
- * Bounds of the statements that calls of signed-out people share. A statement takes one or two
- * milliseconds. A slow one delays the next by at most `slowMs`. All together use at most a quarter
- * of the connections.
+ * Bounds of the statements that signed-out callers share. A statement takes one or two
+ * milliseconds; a slow one delays the next by at most `slowMs` milliseconds. Together they use at
+ * most a quarter of the database connections.
  */
 const bounds = { maxItems: 500, slowMs: 50, maxAtOnce: 4 }
 
 type PublicLookUp = (company_id: CompanyId, tags: Buffer[]) => Promise<Finding[][]>
 
 /**
- * Creates the look-up for signed-out people. They may be many and only read, so their calls share
- * statements.
+ * Creates the look-up for signed-out callers. They may be many and only read, so parallel calls
+ * share statements.
  */
 function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
   const loaders = new Map<CompanyId, (tags: Buffer[]) => Promise<Finding[][]>>()
@@ -122,9 +127,9 @@ function createPublicLookUp({ db }: Pick<Deps, 'db'>): PublicLookUp {
 }
 
 /**
- * Returns the first record of each match, so that the response stays small even if a file was
- * deposited often. The query checks the visibility, so that a private match takes as long as no
- * match.
+ * Returns the matching deposits of each fingerprint, of which `tags` has the keyed hashes. Returns
+ * only the oldest deposit of each kind of match, so that the response stays small. The query itself
+ * checks who may find a deposit, so that a hidden deposit takes as long as none.
  */
 async function lookUp(tx: Tx, tags: Buffer[], person: Person | undefined): Promise<Finding[][]> {
   const caller = { company_id: tx.companyId, user_id: person?.id ?? null }
