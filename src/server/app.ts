@@ -162,7 +162,10 @@ function beginInFlightCall(c: ApiContext, inFlightCalls: InFlightCalls): InFligh
   })
 }
 
-/** Returns the company in which an operator acts, if it is not their own. */
+/**
+ * Returns the id of the company in which an operator's call acts, if it is not the operator's own
+ * company; otherwise undefined.
+ */
 function otherCompany(c: ApiContext): CompanyId | undefined {
   const acting = c.get('acting')
   return acting === c.get('person')?.company_id ? undefined : acting

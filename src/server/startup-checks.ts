@@ -50,8 +50,8 @@ function undeclaredProxyProblems(scheme: 'http' | 'https', trustedProxies: strin
 const purposes = { PORT: 'pages and API', MANAGEMENT_PORT: 'health checks' }
 
 /**
- * Reports a port that is not free. Runs before anything is created, so that a failed start leaves
- * nothing behind.
+ * Reports a port that is not free. This check runs before anything is created, so that a failed
+ * start leaves nothing behind.
  */
 async function portProblems(
   setting: keyof typeof purposes,

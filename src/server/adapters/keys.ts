@@ -100,7 +100,7 @@ function keysOf(
     device: derive('device'),
     repetition: derive('repetition')
   }
-  let newestFirst = sorted(found)
+  let newestFirst = sortNewestFirst(found)
   /**
    * Returns `read` with the key object that was loaded earlier for the same key id, if there is
    * one, because caches of verified tokens compare key objects.
@@ -137,7 +137,9 @@ function keysOf(
     verifyingKey: kid => newestFirst.find(each => each.kid === kid)?.verifying,
     async reload() {
       const names = await readdir(directory)
-      const read = sorted(await openTokenKeys(directory, names, { make: false })).map(sameAsBefore)
+      const read = sortNewestFirst(await openTokenKeys(directory, names, { make: false })).map(
+        sameAsBefore
+      )
       const before = clock().getTime() - replacedHours * 3_600_000
       const lasting = read.find(({ notBefore }) => notBefore <= before)
       const isOver = ({ notBefore }: TokenKey) => lasting && notBefore < lasting.notBefore
@@ -154,7 +156,7 @@ function seal(key: KeyObject, nonce: Buffer, plain: Uint8Array, aad: string): Bu
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
 
-function sorted(tokenKeys: TokenKey[]): TokenKey[] {
+function sortNewestFirst(tokenKeys: TokenKey[]): TokenKey[] {
   return tokenKeys.toSorted((a, b) => b.notBefore - a.notBefore)
 }
 

@@ -41,7 +41,7 @@ export function mountAccounts(app: Api): void {
   )
 
   mountEndpoint(app, sendVerification, async (_input, c) => {
-    await signUps.sendVerification(c.get('deps'), { ...here(c), person: person(c) })
+    await signUps.sendVerification(c.get('deps'), { ...tenantAndAddress(c), person: person(c) })
     return deliveryOf(c)
   })
 
@@ -52,7 +52,10 @@ export function mountAccounts(app: Api): void {
   )
 
   mountEndpoint(app, requestReset, async ({ email }, c) => {
-    await resets.requestReset(c.get('deps'), { ...here(c), email: canonicalEmailOf(email) })
+    await resets.requestReset(c.get('deps'), {
+      ...tenantAndAddress(c),
+      email: canonicalEmailOf(email)
+    })
     return deliveryOf(c)
   })
 
@@ -61,7 +64,7 @@ export function mountAccounts(app: Api): void {
   )
 
   mountEndpoint(app, changeEmail, async ({ email, ...proofs }, c) => {
-    const asked = { ...here(c), person: person(c), email: canonicalEmailOf(email) }
+    const asked = { ...tenantAndAddress(c), person: person(c), email: canonicalEmailOf(email) }
     await emailChanges.changeEmail(c.get('deps'), { ...asked, ...proofs })
     return deliveryOf(c)
   })
@@ -79,7 +82,7 @@ export function mountAccounts(app: Api): void {
   )
 }
 
-function here(c: ApiContext) {
+function tenantAndAddress(c: ApiContext) {
   return { tenant: c.get('tenant'), address: c.get('address') }
 }
 
@@ -97,5 +100,5 @@ function deliveryOf(c: ApiContext): { delivery: Delivery } {
  * network address.
  */
 function countFailures<T>(c: ApiContext, run: () => Promise<T>): Promise<T> {
-  return countTokenFailures(c.get('deps'), here(c), run)
+  return countTokenFailures(c.get('deps'), tenantAndAddress(c), run)
 }

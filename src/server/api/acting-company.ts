@@ -11,12 +11,13 @@ import { refusedField } from './refused-fields.ts'
 const Id = z.uuid()
 
 /**
- * Resolves the company in which a person's call acts, once and before the endpoint runs: the company
- * of a path below `/company/{id}` or of the header `Company`, otherwise the person's own. Calls that
- * administer no company ignore the header. Throws `not_found` for a company in which the person may
- * not act, as for one that does not exist.
+ * Finds the company in which a call acts and keeps it for the endpoint: the company of a path below
+ * `/company/{id}` or of the header `Company`, otherwise the person's own company. Does nothing for
+ * an endpoint that administers no company. Throws `not_found` for a company that does not exist and
+ * for one in which the person may not act.
  *
- * `by` was read from the database for this call, so a permission that was taken away counts no more.
+ * `by` must have been read from the database for this call, so that a permission that was taken
+ * away no longer counts.
  */
 export async function resolveActingCompany(
   c: ApiContext,
@@ -39,7 +40,10 @@ export async function resolveActingCompany(
   c.set('acting', await findActingCompany(c.get('deps'), by, wanted))
 }
 
-/** Returns the company in which the call acts. Throws for a call that administers none. */
+/**
+ * Returns the id of the company in which a call acts. Throws for an endpoint that administers no
+ * company.
+ */
 export function actingCompany(c: ApiContext): CompanyId {
   const found = c.get('acting')
   if (found === undefined) throw new Error('a call that administers no company asked for one')
@@ -47,15 +51,18 @@ export function actingCompany(c: ApiContext): CompanyId {
 }
 
 /**
- * Returns the company in which the call acts with one of its hosts, to which links in its mails
- * lead.
+ * Returns the company in which a call acts, together with one of its hosts. The links in the
+ * company's mails lead to this host. Throws for an endpoint that administers no company.
  */
 export async function actingTenant(c: ApiContext): Promise<Tenant> {
   const [tenant, acting] = [c.get('tenant'), actingCompany(c)]
   return acting === tenant.company_id ? tenant : getTenant(c.get('deps'), acting)
 }
 
-/** Returns who acts, and in which company. */
+/**
+ * Returns the person who makes a call and the id of the company in which the call acts. Throws for
+ * an endpoint that administers no company.
+ */
 export function act(c: ApiContext): { company_id: CompanyId; by: Person } {
   return { company_id: actingCompany(c), by: person(c) }
 }

@@ -12,19 +12,25 @@ export interface Variables {
   /** Network address of the client, also when it connects through trusted proxies. */
   address: string
   requestId: string
-  /** Path of the endpoint as in the contract: `/process/{id}`. */
+  /**
+   * Path of the endpoint as in the contract: `/process/{id}`. Undefined as long as no endpoint is
+   * known.
+   */
   route: string | undefined
   /**
    * Returns by how many milliseconds the event loop is late; 0 for a call from within the process.
    */
   lagMs: () => number
   /**
-   * The count of this call among the concurrent calls. Undefined for a call from within the
-   * process, which is not counted.
+   * Counts this call toward the limits of concurrent calls until the call ends. Undefined for a
+   * call from within the process, which is not counted.
    */
   inFlight: InFlightCall | undefined
   person: Person | undefined
-  /** The company in which a call that administers one acts. */
+  /**
+   * The id of the company in which the call acts. Undefined for an endpoint that administers no
+   * company.
+   */
   acting: CompanyId | undefined
   /**
    * The version number in the header `If-Match`, for an endpoint that is `versioned`. Undefined if

@@ -12,7 +12,7 @@ export interface InFlightLimits {
   perCompany: number
 }
 
-const usual: InFlightLimits = { perPerson: 250, perAddress: 100, perCompany: 1000 }
+const defaultLimits: InFlightLimits = { perPerson: 250, perAddress: 100, perCompany: 1000 }
 const retrySeconds = 1
 
 /**
@@ -56,7 +56,7 @@ export function createInFlightCalls({
   perPerson,
   perAddress,
   perCompany
-}: InFlightLimits = usual): InFlightCalls {
+}: InFlightLimits = defaultLimits): InFlightCalls {
   const counts = new Map<string, number>()
   const hasRoom = (key: string, most: number) => (counts.get(key) ?? 0) < most
   const add = (key: string, more: 1 | -1) => {

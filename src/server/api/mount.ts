@@ -58,8 +58,8 @@ export function mountEndpoint<Input extends z.ZodMiniType, Output extends z.ZodM
 
 /**
  * Returns a JSON response. If the listener can write the JSON text to the connection, the
- * `Response` gets no body: it would turn the text into a stream, which costs more than all the rest
- * of the response.
+ * `Response` gets no body, because a `Response` would turn the text into a stream. That costs more
+ * than all the rest of the response.
  */
 function json(c: ApiContext, output: unknown, status: 200 | 201 | 202): Response {
   const { takeText } = c.env ?? {}

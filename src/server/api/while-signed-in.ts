@@ -2,8 +2,8 @@ import type { Deps } from '../domain/deps.ts'
 import { isSignedIn } from '../domain/sessions/authentication.ts'
 import type { Person } from '../domain/sessions/sessions.ts'
 
-const checkedBytes = 4 * 1024 * 1024
-const checkedMs = 10_000
+const bytesPerCheck = 4 * 1024 * 1024
+const msPerCheck = 10_000
 
 /**
  * Returns a stream that passes on the bytes of `body` while the person may read them. Checks the
@@ -25,7 +25,7 @@ export function whileSignedIn(
         if (done) return controller.close()
         bytes += value.length
         const now = performance.now()
-        if (bytes >= checkedBytes || now - checkedAt >= checkedMs) {
+        if (bytes >= bytesPerCheck || now - checkedAt >= msPerCheck) {
           bytes = 0
           checkedAt = now
           // while the database is busy the download continues; the next check decides

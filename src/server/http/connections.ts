@@ -31,7 +31,7 @@ export interface Connections {
   hasRoom(): boolean
 }
 
-const usualStallMs = 30_000
+const defaultStallMs = 30_000
 /**
  * After refusing a connection for lack of room, `hasRoom` returns false for this many milliseconds.
  */
@@ -43,7 +43,7 @@ const refusedMs = 10_000
  */
 export function watchConnections(
   server: Server,
-  { total, perAddress, isShared, stallMs = usualStallMs }: ConnectionRules,
+  { total, perAddress, isShared, stallMs = defaultStallMs }: ConnectionRules,
   log: Pick<Log, 'warn'>
 ): Connections {
   const open = new Set<Socket>()

@@ -114,8 +114,8 @@ export function parseTrustedNetwork(network: string): AddressRange {
 }
 
 /**
- * Returns a function that tells whether many people connect from an address, because it belongs to
- * a trusted proxy or to this machine.
+ * Returns a function that tells whether an address belongs to a trusted proxy or to this machine,
+ * so that many people may connect from it.
  */
 export function createSharedPeers(trustedProxies: string[]): (address: string) => boolean {
   const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)

@@ -48,7 +48,7 @@ export interface Site {
 
 const maxCacheBytes = 256 * 1024 * 1024
 const fileQuality = 9
-const messageSeconds = 86_400
+const messagesMaxAgeSeconds = 86_400
 const locales = ['en', 'fr'] as const satisfies Locale[]
 
 /**
@@ -162,7 +162,9 @@ export function createSite(options: SiteOptions): Site {
       {
         ...security,
         'content-type': 'application/json',
-        'cache-control': isCurrent ? `public, max-age=${messageSeconds}, immutable` : 'no-cache',
+        'cache-control': isCurrent
+          ? `public, max-age=${messagesMaxAgeSeconds}, immutable`
+          : 'no-cache',
         vary: 'Accept-Encoding'
       },
       await messages[locale]
@@ -309,7 +311,7 @@ function target(request: IncomingMessage): { path: string; query: string } {
   return { path: clean, query: mark < 0 ? '' : raw.slice(mark) }
 }
 
-const off = [
+const disabledFeatures = [
   'accelerometer',
   'autoplay',
   'camera',
@@ -338,7 +340,7 @@ function securityHeaders(scheme: 'http' | 'https'): Record<string, string> {
     'referrer-policy': 'no-referrer',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
-    'permissions-policy': off.map(name => `${name}=()`).join(', '),
+    'permissions-policy': disabledFeatures.map(name => `${name}=()`).join(', '),
     ...(scheme === 'https' ? { 'strict-transport-security': hsts } : {})
   }
 }

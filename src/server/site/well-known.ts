@@ -7,7 +7,7 @@ export interface WellKnownResponse {
   body: string
 }
 
-const securityDays = 180
+const securityTxtDays = 180
 const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' }
 
 /**
@@ -29,7 +29,7 @@ export function wellKnown(
   }
   const contact = contactAddress(host.contact)
   if (path !== '/.well-known/security.txt' || contact === undefined) return undefined
-  const expires = new Date(now.getTime() + securityDays * 86_400_000)
+  const expires = new Date(now.getTime() + securityTxtDays * 86_400_000)
   const lines = [
     `Contact: ${contact}`,
     `Expires: ${expires.toISOString()}`,
