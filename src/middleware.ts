@@ -9,9 +9,9 @@ import { defaultLocale, isLocale } from './i18n/index.ts'
 import boot from './shell/boot.js?raw'
 
 /**
- * Sets the company from the host, the row of the page table from the route and the locale from the
- * path, renders the page, and adds its content security policy. `server/site/site.ts` caches the
- * page, so it may depend only on host, row and locale.
+ * Renders a page. First sets the company from the host, the page from the route and the locale from
+ * the path; then adds the content security policy. `server/site/site.ts` caches the result, so a
+ * page may depend only on these three.
  */
 export const onRequest: MiddlewareHandler = async (context, next) => {
   try {
@@ -52,8 +52,9 @@ async function render({ request, url, locals, routePattern }: APIContext, next: 
 }
 
 /**
- * Gives module scripts a low priority, so that styles load first. Module scripts run only after the
- * page is parsed. Changes the HTML, because Astro writes the elements of the scripts.
+ * Returns the HTML of a page with a low priority for module scripts, so that styles load first.
+ * Module scripts run only after the page is parsed anyway. Changes the HTML, because Astro writes
+ * the script elements.
  */
 function lowerScriptPriority(page: string): string {
   const script = '<script type="module"'

@@ -1,13 +1,16 @@
-/** How often a limit is reset. `null`: never. */
+/**
+ * The lengths of a period after which a group's count of requests begins again at 0, as ISO 8601
+ * durations. `null`: never.
+ */
 export const intervals = [null, 'P1D', 'P30D', 'P1Y'] as const
 export type Interval = (typeof intervals)[number]
 
+/** A period in which requests are counted. `resets_at` is its end, or `null` if it has none. */
 export type Period = { start: Date; resets_at: Date | null }
 
 /**
- * Returns the period that contains `now`. Periods are in UTC and are counted from the day of the
- * anchor. The end of one is the start of the next.
- * `P30D` with an anchor of Jan 10 → Jan 10 to Feb 9, Feb 9 to Mar 11 …
+ * Returns the period of a limit that contains `now`. Periods are counted in UTC from the day of
+ * `anchor`, without gaps: `P30D` with an anchor of Jan 10 → Jan 10 to Feb 9, Feb 9 to Mar 11 …
  */
 export function periodOf(interval: Interval, anchor: Date, now: Date): Period {
   if (Number.isNaN(anchor.getTime()) || Number.isNaN(now.getTime()))

@@ -1,18 +1,21 @@
-/** A company counts as present for this long after each of its calls. */
+/** Milliseconds after an API call during which its company counts as active. */
 export const presentMs = 1000
 
-/** Remembers which companies have called within the last second. */
+/** Remembers which companies have made an API call within the last second. */
 export interface PresentCompanies {
-  /** Records a call of a company. */
+  /** Notes that a company is making an API call. */
   note(company: string): void
-  /** Returns whether another company has called within the last second. */
+  /** Returns whether a company other than `company` has made an API call within the last second. */
   hasOthers(company: string): boolean
 }
 
-/** Creates an empty record of calls. `now` returns milliseconds of a clock that never goes back. */
+/**
+ * Creates a `PresentCompanies` that has noted no calls. `now` returns the time in milliseconds from
+ * a clock that never goes back.
+ */
 export function createPresentCompanies(now: () => number): PresentCompanies {
   let last: { company: string; at: number } | undefined
-  /** The most recent call of a company other than the company of `last`. */
+  /** The most recent API call of a company that is not the company of `last`. */
   let previous: { company: string; at: number } | undefined
   return {
     note(company) {

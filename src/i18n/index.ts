@@ -1,20 +1,21 @@
 import type { WordKey } from './keys.ts'
 
-/** The languages of the interface. The first is the default. */
+/** The languages of the interface. */
 export const locales = ['en', 'fr'] as const
 export type Locale = (typeof locales)[number]
 export const defaultLocale: Locale = 'en'
 
+/** The name of each language in that language. */
 export const localeNames: Record<Locale, string> = { en: 'English', fr: 'Français' }
 
-/** Sentences by name, nested as in the JSON files. */
+/** The translated texts of a namespace by key, nested as in its JSON file. */
 export interface Words {
   [key: string]: string | Words
 }
 
 /**
- * Returns the sentence for a key: `t('account.email')`, `t('setup.left', { count: 2 })`. Returns
- * the key itself where it is unknown.
+ * A function that returns the translated text for a key: `t('account.email')`,
+ * `t('setup.left', { count: 2 })`. Returns the key itself if no text has it.
  */
 export type T<Key extends string = WordKey> = (
   key: Key,
@@ -32,7 +33,10 @@ export function isLocale(text: unknown): text is Locale {
   return locales.some(locale => locale === text)
 }
 
-/** Returns a path with the locale, which replaces the path's own: `fr`, `/verify` → `/fr/verify` */
+/**
+ * Returns a path with the locale `locale` in front, in place of any locale that the path has: `fr`,
+ * `/en/verify` → `/fr/verify`
+ */
 export function localizedPath(locale: Locale, path: string): string {
   const [, first = '', ...rest] = path.split('/')
   const kept = isLocale(first) ? rest : [first, ...rest]
@@ -40,9 +44,9 @@ export function localizedPath(locale: Locale, path: string): string {
 }
 
 /**
- * Returns the function that translates the words of an island or shell module. The syntax is that
- * of i18next: `{{name}}` stands for a value, and `count` chooses between `key_one` and `key_other`.
- * Numbers are formatted for the locale.
+ * Returns the function that translates the texts of an island or a shell module. The syntax of the
+ * texts is that of i18next: `{{name}}` stands for a value, and `count` chooses between `key_one`
+ * and `key_other`. Numbers are formatted for the locale.
  */
 export function translator(locale: Locale, words: Words): T<string> {
   const plurals = new Intl.PluralRules(languageTag(locale))

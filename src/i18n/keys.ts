@@ -18,7 +18,10 @@ import type setup from './en/setup.json'
 import type shell from './en/shell.json'
 import type verify from './en/verify.json'
 
-/** The English sentences of pages. A test checks that the other languages have the same keys. */
+/**
+ * The English texts of all namespaces. They give the types of the keys; a test checks that the
+ * other languages have the same keys.
+ */
 interface Catalogue {
   account: typeof account
   admin: typeof admin
@@ -44,17 +47,17 @@ interface Catalogue {
 export type Namespace = keyof Catalogue
 
 /**
- * Namespaces whose keys are any text to the type checker, because the API or the contract defines
- * them. Tests check that each key has a sentence.
+ * Namespaces whose keys the type checker does not check, because the API or the contract defines
+ * them. Tests check that each key has a text.
  */
 type OpenNamespace = 'docs' | 'errors' | 'fields'
 
-/** The keys of one namespace: `'signIn.submit'` of `account`. */
+/** A key of one namespace, such as `'signIn.submit'` of `account`. */
 export type KeyIn<Name extends Namespace> = Name extends OpenNamespace
   ? string
   : KeysOf<Catalogue[Name]>
 
-/** The keys of all namespaces: `'account.signIn.submit'`. */
+/** A key of any namespace, such as `'account.signIn.submit'`. */
 export type WordKey = { [Name in Namespace]: `${Name}.${KeyIn<Name>}` }[Namespace]
 
 type KeysOf<Words> = {

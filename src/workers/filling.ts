@@ -1,5 +1,6 @@
 /**
- * A buffer, and the number of bytes from the file in it. The number is 0 at the end of the file.
+ * A buffer with the next bytes of a file. `length` is the number of those bytes, and 0 at the end
+ * of the file.
  */
 export interface FilledBuffer {
   buffer: ArrayBuffer
@@ -7,8 +8,8 @@ export interface FilledBuffer {
 }
 
 /**
- * Returns a function that fills a buffer with the next bytes of a file. Returns the same buffer
- * where the browser can read into a given buffer, else a new one.
+ * Returns a function that fills a buffer with the next bytes of the file. It returns the same
+ * memory if the browser can read into a given buffer, else a new buffer.
  */
 export function openBufferFiller(file: Blob): (buffer: ArrayBuffer) => Promise<FilledBuffer> {
   try {

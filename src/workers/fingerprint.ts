@@ -2,7 +2,10 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { createSHA256 } from 'hash-wasm'
 
-/** Bytes per read: large enough for speed, small enough for two files at once on a phone. */
+/**
+ * Bytes that are read at once: many enough for speed, few enough for two files at a time on a
+ * phone.
+ */
 const readBytes = 4 * 1024 * 1024
 
 interface Hasher {
@@ -10,7 +13,10 @@ interface Hasher {
   digest(): string
 }
 
-/** The bytes of a file in order. Each piece may be used only until the next one is requested. */
+/**
+ * The bytes of a file in order, in pieces. A piece may be used only until the next piece is
+ * requested.
+ */
 export type FilePieces = AsyncIterable<Uint8Array>
 
 interface FingerprintOptions {
@@ -19,7 +25,10 @@ interface FingerprintOptions {
   read?: (file: Blob) => FilePieces
 }
 
-/** Returns the SHA-256 of a file in hex. Files of every size are read as a stream. */
+/**
+ * Returns the SHA-256 of a file in hex. Reads the file piece by piece, so that its size does not
+ * matter.
+ */
 export async function fingerprint(
   file: Blob,
   { onProgress, startHasher = createHasher, read = readInPieces }: FingerprintOptions = {}
@@ -36,8 +45,8 @@ export async function fingerprint(
 }
 
 /**
- * Yields the pieces of a file. Reads the next piece while the current one is hashed, so that at
- * most two are in memory.
+ * Yields the bytes of a file in pieces of 4 MiB. Reads the next piece while the caller uses the
+ * current one, so that at most two pieces are in memory.
  */
 export async function* readInPieces(file: Blob): AsyncGenerator<Uint8Array> {
   let reading = readPiece(file, 0)
@@ -53,8 +62,8 @@ export async function* readInPieces(file: Blob): AsyncGenerator<Uint8Array> {
 }
 
 /**
- * Returns a hasher in WebAssembly where the content security policy allows it. Otherwise returns
- * the same algorithm in JavaScript, which is about five times slower.
+ * Creates a SHA-256 hasher in WebAssembly. If the content security policy forbids WebAssembly,
+ * creates one in JavaScript, which is about five times slower.
  */
 export async function createHasher(): Promise<Hasher> {
   try {
@@ -66,6 +75,7 @@ export async function createHasher(): Promise<Hasher> {
   }
 }
 
+/** Creates a SHA-256 hasher in JavaScript. */
 export function createJavaScriptHasher(): Hasher {
   const hasher = sha256.create()
   return { update: bytes => hasher.update(bytes), digest: () => bytesToHex(hasher.digest()) }

@@ -5,7 +5,7 @@ import { createReader } from './read-client.ts'
 const progressMilliseconds = 100
 const read = createReader()
 
-/** Hashes one file at a time. The pool sends the next one after the answer. */
+/** Hashes the file of each message. The page sends the next file only after the answer. */
 addEventListener('message', (event: MessageEvent<Blob>) => {
   void run(event.data).then(answer)
 })

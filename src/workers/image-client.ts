@@ -4,25 +4,29 @@ import type { ReducedPicture } from './image.ts'
 import { createPool, type TaskOptions } from './pool.ts'
 
 /**
- * Identifies how a picture was reduced. A different scaler or encoder setting needs a new number.
+ * Name of the program that reduces pictures, recorded with each reduced picture. Change its number
+ * with every change of the scaler or the encoder's settings.
  */
 const tool = 'vidimus/1 canvas'
 
+/** A reduced picture, and a description of how it was reduced. */
 export interface Reduction {
   blob: Blob
   transform: Transform
 }
 
 /**
- * Returns whether to try to reduce a file: every picture that is large enough, except vector
- * drawings. Animations and pictures that the browser cannot decode then stay unchanged.
+ * Returns whether to try to reduce a file before its upload: true for every picture of more than
+ * 1,000,000 bytes, except vector drawings. Animations and pictures that the browser cannot decode
+ * still stay unchanged.
  */
 export function isReducible({ size, type }: Pick<Blob, 'size' | 'type'>): boolean {
   return size > reduceAboveBytes && type.startsWith('image/') && !type.startsWith('image/svg')
 }
 
 /**
- * Reduces one picture at a time, because a decoded picture takes four bytes of memory per pixel.
+ * Reduces a picture in a worker, one picture at a time, because a decoded picture takes four bytes
+ * of memory per pixel.
  */
 const askWorker = createPool<Blob, ReducedPicture | undefined>(
   1,
@@ -30,8 +34,8 @@ const askWorker = createPool<Blob, ReducedPicture | undefined>(
 )
 
 /**
- * Returns the reduced JPEG and how it was reduced, or undefined for a file that is deposited
- * unchanged.
+ * Returns a picture reduced to a smaller JPEG and how it was reduced. Returns undefined for a file
+ * that has to be deposited unchanged.
  */
 export async function reducePicture(
   file: Blob,

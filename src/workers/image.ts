@@ -16,8 +16,8 @@ addEventListener('message', (event: MessageEvent<Blob>) => {
 })
 
 /**
- * Returns the reduced picture, or no result where the browser cannot decode the picture. The file
- * is then deposited unchanged.
+ * Reduces a picture. The result is undefined for an animation and for a picture that the browser
+ * cannot decode; the file is then deposited unchanged.
  */
 async function run(file: Blob): Promise<WorkerAnswer<ReducedPicture | undefined>> {
   try {

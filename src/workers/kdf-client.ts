@@ -5,8 +5,9 @@ import type { KdfReply, KdfRequest } from './kdf.ts'
 import type { PoolWorker } from './pool.ts'
 import type { Signer } from './signer.ts'
 
+/** A worker that holds the keys of an e-mail and a password and signs with them. */
 export interface SigningKeys extends Signer {
-  /** Ends the worker. Its keys are lost. */
+  /** Ends the worker and so destroys its keys. */
   close(): void
 }
 
@@ -14,9 +15,9 @@ type Question = Exclude<KdfRequest, { kind: 'open' }>
 type Unnumbered<Message> = Message extends unknown ? Omit<Message, 'id'> : never
 
 /**
- * Starts a worker that derives keys from an e-mail and a password. The worker returns only signed
- * texts, never the keys. Throws `invalid_input` where e-mail or password has no canonical form. The
- * worker ends after a minute; later calls reject with `cancelled`.
+ * Starts a worker that derives keys from an e-mail and a password. The worker returns signed texts
+ * and never the keys. Throws `invalid_input` if the e-mail or the password is malformed. The worker
+ * ends after a minute; later calls reject with `cancelled`.
  */
 export function openSigningKeys(
   email: string,

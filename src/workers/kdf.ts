@@ -6,14 +6,14 @@ import { type Argon2id, deriveKey } from '../core/keys/kdf.ts'
 import { createSigner, importSigningKey, type PublicKeyRequest, type Signer } from './signer.ts'
 
 /**
- * Milliseconds for which a key stays in memory, for the calls of one form, such as a sign-up and
- * the sign-in after it.
+ * Milliseconds for which a key stays in memory, long enough for all the API calls of one form, such
+ * as a sign-up and the sign-in after it.
  */
 const keepMilliseconds = 60_000
 
 /**
- * A message from the page. It is not validated, because page and worker are of the same build. The
- * signer checks what it signs.
+ * A message from the page to the key worker. The worker does not validate it, because page and
+ * worker are of the same build; the signer checks what it signs.
  */
 export type KdfRequest =
   // e-mail and password in canonical form
@@ -74,7 +74,7 @@ function closeLater(): void {
 }
 
 /**
- * Computes Argon2id in WebAssembly. Where a content security policy blocks WebAssembly, computes it
+ * Computes Argon2id in WebAssembly. If a content security policy forbids WebAssembly, computes it
  * in JavaScript, which takes five times as long.
  */
 const argon2id: Argon2id = async input => {

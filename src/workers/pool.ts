@@ -1,6 +1,6 @@
 import { AppError } from '../contract/errors.ts'
 
-/** A message from a worker of a pool: any number of `progress`, then `done` or `failed`. */
+/** A message from a worker to the page: `progress` any number of times, then `done` or `failed`. */
 export type WorkerAnswer<Result> =
   | { kind: 'progress'; bytesDone: number }
   | { kind: 'done'; result: Result }
@@ -11,13 +11,13 @@ export interface TaskOptions {
   signal?: AbortSignal | undefined
 }
 
-/** The part of `Worker` that the pool uses. */
+/** The members of `Worker` that a pool of workers uses. Tests replace them. */
 export type PoolWorker = Pick<Worker, 'postMessage' | 'terminate' | 'onmessage' | 'onerror'>
 
 /**
- * Returns a function that sends a message to a worker and resolves with its answer. At most `max`
- * workers run, each with one message at a time; further messages wait in order. Aborting `signal`
- * kills the worker and rejects with `Error('terminated')`.
+ * Returns a function that sends a message to a worker and resolves with the worker's answer. At
+ * most `max` workers run, each with one message at a time; further messages wait in order. Aborting
+ * `signal` kills the worker and rejects with `Error('terminated')`.
  */
 export function createPool<Message, Result>(
   max: number,
@@ -62,8 +62,8 @@ export function createPool<Message, Result>(
   }
 
   /**
-   * Passes the worker's slot to the message that has waited longest, or frees the slot where none
-   * waits.
+   * Lets the message that has waited longest use the slot of a finished message. If no message
+   * waits, frees the slot.
    */
   function releaseSlot(): void {
     const next = waiting.shift()
@@ -107,7 +107,7 @@ function serve<Message, Result>(
   })
 }
 
-/** Logs an error and returns it, for the rejection that the caller gets. */
+/** Logs an error and returns it, so that the caller can reject with it. */
 function logged(error: AppError): AppError {
   // biome-ignore lint/suspicious/noConsole: the browser's log is where the specification wants it
   console.error(error)

@@ -5,10 +5,13 @@ import { newPasswordFault, type Strength } from '../core/input/password.ts'
 const zxcvbn = new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
 const listed = new Set(dictionary['passwords-common'].map(String))
 
-/** Number of letters and digits that a password needs in addition to its owner's words. */
+/**
+ * The fewest letters and digits that a good password has in addition to words of its owner, such as
+ * name and e-mail.
+ */
 const minOthers = 6
 
-/** Returns how hard a password is to guess for an attacker who tries `words` first. */
+/** Rates how hard a password is to guess for an attacker who tries `words` first: 0 to 4. */
 export function ratePassword(password: string, words: string[]): Strength {
   const normalised = password.normalize('NFKC')
   // attackers try a password from a list first, however long it is
@@ -21,8 +24,8 @@ export function ratePassword(password: string, words: string[]): Strength {
 }
 
 /**
- * Returns whether a password has too few characters besides the owner's words: `'gracehopper12'`
- * for the words `'grace'` and `'hopper'`
+ * Returns whether a password consists of its owner's words and too few other characters:
+ * `'gracehopper12'` for the words `'grace'` and `'hopper'`
  */
 function isOwn(password: string, words: string[]): boolean {
   const longestFirst = words.toSorted((a, b) => b.length - a.length)

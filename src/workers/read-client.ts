@@ -3,26 +3,26 @@ import type { PoolWorker } from './pool.ts'
 import type { ReadReply, ReadRequest } from './read.ts'
 
 /**
- * Files with fewer bytes are read in this worker, because a message to another worker takes longer.
+ * Files with fewer bytes are read in the hash worker itself, because messages to another worker
+ * would take longer.
  */
 const aloneBytes = 8 * 1024 * 1024
 const pieceBytes = 1024 * 1024
 /**
- * Number of buffers: one is being hashed, one is being filled, and one is on its way in each
- * direction.
+ * Number of buffers that the hash worker and the read worker exchange: one is being hashed, one is
+ * being filled, and one is on its way in each direction.
  */
 const pieces = 4
 /**
- * Milliseconds after which a silent worker counts as dead, because browsers do not always report
- * its end. Reading a piece takes only a few milliseconds.
+ * Milliseconds without an answer after which the read worker counts as dead, because browsers do
+ * not always report its end. Reading a piece of a file takes only a few milliseconds.
  */
 const silenceMs = 30_000
 
 /**
- * Returns a function that reads large files in a second worker, so that this worker only hashes.
- * The second worker fills the same few buffers repeatedly. If it cannot start, this worker reads
- * the file. If it dies, this worker reads the remainder of the file, and the next file gets a new
- * second worker.
+ * Returns a function that reads a file piece by piece. A second worker reads large files, so that
+ * the worker that calls the function only hashes. If the second worker cannot start or dies, the
+ * calling worker reads the rest of the file itself, and the next file gets a new second worker.
  */
 export function createReader(start: () => PoolWorker = startWorker): (file: Blob) => Pieces {
   let started: Promise<PoolWorker> | undefined
@@ -96,7 +96,7 @@ async function* readWith(worker: PoolWorker, file: Blob): Pieces {
 
 class WorkerDied extends Error {}
 
-/** Starts a worker and resolves with it after its first message. */
+/** Starts a worker and returns it after its first message, which says that it has been loaded. */
 function ready(start: () => PoolWorker): Promise<PoolWorker> {
   return new Promise((resolve, reject) => {
     const worker = start()

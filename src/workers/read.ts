@@ -1,11 +1,16 @@
 import { type FilledBuffer, openBufferFiller } from './filling.ts'
 
-/** Sent to the worker: the file once, then each buffer to fill from it. */
+/**
+ * A message to the read worker: the file at first, then each buffer to fill with the file's next
+ * bytes.
+ */
 export type ReadRequest = { file: Blob } | { buffer: ArrayBuffer }
 
+/** A message from the read worker. `ready` means that the worker has been loaded. */
 export type ReadReply =
-  /** Sent by the worker. `ready` means that the worker has been loaded. */
-  { kind: 'ready' } | ({ kind: 'filled' } & FilledBuffer) | { kind: 'failed'; detail: string }
+  | { kind: 'ready' }
+  | ({ kind: 'filled' } & FilledBuffer)
+  | { kind: 'failed'; detail: string }
 
 let fill: ReturnType<typeof openBufferFiller> | undefined
 let turn = Promise.resolve()

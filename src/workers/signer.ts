@@ -11,43 +11,51 @@ import {
   publicKeyJwtInput
 } from '../core/keys/public-key-proof.ts'
 
+/**
+ * The key pair of an e-mail and a password. `x` and `y` are the public key; the private key cannot
+ * be read.
+ */
 export interface SigningKey {
   x: Uint8Array
   y: Uint8Array
   sign(bytes: Bytes): Promise<Uint8Array>
 }
 
+/** What a `public_key_jwt` has to contain. */
 export interface PublicKeyRequest {
-  /** A challenge of purpose `signup`, or of purpose `rekey` for a change of password or e-mail. */
+  /**
+   * A challenge of the server: of purpose `rekey` for a change of password or e-mail, else of
+   * purpose `signup`.
+   */
   challenge: string
-  /** `location.hostname` */
+  /** Host name of the page, from `location.hostname`. */
   aud: string
   purpose: PublicKeyPurpose
-  /** The token of the mailed link, if the person has opened one. */
+  /** Token of the mailed link that the person has opened. Undefined if there is none. */
   token?: string | undefined
   /**
-   * The present e-mail in canonical form, for a change of e-mail: the challenge contains the
-   * present e-mail, not the new one.
+   * Current e-mail of the person in canonical form, given only for a change of e-mail, because the
+   * challenge is then for the current e-mail and the key for the new one.
    */
   present?: string | undefined
 }
 
 /**
- * Signs with the key of an e-mail and a password. Signs only challenges and the key's own
- * `public_key_jwt`.
+ * Signs with the key of an e-mail and a password. Signs only challenges and `public_key_jwt`s that
+ * contain its own public key.
  */
 export interface Signer {
   /**
-   * Returns the `challenge_response`. Throws `challenge_invalid` for a challenge that
-   * `checkChallenge` refuses.
+   * Returns the `challenge_response`: a challenge and its signature. Rejects if `checkChallenge`
+   * refuses the challenge.
    */
   respond(challenge: string, purpose: ChallengePurpose, host: string): Promise<string>
   publicKeyJwt(request: PublicKeyRequest): Promise<string>
 }
 
 /**
- * Creates a signer. Calls `derive` once for each key derivation, and only for a challenge that has
- * passed every check.
+ * Creates a signer for an e-mail in canonical form. `derive` derives the key from the password; it
+ * is called once per kind of key derivation, and only for a challenge that has passed every check.
  */
 export function createSigner(email: string, derive: (kdf: KdfId) => Promise<SigningKey>): Signer {
   const held = new Map<KdfId, Promise<SigningKey>>()
@@ -77,7 +85,10 @@ export function createSigner(email: string, derive: (kdf: KdfId) => Promise<Sign
   }
 }
 
-/** Imports a derived key into WebCrypto, from which it cannot be read, and overwrites `d`. */
+/**
+ * Imports a derived key into WebCrypto, from which the private key cannot be read. Overwrites the
+ * private key `d` with zeros.
+ */
 export async function importSigningKey({ d, x, y }: DerivedKey): Promise<SigningKey> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
   const jwk = { ...publicJwk({ x, y }), d: toBase64Url(d) }

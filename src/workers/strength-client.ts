@@ -2,7 +2,10 @@ import type { Strength } from '../core/input/password.ts'
 import { createPool } from './pool.ts'
 import type { Question } from './strength.ts'
 
-/** Rates a password in a worker. The worker stays, so that it loads the dictionaries only once. */
+/**
+ * Rates in a worker how hard a password is to guess, from 0 to 4. The worker keeps running, so that
+ * it loads its dictionaries only once.
+ */
 export const rateStrength: (question: Question) => Promise<Strength> = createPool(
   1,
   () => new Worker(new URL('./strength.ts', import.meta.url), { type: 'module' })

@@ -1,9 +1,9 @@
-/** The target of a navigation: a page of this origin, or another site. */
+/** Where a link leads: to a page of this site (`page`) or to another site (`away`). */
 export type Destination = { kind: 'page' | 'away'; href: string }
 
 /**
- * Resolves `to` against the address of the current page. Throws for another origin unless `external` is
- * set, and always for an address that is neither http nor https.
+ * Resolves the address `to` against the address `from` of the current page. Throws for another site
+ * unless `external` is true, and for a link to another site that is neither http nor https.
  */
 export function resolveNavigation(
   to: string,

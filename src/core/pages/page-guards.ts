@@ -1,6 +1,6 @@
 /**
- * The guards that a page can have. `admin` admits administrators of a company and operators. A
- * guard redirects visitors for whom the page is useless. It does not protect data: the API does.
+ * The guards that a page can have. A guard redirects visitors for whom the page is useless. `admin`
+ * admits administrators of a company and operators. A guard does not protect data: the API does.
  */
 export const guardNames = ['none', 'signed-in', 'signed-out', 'admin', 'operator'] as const
 export type GuardName = (typeof guardNames)[number]
@@ -11,16 +11,16 @@ export function isGuardName(name: unknown): name is GuardName {
 
 export interface Visitor {
   isSignedIn: boolean
-  /** The visitor's e-mail is not confirmed yet. */
+  /** Whether the visitor is signed in and the e-mail is not confirmed yet. */
   isPending: boolean
-  /** Undefined until the permissions are loaded. */
+  /** The visitor's permissions. Undefined until they are loaded. */
   permissions: readonly string[] | undefined
 }
 
 /**
- * Returns what a guard does with a visitor. `stay` shows the page. The other results open the
- * sign-in, the confirmation of the e-mail (`confirm`), the page that follows a sign-in (`go-on`),
- * or another page (`leave`).
+ * Returns what a page's guard does with a visitor: shows the page (`stay`), or opens the sign-in,
+ * the page that asks to confirm the e-mail (`confirm`), the page that follows a sign-in (`go-on`),
+ * or a page that the visitor may see (`leave`).
  */
 export function checkGuard(
   guard: GuardName,

@@ -1,20 +1,29 @@
 import type { GuardName } from './page-guards.ts'
 
 export interface Page {
-  /** Path below the locale. `{name}` matches any segment: `/admin/{company}`. */
+  /**
+   * Path of the page below the locale. A parameter in braces stands for any segment:
+   * `/admin/{company}`.
+   */
   path: string
   guard: GuardName
-  /** The most kB of brotli-compressed scripts that the page may run at once. */
+  /** The most kB of scripts, compressed with brotli, that the page may load. A test checks it. */
   scriptBudget: number
-  /** Whether search engines may list the page. Such a page has a description. */
+  /** Whether search engines may list the page. A page that they may list needs a description. */
   isListed: boolean
-  /** Whether a sign-in may lead to the page. */
+  /**
+   * Whether the parameter `redirect` may name the page, so that people return to it after a
+   * sign-in.
+   */
   isReturnable: boolean
 }
 
 const parameters = /\{(\w+)\}/g
 
-/** All pages. Each has a file below `src/pages/[locale]`, and each file there has a row here. */
+/**
+ * All pages by name. Each has a file below `src/pages/[locale]`. The server does not start if a page
+ * is missing in one of the two places.
+ */
 export const pages = {
   home: page('/', 'none', 20, 'listed', 'returnable'),
   verify: page('/verify', 'none', 90, 'listed', 'returnable'),
@@ -36,7 +45,7 @@ export const pages = {
   docsErrors: page('/docs/errors', 'none', 20, 'listed', 'returnable')
 }
 
-/** The page that the server shows for unknown addresses. */
+/** The page that the server shows for an unknown address. */
 export const notFoundPage: Page = page('/404', 'none', 20)
 
 export type PageName = keyof typeof pages
@@ -46,19 +55,25 @@ type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${
   : never
 
 /**
- * Replaces each parameter in the path by which a page is rendered. A page is rendered once for all
- * values.
+ * Stands for every parameter in the path by which the server renders a page, because it renders a
+ * page once for all values.
  */
 const anySegment = '-'
 
 const table = Object.values<Page>(pages).map(page => ({ page, pattern: patternOf(page) }))
 
-/** Returns the page of a path below the locale: `/admin/7/groups` → that of `/admin/{company}/groups`. */
+/**
+ * Returns the page with a path below the locale, or undefined: `/admin/7/groups` → the page
+ * `/admin/{company}/groups`.
+ */
 export function findPage(path: string): Page | undefined {
   return table.find(({ pattern }) => pattern.test(path))?.page
 }
 
-/** Returns the path of a page below the locale: `groups`, `{ company: '7' }` → `/admin/7/groups`. */
+/**
+ * Returns the path of a page below the locale, with values for its parameters: `groups`,
+ * `{ company: '7' }` → `/admin/7/groups`.
+ */
 export function pathOf<Name extends PageName>(
   name: Name,
   params: Record<ParameterOf<(typeof pages)[Name]['path']>, string>
@@ -70,30 +85,34 @@ export function pathOf<Name extends PageName>(
 }
 
 /**
- * Returns the path, below the locale, by which the server renders and caches a page. Parameters
- * have a fixed text in it, so that invented addresses cannot fill the cache.
+ * Returns the path, below the locale, by which the server renders and caches a page:
+ * `/admin/{company}` → `/admin/-`. All values of a parameter share one path, so that invented
+ * addresses cannot fill the cache.
  */
 export function renderedPath({ path }: Page): string {
   return path.replaceAll(parameters, anySegment)
 }
 
-/** Returns the route of a page as Astro writes it: `/admin/{company}` → `/[locale]/admin/[company]`. */
+/**
+ * Returns the route of a page in Astro's notation: `/admin/{company}` →
+ * `/[locale]/admin/[company]`.
+ */
 export function routeOf({ path }: Page): string {
   const rest = path === '/' ? '' : path
   return `/[locale]${rest.replaceAll(parameters, '[$1]')}`
 }
 
 /**
- * Returns the page of an Astro route, or the page for unknown addresses where the table has no such
- * route.
+ * Returns the page with a route in Astro's notation. Returns the page for unknown addresses if
+ * there is no such route.
  */
 export function pageOfRoute(route: string): Page {
   return table.find(({ page }) => routeOf(page) === route)?.page ?? notFoundPage
 }
 
 /**
- * Returns the path of a page that has a single address. Returns undefined for a page with parameters
- * and for the page of unknown addresses.
+ * Returns the path, below the locale, of a page without parameters. Returns undefined for a page
+ * with parameters and for the page for unknown addresses.
  */
 export function fixedPath(page: Page): string | undefined {
   return page === notFoundPage || page.path.includes('{') ? undefined : page.path

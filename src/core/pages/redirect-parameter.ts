@@ -1,4 +1,7 @@
-/** The page to return to. `query` includes its `?` and `hash` its `#`; each may be empty. */
+/**
+ * A page to which the browser returns after a sign-in. `query` begins with `?` and `hash` with `#`;
+ * each may be empty.
+ */
 export type RedirectTarget = { path: string; query: string; hash: string }
 
 const maxBytes = 2_048
@@ -6,8 +9,8 @@ const maxBytes = 2_048
 const maxTextLength = 40_000
 
 /**
- * Returns the value of the parameter `redirect` for a page. It is empty for a page that is not
- * allowed.
+ * Returns the value of the query parameter `redirect` that names a page. Returns an empty text if a
+ * part of the address is longer than 2,048 bytes or contains a backslash or control characters.
  */
 export function buildRedirect({ path, query, hash }: RedirectTarget): string {
   const parts = { path, query, hash }
@@ -15,8 +18,8 @@ export function buildRedirect({ path, query, hash }: RedirectTarget): string {
 }
 
 /**
- * Adds the parameter `redirect` for the page `place` to the address `target`, and keeps the
- * target's query and hash: `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`.
+ * Adds the query parameter `redirect`, which names the page `place`, to the address `target`:
+ * `/en/sign-in?a=1#b` → `/en/sign-in?a=1&redirect=…#b`.
  */
 export function withRedirect(target: string, place: RedirectTarget): string {
   const [, path = '', query = '', hash = ''] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(target) ?? []
@@ -27,9 +30,9 @@ export function withRedirect(target: string, place: RedirectTarget): string {
 }
 
 /**
- * Returns the address of a `redirect` parameter if it is an allowed page of this origin, else
- * undefined. Navigate to this whole address and not to its path: the path of `/..//evil.example`
- * alone would lead to another host.
+ * Returns the address that the value `text` of a `redirect` parameter names, or undefined if it is
+ * of another origin or `isAllowed` refuses its path. Navigate to the whole address: the path of
+ * `/..//evil.example` alone would lead to another host.
  */
 export function parseRedirect(
   text: string,

@@ -1,39 +1,49 @@
 export type SealState =
-  /** No file is chosen, or there is no record. */
+  /** A seal for no document: no file is chosen, or no record was found. */
   | { kind: 'idle' }
-  /** The deposit is waiting or in progress: all ticks have the same length. */
+  /** A seal whose ticks all have the same length, for a deposit that waits or is in progress. */
   | { kind: 'even' }
-  /** `progress` from 0 to 1. */
+  /** A seal for a file whose fingerprint is being computed. `progress` is from 0 to 1. */
   | { kind: 'hashing'; progress: number }
+  /** A seal for a file that is being uploaded. `progress` is from 0 to 1. */
   | { kind: 'uploading'; progress: number }
+  /** A seal for an uploaded file that is being recorded. */
   | { kind: 'sealing' }
-  /** `leafHash`: 64 hex digits. */
+  /** A seal for a recorded deposit. `leafHash` is the leaf hash of the record: 64 hex digits. */
   | { kind: 'sealed'; leafHash: string }
 
-/** Path data for `viewBox="0 0 100 100"`, drawn with round caps and without fill. */
+/**
+ * The parts of a seal as SVG paths for `viewBox="0 0 100 100"`, drawn with round caps and without
+ * fill.
+ */
 export type SealDrawing = {
   /**
-   * Path of each tick, clockwise from the top. A tick is drawn outwards, so that a dash can animate
-   * it. A dot is a tick without length.
+   * Path of each tick around the ring, clockwise from the top. The path leads outwards, so that a
+   * dash can animate it. A tick without length is drawn as a dot.
    */
   ticks: string[]
   ring: {
-    /** Path of the whole circle. */
+    /** Path of the whole ring, on which the progress of an upload is drawn. */
     track: string
-    /** Path of the finished part of the circle, clockwise from the top, or empty. */
+    /**
+     * Path of the part of the ring that shows the progress of an upload, clockwise from the top.
+     * Empty before the upload.
+     */
     filled: string
   }
-  /** Path of the check mark, which is empty unless sealed. */
+  /** Path of the check mark. Empty unless the deposit is recorded. */
   mark: string
   /**
-   * `ink`: the seal has the soft colour of text. `wax`: it is sealed and has the primary colour.
+   * Colour of the seal: `wax` (the primary colour) for a recorded deposit, else `ink` (the soft
+   * colour of text).
    */
   tone: 'ink' | 'wax'
 }
 
 /**
- * Returns the drawing of a seal. With a record, each tick shows a hex digit of its leaf hash. Use
- * 16 ticks for a seal of 32 px or less. A seal helps people recognise a record; it proves nothing.
+ * Returns the drawing of a seal. For a recorded deposit, the length of each tick shows a hex digit
+ * of the leaf hash. Use 16 ticks for a seal of 32 px or less. A seal helps people recognise a
+ * record; it proves nothing.
  */
 export function sealPath(state: SealState, ticks: 64 | 16 = 64): SealDrawing {
   return {
@@ -91,8 +101,9 @@ function tick(turn: number, length: number): string {
 }
 
 /**
- * Returns the path of an arc. Draws two arcs, because a single SVG arc can be neither a full circle
- * nor a definite half.
+ * Returns the path of an arc clockwise from the top. `turn` is from 0 to 1 (the full circle). Draws
+ * two arcs, because one SVG arc cannot be a full circle, and the direction of a half circle would
+ * be ambiguous.
  */
 function arc(turn: number): string {
   if (turn === 0) return ''

@@ -1,6 +1,6 @@
 /**
- * A company's colours. The product's own replace absent ones. `dark` makes the dark mode the
- * default.
+ * The colours that a company has chosen for its pages. A colour that is absent is that of the
+ * standard theme. `dark` makes the dark mode the default.
  */
 export type ThemeColors = { dark: boolean } & {
   [role in 'background' | 'surface' | Accent]?: string | undefined
@@ -18,17 +18,17 @@ export type ThemeToken =
 export type ThemeTokens = Record<ThemeToken, string>
 
 /**
- * Returns every colour of a page for the light and the dark mode. Corrects the lightness and
- * chroma, but not the hue, until the contrast is 4.5:1 for text and 3:1 for the seal and controls.
- * `#ff7a00` as primary → `#bd5900` in light mode, where white text is on it
+ * Returns every colour of a page for the light and the dark mode. Changes a company's colours in
+ * lightness and chroma, but not in hue, until the contrast is 4.5:1 for text and 3:1 for the seal
+ * and controls. `#ff7a00` as primary → `#bd5900` in light mode, where white text is on it
  */
 export function themeTokens(colors: ThemeColors): { light: ThemeTokens; dark: ThemeTokens } {
   return { light: tokensOf(colors, light), dark: tokensOf(colors, dark) }
 }
 
 /**
- * Returns the CSS with the colours of a page. It is in no cascade layer, so it overrides daisyUI's
- * themes and has to define the dark mode itself.
+ * Returns the CSS that sets the colours of a page. It is in no cascade layer, so it overrides
+ * daisyUI's themes, and it contains the dark mode itself.
  */
 export function themeCss(colors: ThemeColors): string {
   const tokens = themeTokens(colors)
@@ -44,7 +44,7 @@ export function themeCss(colors: ThemeColors): string {
   )
 }
 
-/** Returns the WCAG 2.2 contrast of two colours: 1 to 21. */
+/** Returns the WCAG 2.2 contrast of two hex colours: 1 to 21. */
 export function contrastRatio(a: string, b: string): number {
   const [darker = 0, lighter = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y)
   return (lighter + 0.05) / (darker + 0.05)
@@ -60,12 +60,12 @@ type Mode = {
   ink: string
   inkSoft: string
   line: string
-  /** Colour of text on a filled surface. */
+  /** Colour of text on a surface that is filled with an accent colour. */
   content: string
   accents: Record<Accent, string>
   /**
-   * The direction in which surfaces change lightness, away from the colour of text. Accents change
-   * in the other direction.
+   * Direction in which a surface's lightness is changed for more contrast with text: 1 (lighter) in
+   * light mode, -1 (darker) in dark mode. Accents and text are changed in the opposite direction.
    */
   surfaceStep: 1 | -1
 }
@@ -152,9 +152,9 @@ function tokensOf(colors: ThemeColors, mode: Mode): ThemeTokens {
 }
 
 /**
- * Returns the colour of a surface. In the company's default mode, this is the company's own colour.
- * In the other mode, it has the hue of the company's colour and the lightness of the standard
- * colour.
+ * Returns the colour of a background or sheet. In the company's default mode it is the colour that
+ * the company has chosen. In the other mode it has the hue of that colour and the lightness of the
+ * standard colour.
  */
 function surface(
   given: string | undefined,
@@ -182,7 +182,10 @@ function hairline(desk: string, sheet: string, mode: Mode): string {
 
 type Pair = [color: string, least: number]
 
-/** Changes the lightness of a colour until every pair has its minimum contrast. */
+/**
+ * Changes the lightness of a colour in steps, upwards for `direction` 1 and downwards for -1, until
+ * the colour has its minimum contrast with every colour in `pairs`.
+ */
 function correct(color: string, direction: number, pairs: Pair[]): string {
   const { l, c, h } = toOklch(color)
   let corrected = color
@@ -256,8 +259,8 @@ function oklchToLinearRgb({ l, c, h }: Oklch): Triple {
 }
 
 /**
- * Returns a colour as hex. Reduces the chroma until the colour exists in sRGB, and keeps hue and
- * lightness.
+ * Converts a colour to hex. If sRGB does not contain the colour, reduces its chroma and keeps its
+ * hue and lightness.
  */
 function toHex(color: Oklch): string {
   let inside = 0

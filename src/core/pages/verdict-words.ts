@@ -1,36 +1,50 @@
-/** The part of a `POST /verify` answer that the words depend on. */
+/** The part of an answer to `POST /verify` on which the words depend. */
 interface AnswerLike {
   verdict: 'authentic' | 'not_found'
-  /** Time of the verification. */
+  /** Time of the verification by the server's clock. */
   at: string
   findings: readonly { match: 'original' | 'stored_copy'; recorded: string; leaf_hash: string }[]
 }
 
-/** What was compared: a file, or a given fingerprint. */
+/** What a person verified: a file, or a fingerprint without its file. */
 export type CheckedSubject = 'file' | 'fingerprint'
 
-/** How an answer is shown. Word, shape and sentence each express the verdict without the others. */
+/**
+ * How the result of a verification is shown. Word, shape and sentence each express the verdict, so
+ * that nobody depends on colour.
+ */
 export interface VerdictDescription {
-  /** Key of the word and the sentence in the dictionary: `word.original`, `sentence.original`. */
+  /**
+   * Key of the verdict in the dictionary, which has a word (`word.original`) and a sentence
+   * (`sentence.original`) for it.
+   */
   key: 'original' | 'stored_copy' | 'not_found' | 'fingerprint' | 'fingerprint_not_found'
   tone: 'success' | 'neutral'
   /**
-   * The time that the sentence states: that of the record, or of the verification where there is
-   * none.
+   * The time that the sentence states: that of the record, or that of the verification if no record
+   * was found.
    */
   time: string
-  /** The leaf hash of the record, which determines the seal. Undefined without a record. */
+  /**
+   * Leaf hash of the record in hex, from which the seal is drawn. Undefined if no record was found.
+   */
   leafHash: string | undefined
-  /** Keys of further sentences: `adds.not_false`. */
+  /**
+   * Sentences to show after the main one. The dictionary has the sentence of `not_false` under
+   * `adds.not_false`.
+   */
   adds: readonly ('not_false' | 'no_file')[]
-  /** Whether there is a record. */
+  /**
+   * Whether a record was found, so that the page explains what it proves and what it does not
+   * prove.
+   */
   proves: boolean
 }
 
 /**
- * Returns how to show an answer. Of several records, an original precedes a reduced copy, and an
- * older record a later one. For a fingerprint without a file, the words do not claim that a file is
- * unchanged.
+ * Returns how to show the result of a verification. If several records were found, shows a record
+ * of the original file rather than of a reduced copy, and the oldest of those. For a fingerprint
+ * without its file, the words do not claim that a file is unchanged.
  */
 export function describeVerdict(
   { verdict, at, findings }: AnswerLike,

@@ -1,15 +1,18 @@
-/** The positions of the lines of a list. */
+/** The positions of the lines of a list, for drawing only the lines that are on the screen. */
 export interface LinePositions {
-  /** The number of lines. */
+  /** Number of lines of the list. */
   length: number
   /**
-   * Returns the distance from the top of the list to the top of a line. `topOf(length)` is the
-   * height of the list.
+   * Returns the pixels from the top of the list to the top of the line with this index.
+   * `topOf(length)` is the height of the whole list.
    */
   topOf(index: number): number
 }
 
-/** Measures the lines of a list. Calls `heightOf` once per line. */
+/**
+ * Computes the positions of the lines of a list. `heightOf` returns the height of a line in pixels
+ * and is called once per line.
+ */
 export function measureLines(length: number, heightOf: (index: number) => number): LinePositions {
   const tops = new Float64Array(length + 1)
   for (let index = 0; index < length; index++) {
@@ -19,8 +22,9 @@ export function measureLines(length: number, heightOf: (index: number) => number
 }
 
 /**
- * Returns the lines between two heights: from `start` up to, but not including, `end`. Rounds to
- * multiples of eight lines, so that scrolling seldom redraws.
+ * Returns the indexes of the lines between `from` and `to`, in pixels from the top of the list: the
+ * first index `start`, and the index `end` after the last one. Extends the lines to multiples of
+ * eight, so that scrolling seldom redraws.
  */
 export function visibleLines(
   lines: LinePositions,
@@ -33,7 +37,7 @@ export function visibleLines(
   return { start: Math.min(start, lines.length), end: Math.min(end, lines.length) }
 }
 
-/** Returns the line at a height, by binary search. */
+/** Returns the index of the line at `height` pixels from the top of the list, by binary search. */
 function lineAt(lines: LinePositions, height: number): number {
   let [low, high] = [0, lines.length]
   while (low < high) {

@@ -1,6 +1,9 @@
 export type FormatLocale = 'en' | 'fr'
 
-/** Formats bytes in decimal units with one digit: `1.2 MB`, « 1,2 Mo ». Below 1,000 in whole bytes. */
+/**
+ * Formats a number of bytes in decimal units with one digit: `1.2 MB`, « 1,2 Mo ». Numbers below
+ * 1,000 are shown in whole bytes.
+ */
 export function formatBytes(bytes: number, locale: FormatLocale): string {
   return visibleSpace(formatUnits(bytes, locale))
 }
@@ -19,17 +22,20 @@ function formatUnits(bytes: number, locale: FormatLocale): string {
   return numberFormat(locale, 'terabyte', 1).format(bytes / 1e12)
 }
 
-/** Formats a limit without a trailing zero: `5 GB`, `1.5 GB`, « 5 Go » */
+/** Formats a storage limit in bytes, without a trailing zero: `5 GB`, `1.5 GB`, « 5 Go » */
 export function formatByteLimit(bytes: number, locale: FormatLocale): string {
   return formatBytes(bytes, locale).replace(/[.,]0(?!\d)/, '')
 }
 
-/** Formats a speed: `1.2 MB/s`, « 1,2 Mo/s » */
+/** Formats the speed of a transfer: `1.2 MB/s`, « 1,2 Mo/s » */
 export function formatSpeed(bytesPerSecond: number, locale: FormatLocale): string {
   return `${formatBytes(bytesPerSecond, locale)}/s`
 }
 
-/** Formats a ratio from 0 to 1 as `41%`, « 41 % ». Rounds down, so that only 1 becomes 100%. */
+/**
+ * Formats a ratio from 0 to 1 as a percentage: `41%`, « 41 % ». Rounds down, so that only 1 becomes
+ * 100%.
+ */
 export function formatPercent(share: number, locale: FormatLocale): string {
   // 0.29 × 100 is 28.999999999999996.
   const percent = Math.floor(Math.min(1, Math.max(0, share)) * 100 + 1e-9)
@@ -40,8 +46,8 @@ export function formatPercent(share: number, locale: FormatLocale): string {
 }
 
 /**
- * Formats a time in the reader's time zone or in `zone`: `May 3, 2026 at 2:02 PM`,
- * « 3 mai 2026 à 14:02 », « 1er mai 2026 à 14:02 »
+ * Formats a date and time in the time zone `zone` or else the device's: `May 3, 2026 at 2:02 PM`, «
+ * 3 mai 2026 à 14:02 », « 1er mai 2026 à 14:02 »
  */
 export function formatDateTime(time: Date, locale: FormatLocale, zone?: string): string {
   const format = formatOnce(`time ${locale} ${zone}`, () => {
@@ -52,8 +58,8 @@ export function formatDateTime(time: Date, locale: FormatLocale, zone?: string):
 }
 
 /**
- * Formats the time of a record with seconds and the zone's offset, and adds the time in UTC where the
- * offset is not zero. `May 3, 2026 at 2:02:07 PM UTC+02:00 (2026-05-03 12:02:07 UTC)`
+ * Formats a date and time with seconds and the offset of the time zone, and adds the time in UTC if
+ * the offset is not zero: `May 3, 2026 at 2:02:07 PM UTC+02:00 (2026-05-03 12:02:07 UTC)`
  */
 export function formatInstant(time: Date, locale: FormatLocale, zone?: string): string {
   const inZone = zone ? { timeZone: zone } : {}
@@ -70,7 +76,9 @@ export function formatInstant(time: Date, locale: FormatLocale, zone?: string): 
   return `${local} (${time.toISOString().slice(0, 19).replace('T', ' ')}\u00a0UTC)`
 }
 
-/** Returns the offset of a time zone at a time: `UTC+05:30`, or `UTC` where it is zero. */
+/**
+ * Returns the offset of a time zone at a given time: `UTC+05:30`, or `UTC` if the offset is zero.
+ */
 function offsetOf(time: Date, zone: string | undefined): string {
   const format = formatOnce(`offset ${zone}`, () => {
     const options = { timeZoneName: 'longOffset' } as const
@@ -81,15 +89,17 @@ function offsetOf(time: Date, zone: string | undefined): string {
 }
 
 /**
- * Writes the first day of a month as French does: « jeudi 1er mai ». Returns other texts unchanged.
+ * Replaces the day 1 in a French date by its ordinal: « jeudi 1 mai » → « jeudi 1er mai ». Returns
+ * other texts unchanged.
  */
 export function withOrdinal(text: string, locale: FormatLocale): string {
   return locale === 'fr' ? text.replace(/(?<=^|\s)1(?=\s\p{L})/u, '1er') : text
 }
 
+/** A remaining time, rounded to one unit. */
 export type TimeLeft = { unit: 'second' | 'minute' | 'hour' | 'day'; value: number }
 
-/** Rounds a remaining time to one unit, for a translated sentence: 95 → 2 minutes */
+/** Rounds a remaining time in seconds to one unit, for a translated sentence: 95 → 2 minutes */
 export function timeLeft(seconds: number): TimeLeft {
   if (seconds <= 50) return { unit: 'second', value: Math.max(5, Math.ceil(seconds / 5) * 5) }
   if (seconds < 59.5 * 60) return { unit: 'minute', value: Math.round(seconds / 60) }
@@ -97,7 +107,7 @@ export function timeLeft(seconds: number): TimeLeft {
   return { unit: 'day', value: Math.round(seconds / 86_400) }
 }
 
-/** Formats a countdown: `0:42`, `12:05`, `1:00:07` */
+/** Formats a number of seconds as a countdown: `0:42`, `12:05`, `1:00:07` */
 export function formatCountdown(seconds: number): string {
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60]
   const parts = hours > 0 ? [hours, minutes, seconds % 60] : [minutes, seconds % 60]
@@ -106,8 +116,8 @@ export function formatCountdown(seconds: number): string {
 
 const tags = { en: 'en-US', fr: 'fr-FR' }
 /**
- * Replaces narrow spaces by wider ones: our typeface has none, and the browser's substitute is
- * hardly visible.
+ * Replaces narrow no-break spaces by normal ones. The interface's typeface has no narrow ones, and
+ * the browser's substitute is hardly visible.
  */
 function visibleSpace(text: string): string {
   return text.replaceAll('\u202f', '\u00a0')

@@ -1,11 +1,15 @@
 import { csvCell } from './csv.ts'
 
 /**
- * Matches the first cells of a verification's row: id, kind, time, state, code and an empty name.
+ * Matches the first cells of a verification's line in the CSV file of a history: id, kind, time,
+ * state, code and an empty name.
  */
 const check = /^([0-9a-f-]{36}),verify,([^,"]*),([^,"]*),([^,"]*),,/
 
-/** Adds the names of verified files to the CSV of a history. Only the browser knows these names. */
+/**
+ * Adds the names of verified files to the CSV file of a history. `names` has the file names by the
+ * id of the history entry; only the browser knows them.
+ */
 export function addFileNames(csv: string, names: ReadonlyMap<string, readonly string[]>): string {
   const named = (line: string) =>
     line.replace(check, (whole, id: string) => {

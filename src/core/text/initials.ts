@@ -1,4 +1,4 @@
-/** Returns the first letter of each word: `Ada Lovelace` → `AL` */
+/** Returns the first letter of each word of a name: `Ada Lovelace` → `AL` */
 export function initials(username: string): string {
   return username
     .normalize('NFC')
@@ -7,7 +7,7 @@ export function initials(username: string): string {
     .join('')
 }
 
-/** Returns the first three initials, which fit in an avatar. */
+/** Cuts initials to the first three letters, which fit in an avatar. */
 export function shortInitials(initials: string): string {
   const letters = [...new Intl.Segmenter().segment(initials)]
   return letters

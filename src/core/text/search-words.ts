@@ -1,4 +1,4 @@
-/** Returns a text in lower case and without accents, for searches. `'Été.PDF'` → `'ete.pdf'` */
+/** Returns a text in lower case and without accents, for searches: `'Été.PDF'` → `'ete.pdf'` */
 export function foldText(text: string): string {
   return text
     .toLowerCase()
@@ -6,7 +6,10 @@ export function foldText(text: string): string {
     .replace(/[\u0300-\u036f]/g, '')
 }
 
-/** Returns the words of a search, which may occur in any order. `'Bail  été'` → `['bail', 'ete']` */
+/**
+ * Splits the text of a search into words in lower case and without accents: `'Bail  été'` →
+ * `['bail', 'ete']`
+ */
 export function searchWords(text: string): string[] {
   return foldText(text).split(/\s+/).filter(Boolean)
 }

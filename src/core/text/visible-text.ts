@@ -1,18 +1,26 @@
-/** Direction controls, such as U+202E, change the order of the letters on the screen. */
+/** Matches direction controls, such as U+202E, which change the order of letters on the screen. */
 const directionControls = /\p{Bidi_Control}/u
-/** Matches a visible character. U+3164 is a letter and U+2800 a symbol, but both are blank. */
+/**
+ * Matches a character that can be seen. Excludes U+3164, which is a letter, and U+2800, which is a
+ * symbol, because both are blank.
+ */
 const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
 
+/**
+ * Returns whether a text contains direction controls, such as U+202E, which change the order of
+ * letters on the screen.
+ */
 export function hasDirectionControls(text: string): boolean {
   return directionControls.test(text)
 }
 
+/** Returns whether a text contains a character that can be seen. */
 export function isVisible(text: string): boolean {
   return visible.test(text)
 }
 
 /**
- * Returns a file name without direction controls, which could disguise its extension.
+ * Returns a file name without direction controls, which could disguise its extension:
  * `'a\u202Efdp.exe'` → `'afdp.exe'`
  */
 export function shownName(name: string): string {
