@@ -72,10 +72,7 @@ export interface Limits {
   streamsPerProcess: number
 }
 
-/**
- * The company that a call belongs to, found by the host that was called. No other part of a call
- * can name its company.
- */
+/** The company of the host that was called, with its configuration. */
 export interface Tenant {
   company_id: CompanyId
   host: string
@@ -320,11 +317,11 @@ export interface Signals {
   /** Sent when the history of a person has changed, which adds an event to their event stream. */
   events: Signal<PersonKey>
   /**
-   * Sent to the company of an upload whose bytes have all arrived, so that its deposit can be
-   * created.
+   * Sent with the id of a company when all bytes of one of its uploads have arrived, so that the
+   * deposit can be created.
    */
   uploads: Signal
-  /** Sent to a company when a mail was queued in it. */
+  /** Sent with the id of a company when a mail was queued in it. */
   mails: Signal
   /**
    * Sent when a session of a person has ended or changed, or the person was disabled or deleted.

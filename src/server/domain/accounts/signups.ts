@@ -99,8 +99,9 @@ interface Confirmation {
   person: Person | undefined
   token: string
   /**
-   * The key of the password, and the name, that the person chose after opening the link in another
-   * browser than that of the sign-up. Undefined in the browser of the sign-up.
+   * The name, and the key of the password, that the person chose because they opened the link in
+   * another browser than that of the sign-up. Undefined if they opened it in the browser of the
+   * sign-up.
    */
   chosen: { public_key_jwt: string; username: string } | undefined
 }

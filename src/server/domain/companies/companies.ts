@@ -133,8 +133,8 @@ export async function getCompany(deps: Pick<Deps, 'db'>, company_id: CompanyId):
 }
 
 /**
- * Returns the company in which a person acts: their own, or for an operator any that exists, also a
- * suspended one, which only operators can look after. Throws `not_found` for every other company.
+ * Returns the id of the company in which a person acts: their own, or for an operator any company
+ * that exists, even a suspended one. Throws `not_found` if `wanted` is any other company.
  */
 export async function findActingCompany(
   deps: Pick<Deps, 'db'>,

@@ -205,7 +205,10 @@ const configColumns = [
   'version'
 ] as const
 
-/** Returns the fields that the audit log tells. Of drawings it tells the fingerprint. */
+/**
+ * Returns the fields of a domain that the audit log stores. Logo and favicon are replaced by their
+ * fingerprints.
+ */
 function auditFields(row: DomainRow): object {
   const { name, title, public: isPublic, locale, contact, privacy, terms } = row
   const { colors, logo, favicon } = Theme.parse(row.theme)
@@ -266,7 +269,9 @@ export function originOf({ settings }: Pick<Deps, 'settings'>, host: string): st
   return `${scheme}://${host}${port === undefined ? '' : `:${port}`}`
 }
 
-/** Returns a company as the host of its oldest domain serves it. Throws if it has no host. */
+/**
+ * Returns a company with the host and configuration of its oldest domain. Throws if it has no host.
+ */
 export async function getTenant(deps: Pick<Deps, 'db'>, company_id: CompanyId): Promise<Tenant> {
   const tenant = await findTenant(deps, await inCompany(deps.db, company_id, primaryHost))
   if (tenant?.company_id !== company_id) throw new Error(`company ${company_id} has no host`)

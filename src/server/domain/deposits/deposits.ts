@@ -55,8 +55,8 @@ interface FindInput {
 }
 
 /**
- * Returns a deposit of the caller. Its values are decrypted from the openings. Throws `not_found`
- * if the caller has no such deposit.
+ * Returns a deposit of the caller with its decrypted values. Throws `not_found` if the caller has
+ * no such deposit.
  */
 export async function getDeposit(
   deps: Pick<Deps, 'db' | 'companyKeys'>,

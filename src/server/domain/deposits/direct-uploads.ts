@@ -169,8 +169,8 @@ export async function awaitRequest(
 }
 
 /**
- * Returns a promise that resolves when the person's history changes, at the latest after a second,
- * because the signal of another process may get lost. `stop` ends the waiting.
+ * Starts to wait for a change of the person's history. `come` resolves at the change, at the latest
+ * after a second, because the signal of another process may get lost. `stop` ends the waiting.
  */
 function nextChange(deps: Deps, who: { company_id: CompanyId; user_id: string }) {
   let stop = () => {}

@@ -46,6 +46,7 @@ export type Created =
        * bytes.
        */
       upload?: string
+      /** Present if the upload was begun by an earlier call and can be continued. */
       continued?: true
     }
 

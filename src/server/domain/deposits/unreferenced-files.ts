@@ -6,9 +6,9 @@ import { openDigest } from './upload-digests.ts'
 
 /**
  * Deletes those of the stored files `tags` to which no deposit and no upload refers. Returns their
- * number. This is the only function that deletes bytes of documents of which the service has once
- * confirmed a deposit. While a file is being deleted, a row in the table `blob` marks it: a deposit
- * of the same bytes waits for that row and then stores its own file.
+ * number. Apart from the removal of a demonstration, no other code deletes the stored bytes of
+ * documents. While a file is being deleted, a row in the table `blob` marks it: a deposit of the
+ * same bytes waits for that row and then stores its own file.
  */
 export async function discardUnreferenced(
   deps: Pick<Deps, 'db' | 'blobs' | 'keys' | 'clock' | 'companyKeys'>,

@@ -22,10 +22,10 @@ export interface WriteLease {
 
 /**
  * Gives the process `writer` the right to write an upload's bytes. If another process has this
- * right, returns in `heldUntil` when it ends. After a lease that was released the process continues
- * the same file. After a lease that expired it gets the next generation, whose file is a new one,
- * because the other process may still have the old file open. A lease that ends exactly at
- * `ignored` counts as expired.
+ * right, returns as `heldUntil` the time at which it ends. After a lease that was released the
+ * process continues the same file. After a lease that expired the upload's generation grows by one,
+ * which gives the process a file of its own, because the other process may still have the old one
+ * open. A lease that ends exactly at `ignored` counts as expired.
  */
 export async function leaseWriting(
   deps: Pick<Deps, 'db' | 'clock'>,
@@ -104,7 +104,7 @@ export async function endWriting(
 
 /**
  * Returns the SQL condition that bytes of the upload are missing and that no other process has
- * taken it over. An earlier writer thus changes nothing.
+ * taken it over. It keeps a process that has lost the upload from changing its row.
  */
 function isCurrent({ generation }: Upload): RawBuilder<SqlBool> {
   return sql`state = 'uploading' and generation = ${generation}`

@@ -87,8 +87,8 @@ export async function digestKept(
 }
 
 /**
- * Keeps the job from creating the deposit of an upload until a certain time. The upload may still
- * be incomplete.
+ * Keeps the job `settle-uploads` from creating the deposit of an upload until a certain time. The
+ * upload may still be incomplete.
  */
 export async function holdUpload(
   deps: Pick<Deps, 'db'>,

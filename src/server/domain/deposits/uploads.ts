@@ -22,12 +22,12 @@ export interface Upload {
    * its last byte has arrived.
    */
   original: Buffer | null
-  /** The declared digest of the file to store, encrypted. Null like `original`. */
+  /** The declared digest of the file to store, encrypted. Null as long as `original` is null. */
   stored: Buffer | null
   transform: Record<string, unknown> | null
   /**
-   * The state of the bytes: arriving, complete, complete with no further attempt to create the
-   * deposit, or no longer needed because the upload has ended.
+   * `uploading`: bytes are missing. `received`: all bytes have arrived. `held`: every attempt to
+   * create the deposit has failed. `settled`: the deposit exists, or the upload ended without one.
    */
   state: 'uploading' | 'received' | 'held' | 'settled'
   /**

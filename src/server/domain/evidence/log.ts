@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/scope.ts'
 
-/** A leaf of a company's log, with the hash that the log commits to. */
+/** A leaf to append to a company's log, with its hash. */
 export interface NewLeaf {
   record_id: string
   leaf: string

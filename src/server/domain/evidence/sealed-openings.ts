@@ -4,7 +4,10 @@ import type { Tx } from '../../db/scope.ts'
 import type { CompanyId, CompanyKeys, Deps } from '../deps.ts'
 import { keyVersion } from './company-keys.ts'
 
-/** What opens the commitment of one field of a deposit: its salt and its value. */
+/**
+ * The salt and the value of one field of a deposit. Together they prove what the field's
+ * commitment, a salted hash, stands for.
+ */
 export interface Opening {
   salt: string
   value: string

@@ -71,11 +71,9 @@ export function createEventReaders(deps: Deps): (company_id: CompanyId) => Event
 
 /** What an event reader knows about one of its subscribers. */
 interface SubscriberState {
-  /**
-   * The number of the subscription; later subscriptions have higher numbers. `checkedAt` is when
-   * the session was last looked up, in milliseconds.
-   */
+  /** The number of the subscription. Later subscriptions have higher numbers. */
   joined: number
+  /** When the session of the subscriber was last looked up, in milliseconds since 1970. */
   checkedAt: number
 }
 

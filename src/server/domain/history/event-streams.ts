@@ -13,8 +13,8 @@ import { readEvents } from './events.ts'
 
 const tickMs = 15_000
 /**
- * After how many milliseconds without a tick the next interval sends one. Intervals are two seconds
- * apart, so a tick comes at least every 15 seconds.
+ * After how many milliseconds a stream may send its next tick. It looks every two seconds, so two
+ * ticks are at most 15 seconds apart.
  */
 const tickAfterMs = tickMs - 2000
 const pageEvents = 500
@@ -31,8 +31,8 @@ export interface EventSink {
 /** A stream of the changes of a person's history. */
 export interface EventStream {
   /** Starts to write events to `sink`. Must be called once. */
-  /** Continues to write after the sink's `write()` has returned false. */
   start(sink: EventSink): void
+  /** Continues to write after the sink's `write()` has returned false. */
   resume(): void
   /** Ends the stream, for example because its client has disconnected. */
   close(): void

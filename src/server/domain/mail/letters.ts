@@ -110,9 +110,9 @@ async function addressOfSignUp(
 }
 
 /**
- * Returns the letter for an e-mail that has an account, although the mail was queued for one
- * without. An invited person gets the invitation again. Others are told that somebody tried to sign
- * up with their e-mail.
+ * Returns the letter for a sign-up or a change of e-mail whose e-mail has an account already. A
+ * person who has not used their invitation gets it again. Others are told that somebody tried to
+ * sign up with their e-mail.
  */
 async function letterToKnown(
   tx: Tx,

@@ -92,8 +92,8 @@ export function createTokenReader(keys: Pick<Keys, 'verifyingKey'>): TokenReader
 const maxTokenLength = 2048
 
 /**
- * How many seconds in the future a token may have been issued. The clock of this process may have
- * been set back by so much since.
+ * How many seconds in the future the time of issue (`iat`) of a token may lie, because the clock of
+ * this process may have been set back since.
  */
 const maxSkewSeconds = 300
 

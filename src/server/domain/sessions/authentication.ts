@@ -9,7 +9,7 @@ import { inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
 import type { Person } from './sessions.ts'
 
-/** The call that is being authenticated, among the calls that run at the same time. */
+/** The call that is being authenticated, which counts against limits of concurrent calls. */
 interface InFlight {
   caller: WaitingClient | undefined
   /**

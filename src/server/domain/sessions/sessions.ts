@@ -30,7 +30,7 @@ export interface Person {
 
 const sessionHours = 12
 /**
- * How many minutes before a token expires `GET /user` renews it. Pages repeat this call, so a
+ * `GET /user` renews a token that expires within this many minutes. Pages repeat this call, so a
  * session is written about three times an hour.
  */
 const renewMinutes = 40
