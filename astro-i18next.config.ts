@@ -9,6 +9,8 @@ import enDocs from './src/i18n/en/docs.json'
 import enErrors from './src/i18n/en/errors.json'
 import enFailure from './src/i18n/en/failure.json'
 import enFields from './src/i18n/en/fields.json'
+import enForms from './src/i18n/en/forms.json'
+import enGroups from './src/i18n/en/groups.json'
 import enHistory from './src/i18n/en/history.json'
 import enHome from './src/i18n/en/home.json'
 import enLimits from './src/i18n/en/limits.json'
@@ -28,6 +30,8 @@ import frDocs from './src/i18n/fr/docs.json'
 import frErrors from './src/i18n/fr/errors.json'
 import frFailure from './src/i18n/fr/failure.json'
 import frFields from './src/i18n/fr/fields.json'
+import frForms from './src/i18n/fr/forms.json'
+import frGroups from './src/i18n/fr/groups.json'
 import frHistory from './src/i18n/fr/history.json'
 import frHome from './src/i18n/fr/home.json'
 import frLimits from './src/i18n/fr/limits.json'
@@ -50,6 +54,8 @@ const resources = {
     errors: enErrors,
     failure: enFailure,
     fields: enFields,
+    forms: enForms,
+    groups: enGroups,
     history: enHistory,
     home: enHome,
     limits: enLimits,
@@ -71,6 +77,8 @@ const resources = {
     errors: frErrors,
     failure: frFailure,
     fields: frFields,
+    forms: frForms,
+    groups: frGroups,
     history: frHistory,
     home: frHome,
     limits: frLimits,

@@ -69,7 +69,14 @@ export const may: Record<string, string[]> = {
     'src/islands/kit',
     'src/islands/files'
   ],
-  'src/islands/limits': [...shared, 'src/islands/kit'],
+  'src/islands/limits': [...shared, 'src/islands/kit', 'src/islands/forms'],
+  'src/islands/groups': [
+    ...shared,
+    'src/stores',
+    'src/islands/kit',
+    'src/islands/forms',
+    'src/islands/limits'
+  ],
   'src/islands/admin': [...shared, 'src/stores', 'src/islands/kit'],
   'src/components': ['src/core', 'src/i18n'],
   'src/shell/kit': ['src/i18n'],
@@ -95,7 +102,8 @@ export const may: Record<string, string[]> = {
     'src/islands/verify',
     'src/islands/deposit',
     'src/islands/history',
-    'src/islands/admin'
+    'src/islands/admin',
+    'src/islands/groups'
   ],
   'src/server/db': ['src/core'],
   ...Object.fromEntries(
@@ -173,6 +181,7 @@ export const doors: Record<string, string[]> = {
     'ResetPassword.tsx',
     'VerifyAccount.tsx'
   ],
+  'src/islands/groups': ['CreateGroup.tsx', 'GroupDetail.tsx'],
   'src/islands/me': ['Me.tsx'],
   'src/islands/verify': ['Verify.tsx'],
   'src/islands/deposit': ['Deposit.tsx'],

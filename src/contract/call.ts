@@ -1,6 +1,6 @@
 import type * as z from 'zod/mini'
 import { type Endpoint, hasJsonBody, pathParameters } from './endpoint.ts'
-import { AppError } from './errors.ts'
+import { AppError, type FieldErrors } from './errors.ts'
 import { fieldErrors } from './field-errors.ts'
 import { fromProblem } from './problems.ts'
 
@@ -18,6 +18,8 @@ export interface CallOptions {
    * another version by now, the call changes nothing.
    */
   version?: number | undefined
+  /** Id of the company in which the call acts. That of the person when absent. */
+  company?: string | undefined
   signal?: AbortSignal | undefined
   fetch?: typeof fetch | undefined
 }
@@ -32,9 +34,8 @@ export async function call<Input extends z.ZodMiniType, Output extends z.ZodMini
   input: z.input<Input>,
   options: CallOptions
 ): Promise<z.output<Output>> {
-  const checked = endpoint.input.safeParse(input)
-  if (!checked.success) {
-    const fields = fieldErrors(checked.error)
+  const fields = inputErrors(endpoint, input)
+  if (Object.keys(fields).length > 0) {
     throw new AppError('invalid_input', `Refused before sending: ${JSON.stringify(fields)}`, {
       fields
     })
@@ -47,6 +48,15 @@ export async function call<Input extends z.ZodMiniType, Output extends z.ZodMini
   throw new AppError('unexpected_answer', `${endpoint.path} answered another shape`, {
     cause: output.error
   })
+}
+
+/** Returns what the schema of a call finds wrong with an input, by field. */
+export function inputErrors(
+  { input: schema }: Pick<Endpoint, 'input'>,
+  input: unknown
+): FieldErrors {
+  const checked = schema.safeParse(input)
+  return checked.success ? {} : fieldErrors(checked.error)
 }
 
 /** Returns the `AppError` that the body of a failed response describes. */
@@ -69,6 +79,7 @@ function request(endpoint: Endpoint, input: unknown, options: CallOptions): Requ
   if (endpoint.idempotency) {
     headers.set('idempotency-key', options.idempotencyKey ?? crypto.randomUUID())
   }
+  if (options.company !== undefined) headers.set('company', options.company)
   if (options.version !== undefined) headers.set('if-match', `"${options.version}"`)
   const init: RequestInit = { method: endpoint.method, headers, signal: options.signal ?? null }
   if (hasJsonBody(endpoint)) {

@@ -8,6 +8,8 @@ import type docs from './en/docs.json'
 import type errors from './en/errors.json'
 import type failure from './en/failure.json'
 import type fields from './en/fields.json'
+import type forms from './en/forms.json'
+import type groups from './en/groups.json'
 import type history from './en/history.json'
 import type home from './en/home.json'
 import type limits from './en/limits.json'
@@ -33,6 +35,8 @@ interface Catalogue {
   errors: typeof errors
   failure: typeof failure
   fields: typeof fields
+  forms: typeof forms
+  groups: typeof groups
   history: typeof history
   home: typeof home
   limits: typeof limits

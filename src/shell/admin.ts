@@ -1,4 +1,4 @@
-import { type PageName, pathOf } from '../core/pages/page-table.ts'
+import { pathOf } from '../core/pages/page-table.ts'
 import { localizedPath } from '../i18n/index.ts'
 import { navigate } from '../stores/navigation.ts'
 import { $route } from '../stores/routes.ts'
@@ -27,7 +27,7 @@ function addCompany(): void {
   const company = $route.get()?.params['company']
   if (company === undefined) return
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-page]')) {
-    const name = link.dataset['page'] as PageName // as: written by the layout
+    const name = link.dataset['page'] as 'company' // as: written by the layout, of such pages
     link.href = localizedPath(pageLocale(), pathOf(name, { company }))
   }
 }

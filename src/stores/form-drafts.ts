@@ -1,14 +1,21 @@
 /**
- * Values of unfinished forms, stored while the page changes its language. They stay in memory until
- * another page is opened and are never saved, because they may be passwords.
+ * Values of unfinished forms, stored while the page changes its language, and while a person whose
+ * session has ended signs in again. They stay in memory until another page is opened and are never
+ * saved, because they may be private.
  */
 const drafts = new Map<string, unknown>()
 let place: string | undefined
+/** The person whose session has ended, where the values are stored for that reason. */
+let owner: string | undefined
 
-/** Stores a value for the same page in another language. `path` is without the language. */
-export function keepDraft(path: string, name: string, value: unknown): void {
-  if (place !== path) drafts.clear()
+/**
+ * Stores a value for the same page, for instance in another language. `path` is without the language.
+ * `whose` is the person for whom it is stored until they have signed in again.
+ */
+export function keepDraft(path: string, name: string, value: unknown, whose?: string): void {
+  if (place !== path || owner !== whose) drafts.clear()
   place = path
+  owner = whose
   drafts.set(name, value)
 }
 
@@ -20,7 +27,12 @@ export function takeDraft(path: string, name: string): unknown {
   return value
 }
 
-/** Deletes all values unless they belong to the page `path`. */
+/** Deletes all values unless they belong to the page `path`, or their owner signs in there. */
 export function dropOtherDrafts(path: string): void {
-  if (place !== path) drafts.clear()
+  if (place !== path && !(owner && path.endsWith('/sign-in'))) drafts.clear()
+}
+
+/** Deletes the values of a person other than the one who has signed in. */
+export function dropDraftsOfOthers(person: string | undefined): void {
+  if (owner !== undefined && owner !== person) drafts.clear()
 }

@@ -9,14 +9,14 @@ export type ListStatus =
       status: 'ready'
       hasMore: boolean
       more: 'idle' | 'loading' | { error: AppError }
-      /** Why the last refresh failed. The rows of the load before it stay visible. */
+      /** Why the last refresh failed. The rows are those from before. */
       stale?: AppError
     }
   | { status: 'failed'; error: AppError }
 
 export interface PageRequest {
   limit: number
-  /** Id of the last row of the previous page. Undefined for the first page. */
+  /** Id of the last row of the page before. Undefined for the first page. */
   cursor?: string
 }
 
@@ -65,7 +65,7 @@ export function createList<Row extends { id: string }, Query>(options: ListOptio
   let paging: Paging = { ids: new Set() }
   /** What the rows belong to: the company, for a list of the administration. */
   let owner: string | undefined
-  /** Number of the last refresh. The answer to an earlier refresh is ignored. */
+  /** Number of the last refresh, so that an earlier one that comes later changes nothing. */
   let refreshes = 0
 
   // what is still under way belongs to nobody any more
@@ -88,13 +88,13 @@ export function createList<Row extends { id: string }, Query>(options: ListOptio
     return true
   }
 
-  /** Loads the first page, with the status `loading` meanwhile. Returns whether it could be loaded. */
+  /** Loads the first page, and says so until it is there. Returns whether it could be loaded. */
   async function load(): Promise<boolean> {
     $status.set({ status: 'loading' })
     return refresh()
   }
 
-  /** Loads the first page again while the present rows stay visible. Returns whether it could be loaded. */
+  /** Loads the first page while the rows stay as they are. Returns whether it could be loaded. */
   async function refresh(): Promise<boolean> {
     if ($session.get().status === 'out') return false
     const mine = paging
@@ -141,7 +141,7 @@ export function createList<Row extends { id: string }, Query>(options: ListOptio
     $status.set({ status: 'ready', hasMore, more: 'idle' })
   }
 
-  /** Loads the next page. Does nothing while a page is being loaded, or where there is no further page. */
+  /** Loads the next page. Does nothing while one is loading, and where there is none. */
   async function loadMore(): Promise<void> {
     const before = $status.get()
     if (before.status !== 'ready' || before.more === 'loading' || !before.hasMore) return
@@ -182,7 +182,8 @@ export function createList<Row extends { id: string }, Query>(options: ListOptio
     loadMore,
 
     /**
-     * Shows the rows of an owner, such as a company, that match the query. Rows of another owner disappear at once; rows of another query stay until the new rows are loaded.
+     * Shows the rows of an owner that match the query. Rows of another owner disappear at once; rows
+     * of another query stay until the new ones are there.
      */
     async open(whose: string, query: Query): Promise<void> {
       if ($session.get().status === 'out') return
@@ -197,12 +198,13 @@ export function createList<Row extends { id: string }, Query>(options: ListOptio
       else await refresh()
     },
 
-    /** Sets the status to `loading` before the first page is requested. */
+    /** Says that the list is being loaded, before it can be. */
     begin: () => $status.set({ status: 'loading' }),
     fail: (error: AppError) => $status.set({ status: 'failed', error }),
 
     /**
-     * Replaces a row by `next`, or removes it where `next` is undefined, and runs `save`. If `save` fails, restores the row and rethrows the error.
+     * Shows a row as it will be, or not at all where `next` is undefined, while `save` runs. Shows it
+     * as it was if `save` fails, and throws its error.
      */
     async change(id: string, next: Row | undefined, save: () => Promise<unknown>): Promise<void> {
       const mine = paging
@@ -220,7 +222,7 @@ export function createList<Row extends { id: string }, Query>(options: ListOptio
   }
 }
 
-/** Returns the rows of a newly loaded first page, followed by the rows of later pages that were already loaded. */
+/** Joins a first page with the rows of later pages, which follow its last row. */
 function joinRows<Row extends { id: string }>(
   page: readonly Row[],
   rows: readonly Row[],

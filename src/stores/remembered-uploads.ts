@@ -7,7 +7,7 @@ export const RememberedUpload = z.object({
   id: z.string(),
   /** Id of the person who began the upload. Nobody else may see it. */
   person: z.string(),
-  /** Id of the tab that sends the upload, made anew whenever the tab loads. */
+  /** Id of the document that sends the upload. */
   owner: z.string(),
   /**
    * Address of the upload. Undefined until the server has answered the reservation. A repeated

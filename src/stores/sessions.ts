@@ -46,7 +46,7 @@ const endListeners = new Set<(end: SessionEnd) => void>()
 let isStarted = false
 /** Id of the last person who was signed in. */
 let lastPerson: string | undefined
-/** Number of sessions since the tab was loaded. */
+/** Number of sessions that this document has had. */
 let sessions = 0
 let notifyTabs: (message: unknown) => void = () => {}
 let stopExpiry: () => void = () => {}
@@ -92,11 +92,11 @@ export function apiOrigin(): string {
 }
 
 type Calls = typeof calls & typeof adminCalls
-type CallName = keyof Calls
-type InputOf<Name extends CallName> = z.input<Calls[Name]['input']>
-type OutputOf<Name extends CallName> = z.output<Calls[Name]['output']>
+export type CallName = keyof Calls
+export type InputOf<Name extends CallName> = z.input<Calls[Name]['input']>
+export type OutputOf<Name extends CallName> = z.output<Calls[Name]['output']>
 
-type ApiOptions = Pick<CallOptions, 'idempotencyKey' | 'version' | 'signal'>
+export type ApiOptions = Pick<CallOptions, 'idempotencyKey' | 'version' | 'company' | 'signal'>
 
 /**
  * Calls the API with the token of the session. All calls of the browser use this function, except
@@ -122,9 +122,9 @@ async function callAs<Name extends CallName>(
   input: InputOf<Name>,
   options: ApiOptions
 ): Promise<OutputOf<Name>> {
-  const { call, calls } = await loadCalls()
+  const { call } = await loadCalls()
   const { fetch } = environment()
-  const endpoint: Endpoint = isPageCall(name, calls) ? calls[name] : await loadAdminCall(name)
+  const endpoint = await findEndpoint(name)
   const base = apiOrigin()
   const sent = isAnonymous(endpoint, token) ? undefined : token
   const answer = await call(endpoint, input, { ...options, base, token: sent, fetch })
@@ -154,6 +154,12 @@ export async function loadCalls() {
     loading = undefined // the network may be back at the next call
     throw new AppError('offline', 'The calls of the API could not be loaded', { cause })
   }
+}
+
+/** Returns the description of a call, which may have to be loaded first. */
+export async function findEndpoint(name: CallName): Promise<Endpoint> {
+  const { calls } = await loadCalls()
+  return isPageCall(name, calls) ? calls[name] : loadAdminCall(name)
 }
 
 function isPageCall(name: CallName, list: typeof calls): name is keyof typeof calls {
@@ -188,7 +194,12 @@ export function sessionNumber(): number {
 
 /** Returns the id of the person, if one is signed in. */
 export function signedInUserId(): string | undefined {
-  const user = readPayload(sessionToken() ?? '')?.['sub']
+  return userOf(sessionToken() ?? '')
+}
+
+/** Returns the id of the person to whom a token was issued. */
+export function userOf(token: string): string | undefined {
+  const user = readPayload(token)?.['sub']
   return typeof user === 'string' ? user : undefined
 }
 
@@ -234,10 +245,10 @@ export async function signOutEverywhere(): Promise<void> {
 /** Starts a session with the token of a login. */
 export async function beginSession(token: string): Promise<void> {
   if ($session.get().status === 'in')
-    dropSession(subjectOf(token) === lastPerson ? 'ended' : 'signed-out')
+    dropSession(userOf(token) === lastPerson ? 'ended' : 'signed-out')
   saveToken(token)
   const { readStored, store } = environment()
-  const isSame = readStored(checkedNamesKey)?.startsWith(`${subjectOf(token)}\n`)
+  const isSame = readStored(checkedNamesKey)?.startsWith(`${userOf(token)}\n`)
   if (!isSame) store(checkedNamesKey, undefined)
   notifyTabs('changed')
   await notifyStart('signed-in')
@@ -263,7 +274,7 @@ function followCookie(): void {
     return
   }
   if (session.status === 'in' && session.token === token) return
-  const samePerson = session.status === 'in' && subjectOf(session.token) === subjectOf(token)
+  const samePerson = session.status === 'in' && userOf(session.token) === userOf(token)
   if (session.status === 'in' && !samePerson) dropSession('signed-out')
   setSession(token, exp)
   if (!samePerson) void notifyStart('restored')
@@ -358,8 +369,4 @@ function notifyEnd(end: SessionEnd): void {
   for (const run of endListeners) run(end)
   emptyPersonalAtoms(end === 'signed-out' ? 'person' : 'session')
   if (end === 'signed-out') lastPerson = undefined
-}
-
-function subjectOf(token: string): unknown {
-  return readPayload(token)?.['sub']
 }

@@ -3,7 +3,8 @@ import { createRoot } from 'react-dom/client'
 import { AppError } from '../../src/contract/errors.ts'
 import type { Locale, Words } from '../../src/i18n/index.ts'
 import { withWords } from '../../src/islands/kit/use-words.ts'
-import { LimitEditor, type Limits } from '../../src/islands/limits/LimitEditor.tsx'
+import { LimitEditor } from '../../src/islands/limits/LimitEditor.tsx'
+import type { Limits } from '../../src/islands/limits/LimitFields.tsx'
 
 /** All words of both languages, put in by the bundler. */
 declare const catalogues: Record<Locale, Record<string, Words>>

@@ -25,7 +25,7 @@ export function NewPasswordField({ label, name, error, owner }: NewPasswordField
   const [strength, setStrength] = useState<Strength>()
   const isBusy = useRef(false)
 
-  /** Rates the password. While one rating runs, only the latest password waits to be rated next. */
+  /** Rates one password at a time, and always the latest. */
   const judge = async () => {
     if (isBusy.current) return
     isBusy.current = true

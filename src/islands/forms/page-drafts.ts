@@ -22,6 +22,6 @@ export function draftName(values: Record<string, unknown>): string {
 }
 
 /** Returns the path of the page without its language. */
-function pagePath(): string {
+export function pagePath(): string {
   return localizedPath(defaultLocale, location.pathname)
 }

@@ -6,12 +6,12 @@ import {
   useRef,
   useState
 } from 'react'
-import { AppError, type FieldErrors } from '../../contract/errors.ts'
+import { AppError, type ErrorCode, type FieldErrors } from '../../contract/errors.ts'
 import { faultsOf, type Validator } from '../../core/input/validators.ts'
 import { draftName, keepDraft, takeDraft } from './page-drafts.ts'
 import { type ActionOptions, useAction } from './use-action.ts'
 
-/** The values of the fields, by field name. A field with several values has one line for each. */
+/** What the fields hold, by name. A field with several values has them on lines of their own. */
 export type Values = Record<string, string>
 
 export interface FormOptions<Result> extends ActionOptions<Values, Result> {
@@ -20,11 +20,11 @@ export interface FormOptions<Result> extends ActionOptions<Values, Result> {
   inputErrors?: (values: Values) => FieldErrors
   /** Returns errors that take time to find. Called when the form is sent. */
   slowErrors?: (values: Values) => Promise<FieldErrors | undefined>
-  /** Name of the field of the present password. It shows the error where the server answers `password_wrong`. */
-  presentPassword?: string
-  /** Name of the field that gets the focus after a failure that names no field. */
+  /** The errors of fields that an error code stands for: `{ name_taken: { name: { rule: 'taken' } } }`. */
+  codeErrors?: Partial<Record<ErrorCode, FieldErrors>>
+  /** The field that gets the focus after any other failure. */
   focusAfterFailure?: string
-  /** Whether the fields are emptied when the form has succeeded. */
+  /** Whether success empties the fields. */
   isEmptiedBySuccess?: boolean
 }
 
@@ -37,7 +37,7 @@ export type Form = ReturnType<typeof useForm>
  * the server at the fields that it names. Values survive a change of the page's language.
  */
 export function useForm<Result>(options: FormOptions<Result>) {
-  const { rules = {}, inputErrors, slowErrors, presentPassword } = options
+  const { rules = {}, inputErrors, slowErrors, codeErrors } = options
   const form = useRef<HTMLFormElement>(null)
   const seen = useRef(new Set<string>())
   /**
@@ -57,11 +57,7 @@ export function useForm<Result>(options: FormOptions<Result>) {
       return result
     },
     handle(error, values) {
-      const named =
-        presentPassword && error.code === 'password_wrong'
-          ? { [presentPassword]: { rule: 'wrong' } }
-          : error.fields
-      const found = ownErrors(named)
+      const found = ownErrors(codeErrors?.[error.code] ?? error.fields)
       const isShown = Object.keys(found).length > 0
       if (isShown) refuse(values, found)
       else if (options.focusAfterFailure) focus(options.focusAfterFailure)
@@ -186,7 +182,8 @@ type FieldElement = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 /** Returns the element as a field of the form, or undefined if it is none. */
 function fieldOf(element: EventTarget): FieldElement | undefined {
   const isField =
-    element instanceof Element && element.matches('input:not([type=hidden]), select, textarea')
+    element instanceof Element &&
+    element.matches('input:not([type=hidden]), select, textarea:not([hidden])')
   return isField ? (element as FieldElement) : undefined // as: what the selector names
 }
 

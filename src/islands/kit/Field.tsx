@@ -1,17 +1,14 @@
-import { type InputHTMLAttributes, type ReactNode, type Ref, useId } from 'react'
+import type { InputHTMLAttributes, ReactNode, Ref } from 'react'
+import { FieldFrame, type FieldTexts } from './FieldFrame.tsx'
 
 type Events = Pick<
   InputHTMLAttributes<HTMLInputElement>,
   'onBlur' | 'onFocus' | 'onInput' | 'onKeyDown' | 'onKeyUp' | 'onPaste'
 >
 
-interface FieldProps extends Events {
-  label: string
+interface FieldProps extends Events, FieldTexts {
   name: string
   type?: 'text' | 'email' | 'password'
-  hint?: string | undefined
-  /** Error message of the field, if it has an error. */
-  error?: string | undefined
   autoComplete?: string
   inputMode?: 'numeric' | 'decimal'
   spellCheck?: boolean
@@ -42,42 +39,29 @@ export function Field({
   ref,
   ...events
 }: FieldProps) {
-  const id = useId()
-  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
   return (
-    <div className="flex flex-col gap-1.5">
-      <label htmlFor={id} className="label-text">
-        {label}
-      </label>
-      <div className="relative">
-        <input
-          ref={ref}
-          id={id}
-          name={name}
-          type={type}
-          className={`input w-full ${mono ? 'font-mono' : ''} ${action ? 'pe-20' : ''} ${error ? 'border-error' : ''}`}
-          autoComplete={autoComplete}
-          inputMode={inputMode}
-          spellCheck={spellCheck}
-          autoCapitalize={type === 'text' ? undefined : 'none'}
-          aria-invalid={error !== undefined}
-          aria-describedby={described || undefined}
-          defaultValue={initial}
-          {...events}
-        />
-        {action && <div className="absolute inset-y-0 end-1 z-1 flex items-center">{action}</div>}
-      </div>
-      {hint && (
-        <p id={`${id}-hint`} className="text-ink-soft text-sm">
-          {hint}
-        </p>
+    <FieldFrame
+      {...{ label, hint, error }}
+      control={props => (
+        <div className="relative">
+          <input
+            {...props}
+            ref={ref}
+            name={name}
+            type={type}
+            className={`input w-full ${mono ? 'font-mono' : ''} ${action ? 'pe-20' : ''} ${error ? 'border-error' : ''}`}
+            autoComplete={autoComplete}
+            inputMode={inputMode}
+            spellCheck={spellCheck}
+            autoCapitalize={type === 'text' ? undefined : 'none'}
+            defaultValue={initial}
+            {...events}
+          />
+          {action && <div className="absolute inset-y-0 end-1 z-1 flex items-center">{action}</div>}
+        </div>
       )}
+    >
       {children}
-      {error && (
-        <p id={`${id}-error`} className="text-error text-sm">
-          {error}
-        </p>
-      )}
-    </div>
+    </FieldFrame>
   )
 }

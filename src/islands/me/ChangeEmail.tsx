@@ -19,7 +19,7 @@ export function ChangeEmail({ user }: EmailFormProps) {
   const form = useForm({
     what: 'Changing the e-mail failed',
     rules: { email: emailRule, emailPassword: required },
-    presentPassword: 'emailPassword',
+    codeErrors: { password_wrong: { emailPassword: { rule: 'wrong' } } },
     isEmptiedBySuccess: true,
     async send({ email = '', emailPassword: password = '' }) {
       const delivery = await changeEmail({ email: user.email, password, next: email })

@@ -23,7 +23,7 @@ export function ChangePassword({ user }: PasswordFormProps) {
     what: 'Changing the password failed',
     rules: { password: required, ...newPasswordRules('next', t('me.password.next'), different) },
     slowErrors: ({ next = '' }) => weaknessErrors('next', next, owner),
-    presentPassword: 'password',
+    codeErrors: { password_wrong: { password: { rule: 'wrong' } } },
     isEmptiedBySuccess: true,
     async send({ password = '', next = '' }) {
       await changePassword({ email, password, next })

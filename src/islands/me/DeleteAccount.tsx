@@ -48,7 +48,7 @@ function Question({ user, stay }: DeleteAccountProps & { stay: () => void }) {
   const form = useForm({
     what: 'Deleting the account failed',
     rules: { deletePassword: required },
-    presentPassword: 'deletePassword',
+    codeErrors: { password_wrong: { deletePassword: { rule: 'wrong' } } },
     async send({ deletePassword: password = '' }) {
       await deleteAccount({ email: user.email, password })
       // loads a new document, so that no data of the person stays in memory

@@ -1,6 +1,7 @@
 import type { Usage } from '../../contract/users.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
+import { Meter, shareOf } from '../kit/Meter.tsx'
 import { useWords } from '../kit/use-words.ts'
 import { AccountSection } from './AccountSection.tsx'
 
@@ -46,36 +47,6 @@ export function UsageMeters({ usage }: UsageMetersProps) {
       </section>
     </AccountSection>
   )
-}
-
-interface MeterProps {
-  label: string
-  words: string
-  /** Used share of the limit, from 0 to 1. Undefined where there is no limit. */
-  share?: number | undefined
-}
-
-function Meter({ label, words, share }: MeterProps) {
-  return (
-    <div className="flex flex-col gap-1">
-      <p className="label-text">{label}</p>
-      <p className="tabular">{words}</p>
-      {share !== undefined && (
-        <progress
-          className={`progress w-full ${share >= 0.9 ? 'progress-warning' : 'progress-secondary'}`}
-          aria-label={label}
-          aria-valuetext={words}
-          max={1000}
-          value={Math.round(share * 1000)}
-        />
-      )}
-    </div>
-  )
-}
-
-function shareOf(used: number, limit: number | null): number | undefined {
-  if (limit === null) return undefined
-  return limit === 0 ? 1 : Math.min(1, used / limit)
 }
 
 function ownRequestWords(count: number, { resets_at }: Usage, t: T) {

@@ -38,7 +38,7 @@ export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLH
   )
 }
 
-/** Lists below the verdict what it proves, what it does not prove, and what was verified. */
+/** The facts below the sentence. */
 export function VerdictFacts({ check, answer }: VerdictProps) {
   const { locale, t } = useWords()
   const { subject } = check

@@ -63,7 +63,8 @@ export function createDepositQueue(parts: DepositDependencies) {
   const toPrepare = new Set<DepositEntry>()
   const toSend = new Set<DepositEntry>()
   /**
-   * The entry that is being sent, by the fingerprint of its file. Other entries of the same file wait until this entry has ended.
+   * The entry that is being sent, by fingerprint. Other entries of the same file wait until it has
+   * ended.
    */
   const sentFiles = new Map<string, DepositEntry>()
   /** Fingerprints of the files that have been recorded. */
@@ -222,7 +223,8 @@ export function createDepositQueue(parts: DepositDependencies) {
   }
 
   /**
-   * Pauses an entry that exceeds a limit. Where no requests are left, also pauses all entries of the same category that have no reservation yet.
+   * Pauses an entry that exceeds a limit. Where no requests are left, also pauses all entries of
+   * its category without a reservation.
    */
   function pauseAtLimit(entry: DepositEntry, error: AppError): void {
     const { id } = entry.category
@@ -361,7 +363,7 @@ export function createDepositQueue(parts: DepositDependencies) {
 
   return {
     $deposits: list.$deposits,
-    /** Counts of the queue. Updated a moment after each change. */
+    /** Updated a moment after each change. */
     $summary: list.$summary,
     /** Updates the summary at once and returns it. */
     sum: list.sum,

@@ -1,0 +1,95 @@
+import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react'
+import type { Difference } from '../../core/differences.ts'
+import { useWords } from '../kit/use-words.ts'
+import { LazyAccountError } from './LazyAccountError.tsx'
+import { useAction } from './use-action.ts'
+
+interface ChangedMeanwhileProps {
+  differences: readonly Difference[]
+  /** Returns the label of a field and a value of it in words. */
+  labelOf: (name: string) => string
+  wordsOf: (name: string, value: unknown) => string
+  /** Saves the person's own values of these fields. */
+  resolve: (mine: readonly string[]) => Promise<void>
+}
+
+/**
+ * Shows how the person's changes differ from what somebody else has saved meanwhile, and lets them
+ * choose for each field or for all. Words: `forms`.
+ */
+export function ChangedMeanwhile(props: ChangedMeanwhileProps) {
+  const { differences, labelOf, wordsOf, resolve } = props
+  const { t } = useWords()
+  const id = useId()
+  const title = useRef<HTMLHeadingElement>(null)
+  const [mine, setMine] = useState(() =>
+    differences.filter(({ changedBy }) => changedBy !== 'them').map(({ name }) => name)
+  )
+  const action = useAction({ what: 'Saving the chosen fields failed', send: resolve })
+  const all = differences.map(({ name }) => name)
+
+  useEffect(() => title.current?.focus(), [])
+
+  const submit = (event: SyntheticEvent) => {
+    event.preventDefault()
+    void action.start(mine)
+  }
+  return (
+    <form
+      noValidate
+      method="post"
+      className="alert alert-warning alert-outline flex flex-col items-stretch gap-4"
+      aria-labelledby={id}
+      data-state="changed"
+      onSubmit={submit}
+    >
+      <div>
+        <h3 id={id} ref={title} tabIndex={-1} className="font-semibold text-base-content">
+          {t('forms.changed.title')}
+        </h3>
+        <p className="text-base-content">{t('forms.changed.text')}</p>
+      </div>
+      {differences.map(difference => {
+        const { name } = difference
+        const options = { mine: true, theirs: false } as const
+        return (
+          <fieldset key={name} className="flex flex-col gap-1 text-base-content" data-field={name}>
+            <legend className="label-text">{labelOf(name)}</legend>
+            {(['mine', 'theirs'] as const).map(whose => (
+              <label key={whose} className="flex min-h-8 items-center gap-3">
+                <input
+                  type="radio"
+                  name={`${id} ${name}`}
+                  className="radio"
+                  checked={mine.includes(name) === options[whose]}
+                  onChange={() =>
+                    setMine(chosen => [
+                      ...chosen.filter(each => each !== name),
+                      ...(options[whose] ? [name] : [])
+                    ])
+                  }
+                />
+                <span className="wrap-anywhere">
+                  <span className="text-ink-soft">{t(`forms.changed.${whose}`)}</span>{' '}
+                  {wordsOf(name, difference[whose]) || t('forms.changed.empty')}
+                </span>
+              </label>
+            ))}
+          </fieldset>
+        )
+      })}
+      {action.failure && <LazyAccountError error={action.failure} />}
+      <div className="flex flex-wrap gap-3">
+        <button type="submit" className="btn btn-primary" aria-disabled={action.isWorking}>
+          {t('forms.changed.save')}
+        </button>
+        <button type="button" className="btn btn-outline" onClick={() => void action.start(all)}>
+          {t('forms.changed.keepMine')}
+        </button>
+        <button type="button" className="btn btn-outline" onClick={() => void action.start([])}>
+          {t('forms.changed.takeTheirs')}
+        </button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,44 @@
+import { useId } from 'react'
+import type { FieldTexts } from '../kit/FieldFrame.tsx'
+import type { Option } from './SelectField.tsx'
+
+interface CheckBoxesProps extends FieldTexts {
+  name: string
+  options: Option[]
+  /** The boxes that are checked at first. */
+  initial?: readonly string[]
+}
+
+/** A field for any number of a few values. In the values of the form, each has a line of its own. */
+export function CheckBoxes({ label, name, options, initial = [], hint, error }: CheckBoxesProps) {
+  const id = useId()
+  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ')
+  return (
+    <fieldset className="flex flex-col gap-1.5" aria-describedby={described || undefined}>
+      <legend className="label-text mb-1.5">{label}</legend>
+      {options.map(option => (
+        <label key={option.value} className="flex min-h-8 items-center gap-3">
+          <input
+            type="checkbox"
+            name={name}
+            value={option.value}
+            className="checkbox"
+            defaultChecked={initial.includes(option.value)}
+            aria-invalid={error !== undefined}
+          />
+          {option.label}
+        </label>
+      ))}
+      {hint && (
+        <p id={`${id}-hint`} className="text-ink-soft text-sm">
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={`${id}-error`} className="text-error text-sm">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  )
+}

@@ -1,0 +1,152 @@
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { asAppError } from '../../contract/errors.ts'
+import { FieldFrame } from '../kit/FieldFrame.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+export interface Choice {
+  id: string
+  label: string
+  /** A second line, such as the e-mail of a person. */
+  note?: string
+}
+
+interface ComboboxProps {
+  label: string
+  hint?: string
+  /** Returns what matches the typed text, or the first of all for an empty one. */
+  search: (text: string) => Promise<Choice[]>
+  /** Called with what the person has chosen. The field is empty again then. */
+  choose: (choice: Choice) => void
+}
+
+const pauseMs = 200
+
+/**
+ * A field that searches while the person types, and offers what it finds in a list. A click or the
+ * arrow down opens the list. Words: `forms`.
+ */
+export function Combobox({ label, hint, search, choose }: ComboboxProps) {
+  const { t } = useWords()
+  const id = useId()
+  const input = useRef<HTMLInputElement>(null)
+  const [text, setText] = useState('')
+  const [found, setFound] = useState<readonly Choice[]>()
+  const [failure, setFailure] = useState<string>()
+  const [isOpen, setOpen] = useState(false)
+  const [active, setActive] = useState(0)
+  const finder = useRef(search)
+  finder.current = search
+
+  useEffect(() => {
+    if (!isOpen) return
+    const query = text.trim()
+    setFailure(undefined)
+    let isStale = false
+    const timer = setTimeout(async () => {
+      try {
+        const choices = await finder.current(query)
+        if (isStale) return
+        setFound(choices)
+        setActive(0)
+      } catch (cause) {
+        if (!isStale) setFailure(asAppError(cause, 'Searching failed').code)
+      }
+    }, pauseMs)
+    return () => {
+      isStale = true
+      clearTimeout(timer)
+    }
+  }, [text, isOpen])
+
+  const choices = (isOpen && found) || []
+  const pick = (choice: Choice | undefined) => {
+    if (!choice) return
+    setText('')
+    setFound(undefined)
+    setOpen(false)
+    input.current?.focus()
+    choose(choice)
+  }
+  const takeKey = (event: KeyboardEvent) => {
+    const { key } = event
+    if (key === 'Escape' && isOpen) {
+      event.stopPropagation()
+      setOpen(false)
+    } else if (key === 'Enter') {
+      // of a form around it, this would send the form
+      event.preventDefault()
+      pick(choices[active])
+    } else if (key === 'ArrowDown' || key === 'ArrowUp') {
+      event.preventDefault()
+      const count = choices.length
+      if (!isOpen) setOpen(true)
+      else if (count > 0) setActive(at => (at + (key === 'ArrowDown' ? 1 : count - 1)) % count)
+    }
+  }
+  const news =
+    failure !== undefined
+      ? t(`errors.${failure}`)
+      : found && isOpen
+        ? t('forms.search.found', { count: found.length })
+        : ''
+
+  return (
+    <div className="relative">
+      <FieldFrame
+        {...{ label, hint }}
+        control={props => (
+          <input
+            {...props}
+            ref={input}
+            role="combobox"
+            className="input w-full"
+            autoComplete="off"
+            autoCapitalize="none"
+            spellCheck={false}
+            value={text}
+            aria-expanded={choices.length > 0}
+            aria-controls={`${id}-list`}
+            aria-autocomplete="list"
+            aria-activedescendant={choices[active] ? `${id}-${choices[active].id}` : undefined}
+            onChange={event => {
+              setText(event.target.value)
+              setOpen(true)
+            }}
+            onClick={() => setOpen(true)}
+            onKeyDown={takeKey}
+            onBlur={() => setOpen(false)}
+          />
+        )}
+      >
+        <p role="status" className={`text-sm ${failure ? 'text-error' : 'text-ink-soft'} min-h-5`}>
+          {news}
+        </p>
+      </FieldFrame>
+      <div
+        id={`${id}-list`}
+        role="listbox"
+        aria-label={label}
+        className="absolute inset-x-0 top-16 z-10 max-h-64 overflow-auto rounded-box border border-line bg-base-100 empty:hidden"
+      >
+        {choices.map((choice, at) => (
+          <div
+            key={choice.id}
+            id={`${id}-${choice.id}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={at === active}
+            className={`flex min-h-10 cursor-pointer flex-col justify-center px-3 py-1 wrap-anywhere ${at === active ? 'bg-base-200' : ''}`}
+            // the input keeps the focus
+            onPointerDown={event => event.preventDefault()}
+            onPointerMove={() => setActive(at)}
+            onClick={() => pick(choice)}
+            onKeyDown={takeKey}
+          >
+            {choice.label}
+            {choice.note && <span className="text-ink-soft text-sm">{choice.note}</span>}
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}

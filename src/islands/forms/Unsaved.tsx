@@ -1,0 +1,115 @@
+import type { TransitionBeforePreparationEvent } from 'astro:transitions/client'
+import { useEffect, useEffectEvent, useState } from 'react'
+import { localizedPath } from '../../i18n/index.ts'
+import { dropDraftsOfOthers, keepDraft } from '../../stores/form-drafts.ts'
+import { $session, onSignIn, signedInUserId, userOf } from '../../stores/sessions.ts'
+import { ConfirmDialog } from '../kit/ConfirmDialog.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { draftName, pagePath } from './page-drafts.ts'
+import type { Form, Values } from './use-form.ts'
+
+onSignIn(() => dropDraftsOfOthers(signedInUserId()))
+
+interface UnsavedProps {
+  form: Pick<Form, 'props' | 'read' | 'isWorking' | 'isDone'>
+}
+
+/** The navigations about which the person was asked, so that several forms of a page ask once. */
+const asked = new WeakSet<Event>()
+/** Whether the browser goes back to the page that it shows, because the person stays there. */
+let isReturning = false
+
+/**
+ * Keeps changes of a form from being lost: asks before the page is left, and keeps them while a
+ * person whose session has ended signs in again. Stands beside the form. Words: `forms`.
+ */
+export function Unsaved({ form }: UnsavedProps) {
+  const { locale, t } = useWords()
+  const [answer, setAnswer] = useState<(mayLeave: boolean) => void>()
+
+  const isChanged = useEffectEvent(
+    () =>
+      !form.isWorking &&
+      !form.isDone &&
+      $session.get().status === 'in' &&
+      hasChanges(form.props.ref.current)
+  )
+  const guard = useEffectEvent((event: TransitionBeforePreparationEvent) => {
+    const { loader, from, to, direction, navigationType } = event
+    if (isReturning) {
+      isReturning = false
+      event.loader = () => new Promise(() => {})
+      return
+    }
+    const isLanguage = localizedPath(locale, to.pathname) === localizedPath(locale, from.pathname)
+    if (asked.has(event) || isLanguage || !isChanged()) return
+    asked.add(event)
+    event.loader = async () => {
+      const mayLeave = await new Promise<boolean>(resolve => setAnswer(() => resolve))
+      if (mayLeave) return loader()
+      if (navigationType === 'traverse') {
+        // the address has changed already
+        isReturning = true
+        history.go(direction === 'back' ? 1 : -1)
+      }
+      await new Promise(() => {}) // nothing happens
+    }
+  })
+  const keep = useEffectEvent((owner: string) => {
+    keepDraft(
+      pagePath(),
+      draftName(form.read()),
+      withoutPasswords(form.props.ref.current, form.read()),
+      owner
+    )
+  })
+
+  useEffect(() => {
+    const warn = (event: BeforeUnloadEvent) => {
+      if (isChanged()) event.preventDefault()
+    }
+    const ask = (event: TransitionBeforePreparationEvent) => guard(event)
+    const stop = $session.listen(({ status }, before) => {
+      if (status === 'out' && before?.status === 'in') keep(userOf(before.token) ?? '')
+    })
+    addEventListener('beforeunload', warn)
+    document.addEventListener('astro:before-preparation', ask)
+    return () => {
+      removeEventListener('beforeunload', warn)
+      document.removeEventListener('astro:before-preparation', ask)
+      stop()
+    }
+  }, [])
+
+  if (!answer) return null
+  return (
+    <ConfirmDialog
+      question={t('forms.unsaved.question')}
+      yes={t('forms.unsaved.leave')}
+      no={t('forms.unsaved.stay')}
+      onYes={() => answer(true)}
+      onClose={() => {
+        setAnswer(undefined)
+        // after `onYes`
+        setTimeout(() => answer(false))
+      }}
+    />
+  )
+}
+
+function hasChanges(form: HTMLFormElement | null): boolean {
+  return [...(form?.elements ?? [])].some(field => {
+    if (field instanceof HTMLSelectElement)
+      return [...field.options].some(option => option.selected !== option.defaultSelected)
+    if (field instanceof HTMLTextAreaElement) return field.value !== field.defaultValue
+    if (!(field instanceof HTMLInputElement)) return false
+    return field.value !== field.defaultValue || field.checked !== field.defaultChecked
+  })
+}
+
+function withoutPasswords(form: HTMLFormElement | null, values: Values): Values {
+  const kept = { ...values }
+  for (const field of form?.querySelectorAll<HTMLInputElement>('[autocomplete$=password]') ?? [])
+    delete kept[field.name]
+  return kept
+}

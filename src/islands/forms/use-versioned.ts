@@ -1,0 +1,59 @@
+import { useState } from 'react'
+import { AppError } from '../../contract/errors.ts'
+import { type Difference, differencesOf } from '../../core/differences.ts'
+
+interface Versioned {
+  version: number
+}
+
+interface VersionedOptions<Entity, Changes> {
+  /** Saves changes of the version that the person has seen. Throws `changed_meanwhile` for another. */
+  save: (changes: Changes, version: number) => Promise<void>
+  /** Loads what is stored now. */
+  load: () => Promise<Entity>
+}
+
+interface Conflict<Entity, Changes> {
+  theirs: Entity
+  changes: Changes
+  differences: Difference<keyof Entity & string>[]
+}
+
+/**
+ * Saves changes of a thing that others may change at the same time. If somebody else has changed the
+ * same fields, nothing is saved and `conflict` holds what differs, until `resolve` says which fields
+ * to keep.
+ */
+export function useVersioned<Entity extends Versioned, Changes extends Partial<Entity>>({
+  save,
+  load
+}: VersionedOptions<Entity, Changes>) {
+  const [conflict, setConflict] = useState<Conflict<Entity, Changes>>()
+
+  const change = async (was: Entity, changes: Changes): Promise<void> => {
+    try {
+      await save(changes, was.version)
+      setConflict(undefined)
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'changed_meanwhile') throw error
+      const theirs = await load()
+      const differences = differencesOf(was, changes, theirs)
+      // others have changed other fields only, and these stay as they are
+      if (differences.every(({ changedBy }) => changedBy === 'me')) await change(theirs, changes)
+      else setConflict({ theirs, changes, differences })
+    }
+  }
+
+  return {
+    change,
+    conflict,
+    /** Saves the person's own values of these fields, and keeps those of the others. */
+    async resolve(mine: readonly string[]): Promise<void> {
+      if (!conflict) return
+      const { theirs, changes } = conflict
+      const entries = Object.entries(changes).filter(([name]) => mine.includes(name))
+      if (entries.length === 0) setConflict(undefined)
+      else await change(theirs, Object.fromEntries(entries) as Changes) // as: a part of them
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import { pathOf } from '../../core/pages/page-table.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import { actingCompany } from '../../stores/admin-api.ts'
+import { createGroup } from '../../stores/groups.ts'
+import { navigate } from '../../stores/navigation.ts'
+import { Form } from '../forms/Form.tsx'
+import { Unsaved } from '../forms/Unsaved.tsx'
+import { useForm, type Values } from '../forms/use-form.ts'
+import { useInputCheck } from '../forms/use-input-check.ts'
+import { useWords, withWords } from '../kit/use-words.ts'
+import { LimitFields, readLimits } from '../limits/LimitFields.tsx'
+import { GroupFields, readGroup } from './GroupFields.tsx'
+
+const unlimited = { max_requests: null, max_requests_interval: null, max_storage: null }
+
+/** Creates a group and opens it. */
+export const CreateGroup = withWords(function CreateGroup() {
+  const { locale, t } = useWords()
+  const check = useInputCheck('createGroup')
+  const inputOf = (values: Values) => ({ ...readGroup(values), ...readLimits(values, locale) })
+  const form = useForm({
+    what: 'Creating the group failed',
+    inputErrors: values => check(inputOf(values)),
+    codeErrors: { name_taken: { name: { rule: 'taken' } } },
+    async send(values, key) {
+      const { id } = await createGroup(inputOf(values), key)
+      const path = pathOf('group', { company: actingCompany(), group: id })
+      await navigate(localizedPath(locale, path), { replace: true })
+    }
+  })
+  return (
+    <>
+      <Form form={form} submit={t('groups.create')} isSheet className="max-w-2xl gap-6">
+        <GroupFields form={form} />
+        <fieldset>
+          <legend className="section-title mb-2">{t('groups.limits')}</legend>
+          <p className="mb-4 text-ink-soft">{t('groups.limitsNote')}</p>
+          <LimitFields limits={unlimited} />
+        </fieldset>
+      </Form>
+      <Unsaved form={form} />
+    </>
+  )
+})

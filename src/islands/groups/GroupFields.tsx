@@ -1,0 +1,47 @@
+import type { Group } from '../../contract/groups.ts'
+import { fieldSentence } from '../forms/account-form.ts'
+import { CheckBoxes } from '../forms/CheckBoxes.tsx'
+import type { Form, Values } from '../forms/use-form.ts'
+import { Field } from '../kit/Field.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+const features = ['deposit'] as const satisfies Group['features']
+
+interface GroupFieldsProps {
+  form: Pick<Form, 'errors'>
+  /** The group that is changed. Undefined for a new one. */
+  group?: Pick<Group, 'name' | 'features'>
+}
+
+/** The fields of a group other than its limits. Words: `groups` and `fields`. */
+export function GroupFields({ form, group }: GroupFieldsProps) {
+  const { t } = useWords()
+  return (
+    <>
+      <Field
+        label={t('groups.name')}
+        name="name"
+        autoComplete="off"
+        initial={group?.name}
+        hint={t('groups.nameHint')}
+        error={fieldSentence(form.errors, 'name', t)}
+      />
+      <CheckBoxes
+        label={t('groups.features')}
+        name="features"
+        options={features.map(value => ({ value, label: t(`groups.featureNames.${value}`) }))}
+        initial={group?.features ?? features}
+        error={fieldSentence(form.errors, 'features', t)}
+      />
+    </>
+  )
+}
+
+/** Returns the name and the features that the values of these fields mean. */
+export function readGroup(values: Values): Pick<Group, 'name' | 'features'> {
+  const chosen = (values['features'] ?? '').split('\n')
+  return {
+    name: (values['name'] ?? '').trim(),
+    features: features.filter(feature => chosen.includes(feature))
+  }
+}

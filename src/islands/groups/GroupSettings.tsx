@@ -1,0 +1,214 @@
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import type { Group } from '../../contract/groups.ts'
+import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import { changeGroup, type GroupChanges, reloadGroup } from '../../stores/groups.ts'
+import { ChangedMeanwhile } from '../forms/ChangedMeanwhile.tsx'
+import { Form } from '../forms/Form.tsx'
+import { Unsaved } from '../forms/Unsaved.tsx'
+import { useForm } from '../forms/use-form.ts'
+import { useInputCheck } from '../forms/use-input-check.ts'
+import { useVersioned } from '../forms/use-versioned.ts'
+import { Meter, shareOf } from '../kit/Meter.tsx'
+import { useWords } from '../kit/use-words.ts'
+import { LimitEditor } from '../limits/LimitEditor.tsx'
+import { requestWords, storageWords } from '../limits/limit-words.ts'
+import { GroupFields, readGroup } from './GroupFields.tsx'
+
+interface GroupProps {
+  group: Group
+}
+
+type Settings = Pick<
+  Group,
+  'version' | 'name' | 'features' | 'max_requests' | 'max_requests_interval' | 'max_storage'
+>
+
+/** Name, features, limits and usage of a group. Asks what to keep where others change it, too. */
+export function GroupSettings({ group }: GroupProps) {
+  const { locale, t } = useWords()
+  const [isEditing, setEditing] = useState(false)
+  const opener = useRef<HTMLButtonElement>(null)
+  const { id } = group
+  const versioned = useVersioned<Settings, Partial<Settings>>({
+    save: (changes, version) => changeGroup(id, changes as GroupChanges, version),
+    load: () => reloadGroup(id)
+  })
+  const { conflict } = versioned
+  const stopEditing = () => {
+    setEditing(false)
+    requestAnimationFrame(() => opener.current?.focus())
+  }
+
+  const labels: Record<string, string> = {
+    name: t('groups.name'),
+    features: t('groups.features'),
+    max_requests: t('limits.requests'),
+    max_requests_interval: t('limits.period'),
+    max_storage: t('limits.storage')
+  }
+  return (
+    <>
+      <section className="sheet flex flex-col gap-4" aria-labelledby="group-settings">
+        <h2 id="group-settings" className="section-title">
+          {t('groups.settings')}
+        </h2>
+        {conflict && (
+          <ChangedMeanwhile
+            differences={conflict.differences}
+            labelOf={name => labels[name] ?? name}
+            wordsOf={(name, value) => wordsOf(name, value, locale, t)}
+            resolve={versioned.resolve}
+          />
+        )}
+        {isEditing ? (
+          <SettingsForm
+            group={group}
+            save={changes => versioned.change(group, changes)}
+            close={stopEditing}
+          />
+        ) : (
+          <Shown group={group}>
+            {!conflict && (
+              <button
+                ref={opener}
+                type="button"
+                className="btn btn-outline btn-sm self-start"
+                onClick={() => setEditing(true)}
+              >
+                {t('groups.edit')}
+              </button>
+            )}
+          </Shown>
+        )}
+      </section>
+      <section className="sheet flex flex-col gap-4" aria-labelledby="group-limits">
+        <div>
+          <h2 id="group-limits" className="section-title">
+            {t('groups.limits')}
+          </h2>
+          <p className="meta">{t('groups.limitsNote')}</p>
+        </div>
+        <LimitEditor limits={group} update={limits => versioned.change(group, limits)} />
+        <Usage group={group} />
+      </section>
+    </>
+  )
+}
+
+function Shown({ group, children }: GroupProps & { children: ReactNode }) {
+  const { t } = useWords()
+  const { name, features, is_default } = group
+  return (
+    <>
+      <dl className="grid gap-x-4 gap-y-1 sm:grid-cols-[auto_1fr]">
+        <dt className="text-ink-soft">{t('groups.name')}</dt>
+        <dd className="wrap-anywhere">{name}</dd>
+        <dt className="text-ink-soft">{t('groups.features')}</dt>
+        <dd>{featureWords(features, t)}</dd>
+      </dl>
+      {is_default && <p className="text-ink-soft">{t('groups.isDefault')}</p>}
+      {children}
+    </>
+  )
+}
+
+interface SettingsFormProps extends GroupProps {
+  save: (changes: Partial<Settings>) => Promise<void>
+  close: () => void
+}
+
+function SettingsForm({ group, save, close }: SettingsFormProps) {
+  const { t } = useWords()
+  const check = useInputCheck('updateGroup')
+  const form = useForm({
+    what: 'Saving the group failed',
+    inputErrors: values => check({ ...readGroup(values), id: group.id }),
+    codeErrors: { name_taken: { name: { rule: 'taken' } } },
+    async send(values) {
+      await save(readGroup(values))
+      close()
+    }
+  })
+  const { ref } = form.props
+  useEffect(() => ref.current?.querySelector('input')?.focus(), [ref])
+  return (
+    <>
+      <Form
+        form={form}
+        submit={t('groups.save')}
+        className="max-w-md gap-4"
+        beside={
+          <button type="button" className="btn btn-outline" onClick={close}>
+            {t('groups.cancel')}
+          </button>
+        }
+      >
+        <GroupFields form={form} group={group} />
+      </Form>
+      <Unsaved form={form} />
+    </>
+  )
+}
+
+function Usage({ group }: GroupProps) {
+  const { locale, t } = useWords()
+  const { max_requests, max_storage, usage } = group
+  const { requests_used, storage_used, resets_at } = usage
+  const used = (amount: string, limit: string | undefined) =>
+    limit === undefined
+      ? t('groups.usage.used', { used: amount })
+      : t('groups.usage.of', { used: amount, limit })
+  const count = new Intl.NumberFormat(locale)
+  return (
+    <section className="flex flex-col gap-3" aria-labelledby="group-usage">
+      <h3 id="group-usage" className="font-semibold">
+        {t('groups.usage.title')}
+      </h3>
+      <Meter
+        label={t('groups.usage.requests')}
+        words={used(
+          count.format(requests_used),
+          max_requests === null ? undefined : count.format(max_requests)
+        )}
+        share={shareOf(requests_used, max_requests)}
+      />
+      {resets_at && (
+        <p className="meta">
+          {t('groups.usage.resets', { time: formatDateTime(new Date(resets_at), locale) })}
+        </p>
+      )}
+      <Meter
+        label={t('groups.usage.storage')}
+        words={used(
+          formatBytes(storage_used, locale),
+          max_storage === null ? undefined : formatByteLimit(max_storage, locale)
+        )}
+        share={shareOf(storage_used, max_storage)}
+      />
+    </section>
+  )
+}
+
+function featureWords(features: Group['features'], t: T): string {
+  return features.length === 0
+    ? t('groups.noFeatures')
+    : features.map(feature => t(`groups.featureNames.${feature}`)).join(', ')
+}
+
+/** Describes a value of a setting, to compare it with another one. */
+function wordsOf(name: string, value: unknown, locale: Locale, t: T): string {
+  // as: the fields of `Settings`
+  switch (name as keyof Settings) {
+    case 'features':
+      return featureWords(value as Group['features'], t)
+    case 'max_requests':
+      return requestWords({ max_requests: value as number | null, max_requests_interval: null }, t)
+    case 'max_requests_interval':
+      return t(`limits.periods.${(value as Group['max_requests_interval']) ?? 'total'}`)
+    case 'max_storage':
+      return storageWords(value as number | null, locale, t)
+    default:
+      return String(value)
+  }
+}

@@ -1,0 +1,31 @@
+interface MeterProps {
+  label: string
+  words: string
+  /** 0 to 1; undefined without a limit. */
+  share?: number | undefined
+}
+
+/** Shows how much of a limit is used, in words and as a bar. */
+export function Meter({ label, words, share }: MeterProps) {
+  return (
+    <div className="flex flex-col gap-1">
+      <p className="label-text">{label}</p>
+      <p className="tabular">{words}</p>
+      {share !== undefined && (
+        <progress
+          className={`progress w-full ${share >= 0.9 ? 'progress-warning' : 'progress-secondary'}`}
+          aria-label={label}
+          aria-valuetext={words}
+          max={1000}
+          value={Math.round(share * 1000)}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Returns the used share of a limit. A limit of 0 is used up from the start. */
+export function shareOf(used: number, limit: number | null): number | undefined {
+  if (limit === null) return undefined
+  return limit === 0 ? 1 : Math.min(1, used / limit)
+}

@@ -1,0 +1,89 @@
+import { type SyntheticEvent, useState } from 'react'
+import {
+  readRequestLimit,
+  readStorageLimit,
+  writeRequestLimit,
+  writeStorageLimit
+} from '../../core/input/limit-input.ts'
+import { type Interval, intervals } from '../../core/limit-period.ts'
+import type { Locale } from '../../i18n/index.ts'
+import { SelectField } from '../forms/SelectField.tsx'
+import { Field } from '../kit/Field.tsx'
+import { useWords } from '../kit/use-words.ts'
+
+/** Limits of a group. `null` means unlimited. `max_storage` is in bytes. */
+export interface Limits {
+  max_requests: number | null
+  max_requests_interval: Interval
+  max_storage: number | null
+}
+
+interface LimitFieldsProps {
+  limits: Limits
+}
+
+/** The fields of limits. A field that is left shows how its text is read. Words: `limits`. */
+export function LimitFields({ limits }: LimitFieldsProps) {
+  const { locale, t } = useWords()
+  const [typed, setTyped] = useState({
+    max_requests: writeRequestLimit(limits.max_requests, locale),
+    max_storage: writeStorageLimit(limits.max_storage, locale)
+  })
+  const follow = ({ target }: SyntheticEvent) => {
+    if (!(target instanceof HTMLInputElement)) return
+    setTyped(before => ({ ...before, [target.name]: target.value }))
+  }
+  const rewrite = (event: SyntheticEvent) => {
+    const { target } = event
+    if (!(target instanceof HTMLInputElement)) return
+    const [read, write] =
+      target.name === 'max_requests'
+        ? [readRequestLimit, writeRequestLimit]
+        : [readStorageLimit, writeStorageLimit]
+    target.value = write(read(target.value, locale), locale)
+    follow(event)
+  }
+  const hintOf = (limit: number | null) => t(limit === null ? 'limits.none' : 'limits.empty')
+
+  return (
+    <div className="flex flex-col gap-4">
+      <Field
+        label={t('limits.requests')}
+        name="max_requests"
+        inputMode="numeric"
+        onInput={follow}
+        onBlur={rewrite}
+        initial={typed.max_requests}
+        hint={hintOf(readRequestLimit(typed.max_requests, locale))}
+      />
+      <SelectField
+        label={t('limits.period')}
+        name="max_requests_interval"
+        initial={limits.max_requests_interval ?? ''}
+        options={intervals.map(interval => ({
+          value: interval ?? '',
+          label: t(`limits.periods.${interval ?? 'total'}`)
+        }))}
+      />
+      <Field
+        label={t('limits.gigabytes')}
+        name="max_storage"
+        inputMode="decimal"
+        onInput={follow}
+        onBlur={rewrite}
+        initial={typed.max_storage}
+        hint={hintOf(readStorageLimit(typed.max_storage, locale))}
+      />
+    </div>
+  )
+}
+
+/** Returns the limits that the values of these fields mean. */
+export function readLimits(values: Record<string, string>, locale: Locale): Limits {
+  const { max_requests = '', max_requests_interval, max_storage = '' } = values
+  return {
+    max_requests: readRequestLimit(max_requests, locale),
+    max_requests_interval: intervals.find(each => each === max_requests_interval) ?? null,
+    max_storage: readStorageLimit(max_storage, locale)
+  }
+}

@@ -1,0 +1,18 @@
+import { formatByteLimit } from '../../core/text/format.ts'
+import type { Locale, T } from '../../i18n/index.ts'
+import type { Limits } from './LimitFields.tsx'
+
+/** Describes a request limit: `1,000 requests per day`, « 1 000 demandes par jour » */
+export function requestWords(
+  limits: Pick<Limits, 'max_requests' | 'max_requests_interval'>,
+  t: T
+): string {
+  const { max_requests, max_requests_interval } = limits
+  if (max_requests === null) return t('limits.unlimited')
+  return t(`limits.of.${max_requests_interval ?? 'total'}`, { count: max_requests })
+}
+
+/** Describes a storage limit: `2.5 GB`, « 2,5 Go » */
+export function storageWords(max_storage: number | null, locale: Locale, t: T): string {
+  return max_storage === null ? t('limits.unlimited') : formatByteLimit(max_storage, locale)
+}
