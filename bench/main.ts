@@ -6,6 +6,7 @@ import { measure as desk } from './desk.ts'
 import { measure as fairness } from './fairness.ts'
 import { measure as hashing } from './hashing.ts'
 import { measure as history } from './history.ts'
+import { measure as lists } from './lists.ts'
 import { measure as pages } from './pages.ts'
 import { measure as parsing } from './parsing.ts'
 import { measure as signIn } from './sign-in.ts'
@@ -32,6 +33,7 @@ const measures: Record<string, (options: Options) => Promise<Row[]>> = {
   streams: onClientCore(streams),
   fairness: onClientCore(fairness),
   parsing: onClientCore(parsing),
+  lists,
   history,
   desk
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { challengePurposes } from '../core/keys/challenge.ts'
 import { endpoint } from './endpoint.ts'
+import { list } from './lists.ts'
 import { maxCodeUnits } from './text-checks.ts'
 import { Email } from './users.ts'
 
@@ -61,15 +62,14 @@ export const Session = z.object({
 export type Session = z.infer<typeof Session>
 
 /**
- * Lists at most 100 active sessions of the caller: the session that makes the call first, then the
- * others by last use.
+ * Lists the active sessions of the caller: the session that makes the call first, then the others by
+ * last use. A page has 100 sessions unless the call names a `limit`.
  */
-export const listSessions = endpoint({
-  method: 'GET',
+export const listSessions = list({
   path: '/user/session',
   access: 'user',
-  input: z.strictObject({}),
-  output: z.array(Session)
+  item: Session,
+  input: {}
 })
 
 /** Ends one session of the caller and closes the session's event streams. */

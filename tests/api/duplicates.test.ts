@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createDeposit, getOpenUpload } from '../../src/contract/deposits.ts'
 import { listRequests } from '../../src/contract/requests.ts'
 import { getUser } from '../../src/contract/users.ts'
-import { inCompany } from '../../src/server/db/scope.ts'
+import { companyId } from '../../src/server/db/scope.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { uploadOf } from '../helpers/client.ts'
-import { type Statement, statementsOf } from '../helpers/database.ts'
+import { statementsOf } from '../helpers/database.ts'
+import { rowsRead } from '../helpers/plans.ts'
 import { runCount, testTimeout } from '../helpers/soak.ts'
 
 let app: TestApp
@@ -149,7 +150,11 @@ test('reads as much for a file that thousands of others have deposited as for on
     expect(await declare(eve, known)).toHaveProperty('duplicate')
   })
   expect(lookups).toHaveLength(3)
-  const [ofKnown, ofNew, ofOwn] = await Promise.all(lookups.map(rowsRead))
+  const [ofKnown, ofNew, ofOwn] = await Promise.all(
+    lookups.map(lookup =>
+      rowsRead(app.deps.db, companyId(app.companies['acme.localhost'] ?? ''), lookup)
+    )
+  )
   expect(ofKnown).toBe(ofNew)
   // hers once, and what belongs to it
   expect(ofOwn).toBeGreaterThan(0)
@@ -248,35 +253,4 @@ async function copyForOthers(deposit_id: string, count: number): Promise<void> {
     [deposit_id, count]
   )
   await app.owner.query('analyze lookup_tag, deposit, request')
-}
-
-/** How many rows of tables and indexes the product's own statement looks at, as the role that runs it. */
-async function rowsRead({ text, values }: Statement): Promise<number> {
-  const company = app.companies['acme.localhost']
-  if (!company) throw new Error('no company')
-  const [answer] = await inCompany(app.deps.db, company, tx =>
-    tx.raw<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>({
-      name: `explain ${text}`.slice(0, 60),
-      text: `explain (analyze, format json) ${text}`,
-      values
-    })
-  )
-  if (!answer) throw new Error('no plan')
-  return countRows(answer['QUERY PLAN'][0].Plan)
-}
-
-interface PlanNode {
-  'Actual Rows': number
-  'Actual Loops': number
-  'Rows Removed by Filter'?: number
-  'Rows Removed by Index Recheck'?: number
-  'Relation Name'?: string
-  Plans?: PlanNode[]
-}
-
-function countRows(node: PlanNode): number {
-  const passed = node['Actual Rows']
-  const left = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
-  const own = node['Relation Name'] ? (passed + left) * node['Actual Loops'] : 0
-  return (node.Plans ?? []).reduce((sum, each) => sum + countRows(each), own)
 }

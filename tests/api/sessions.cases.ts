@@ -7,7 +7,7 @@ export const rows: Rows = {
   getChallenge: { input: () => ({ email: 'ada@example.com', purpose: 'login' }) },
   logIn: { input: logInInput },
   logOut: { input: () => ({ all: false }), spends: 'session' },
-  listSessions: {},
+  listSessions: { input: () => ({ limit: 10 }), ids: { cursor: 'session' } },
   endSession: { ids: { id: 'session' }, spends: 'another session' }
 }
 

@@ -3,7 +3,7 @@ import * as challenges from '../domain/key-proofs/challenges.ts'
 import * as logins from '../domain/sessions/logins.ts'
 import * as sessions from '../domain/sessions/sessions.ts'
 import { type Api, isFromDeveloper, person } from './context.ts'
-import { mountEndpoint } from './mount.ts'
+import { mountEndpoint, mountList } from './mount.ts'
 import { canonicalEmailOf } from './users.ts'
 
 export function mountSessions(app: Api): void {
@@ -32,7 +32,9 @@ export function mountSessions(app: Api): void {
     sessions.logOut(c.get('deps'), { person: person(c), all: all ?? false })
   )
 
-  mountEndpoint(app, listSessions, (_input, c) => sessions.listSessions(c.get('deps'), person(c)))
+  mountList(app, listSessions, (page, c) =>
+    sessions.listSessions(c.get('deps'), { person: person(c), ...page })
+  )
 
   mountEndpoint(app, endSession, ({ id }, c) =>
     sessions.endSession(c.get('deps'), { person: person(c), session_id: id })

@@ -1,4 +1,5 @@
 import {
+  type RawBuilder,
   type ReferenceExpression,
   type SelectQueryBuilder,
   type StringReference,
@@ -24,13 +25,16 @@ export interface Page<Item> {
   next: string | undefined
 }
 
+/** A column or an expression by which a list is sorted. */
+type SortKey<DB, TB extends keyof DB> = StringReference<DB, TB> | RawBuilder<unknown>
+
 /**
- * The orders in which a list can be sorted. `sorts` has the columns of each value of `sort`; rows
- * that are equal in them are sorted by `id`.
+ * The orders in which a list can be sorted. `sorts` has the keys of each value of `sort`; rows that
+ * are equal in them are sorted by `id`.
  */
 interface Orders<DB, TB extends keyof DB> {
   id: StringReference<DB, TB>
-  sorts: Record<string, readonly StringReference<DB, TB>[]>
+  sorts: Record<string, readonly SortKey<DB, TB>[]>
   /**
    * The value of `sort` for a call without one. A value that begins with `-` sorts in descending
    * order.
@@ -51,17 +55,17 @@ export async function readPage<DB, TB extends keyof DB, Row extends { id: string
   select: (rows: SelectQueryBuilder<DB, TB, object>) => SelectQueryBuilder<DB, TB, Row>
 ): Promise<Page<Row>> {
   const isReverse = sort.startsWith('-')
-  const columns = [...(sorts[isReverse ? sort.slice(1) : sort] ?? []), id]
+  const keys = [...(sorts[isReverse ? sort.slice(1) : sort] ?? []), id].map(key =>
+    typeof key === 'string' ? sql.ref(key) : key
+  )
   let rows = all
   if (cursor !== undefined) {
-    const place = await readPlace(all, id, cursor, columns)
+    const place = await readPlace(all, id, cursor, keys)
     const comparison = sql.raw(isReverse ? '<' : '>')
-    rows = rows.where(
-      sql<boolean>`(${sql.join(columns.map(sql.ref))}) ${comparison} (${sql.join(place)})`
-    )
+    rows = rows.where(sql<boolean>`(${sql.join(keys)}) ${comparison} (${sql.join(place)})`)
   }
   let page = select(rows)
-  for (const column of columns) page = page.orderBy(column, isReverse ? 'desc' : 'asc')
+  for (const key of keys) page = page.orderBy(key, isReverse ? 'desc' : 'asc')
   // one row more than the page, to know whether there are others
   const found = await page.limit(limit + 1).execute()
   const items = found.slice(0, limit)
@@ -76,9 +80,9 @@ async function readPlace<DB, TB extends keyof DB>(
   all: SelectQueryBuilder<DB, TB, object>,
   id: StringReference<DB, TB>,
   cursor: string,
-  columns: StringReference<DB, TB>[]
+  keys: RawBuilder<unknown>[]
 ): Promise<string[]> {
-  const texts = sql<string[]>`array[${sql.join(columns.map(each => sql`${sql.ref(each)}::text`))}]`
+  const texts = sql<string[]>`array[${sql.join(keys.map(key => sql`${key}::text`))}]`
   const named = all.where(id, '=', cursor as never) // as: an id is a text, whatever the table
   const row = await named
     .select(texts.as('place'))

@@ -8,6 +8,7 @@ import { type Person, readSessions } from '../sessions/sessions.ts'
 import { readUser } from './users.ts'
 
 const pageLength = 200
+const maxSessions = 100
 
 /**
  * Returns the person's account, sessions and a page of their requests (entries of the history),
@@ -26,7 +27,7 @@ export async function getExport(
   const { company_id, id: user_id } = person
   const read = async (tx: Tx) => {
     const account = await readUser(tx, deps, tenant, person)
-    const sessions = await readSessions(tx, deps, person)
+    const { items: sessions } = await readSessions(tx, deps, person, { limit: maxSessions })
     const page = { company_id, user_id, cursor, limit: pageLength }
     const { items: requests, next } = await readRequests(tx, page)
     return { account, sessions, requests, complete: next === undefined }

@@ -6,6 +6,7 @@ import { inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant } from '../deps.ts'
 import { newId } from '../ids.ts'
 import { spentChallengeRow } from '../key-proofs/challenges.ts'
+import { type Page, type PageInput, readPage } from '../lists.ts'
 import { issueToken, tokenEnd, tokenMinutes } from './access-tokens.ts'
 
 /** The signed-in caller. Their permissions are read from the database for each call. */
@@ -186,30 +187,34 @@ export async function logOut(
   })
 }
 
-const maxListed = 100
+/** The number of sessions on a page for a call without `limit`. */
+const sessionPage = 100
 
 /**
- * Returns the caller's sessions that are still in use, at most 100. The session of this call comes
+ * Returns a page of the caller's sessions that are still in use. The session of this call comes
  * first, then the most recently used.
  */
 export async function listSessions(
   deps: Pick<Deps, 'db' | 'clock'>,
-  person: Person
-): Promise<Session[]> {
-  return inCompany(deps.db, person.company_id, tx => readSessions(tx, deps, person))
+  { person, limit = sessionPage, ...page }: PageInput & { person: Person }
+): Promise<Page<Session>> {
+  return inCompany(deps.db, person.company_id, tx =>
+    readSessions(tx, deps, person, { limit, ...page })
+  )
 }
 
 /** Reads the sessions that `listSessions` returns. */
 export async function readSessions(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
-  { company_id, id, session_id }: Person
-): Promise<Session[]> {
+  { company_id, id, session_id }: Person,
+  page: PageInput
+): Promise<Page<Session>> {
   const now = deps.clock()
   // a token is renewed within the hour, so a session that was not renewed since then has no valid
   // token
   const lastSeen = new Date(now.getTime() - tokenMinutes * 60_000)
-  const rows = await tx
+  const all = tx
     .selectFrom('session')
     .innerJoin('user', join => inSameCompany(join, 'user.id', 'session.user_id'))
     .where('session.company_id', '=', company_id)
@@ -218,19 +223,23 @@ export async function readSessions(
     .where('session.expires_at', '>', now)
     .where('session.last_seen_at', '>', lastSeen)
     .whereRef('session.created_at', '>=', 'user.tokens_valid_after')
-    .select(['session.id', 'session.agent', 'session.created_at', 'session.last_seen_at'])
-    .orderBy(query => query('session.id', '=', session_id), 'desc')
-    .orderBy('session.last_seen_at', 'desc')
-    .orderBy('session.id', 'desc')
-    .limit(maxListed)
-    .execute()
-  return rows.map(row => ({
+  const isCurrent = sql<boolean>`(session.id = ${session_id}::uuid)`
+  const orders = {
+    id: 'session.id',
+    sorts: { use: [isCurrent, 'session.last_seen_at'] },
+    usual: '-use'
+  } as const
+  const { items, next } = await readPage(all, orders, page, rows =>
+    rows.select(['session.id', 'session.agent', 'session.created_at', 'session.last_seen_at'])
+  )
+  const sessions = items.map(row => ({
     id: row.id,
     agent: row.agent,
     created_at: row.created_at.toISOString(),
     last_seen_at: row.last_seen_at.toISOString(),
     current: row.id === session_id
   }))
+  return { items: sessions, next }
 }
 
 /**
