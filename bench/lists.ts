@@ -1,24 +1,42 @@
+import pg from 'pg'
 import { listGroups } from '../src/contract/groups.ts'
 import { listUsers } from '../src/contract/members.ts'
-import { makeApp, type TestApp, type TestPerson } from '../tests/helpers/app.ts'
-import { makeAdmins } from '../tests/helpers/matrix.ts'
+import { getUser } from '../src/contract/users.ts'
+import { connectionTo } from '../src/server/db/postgres.ts'
+import { type Client, signUpAt } from '../tests/helpers/client.ts'
+import { makeServiceProcess } from '../tests/helpers/service.ts'
 import { type Options, quantile, type Row } from './table.ts'
-
-const host = { small: 'beta.localhost', large: 'acme.localhost' }
 
 /**
  * Measures the pages of a company's people, in a company of 100,000 and in one of 100, and searches
- * that read every person because few or none match. The API runs in this process and is called
- * without a socket, so the times are those of the server and the database.
+ * that read every person because few or none match. Both companies are in one service, and their
+ * pages are asked for in turn, over a new connection each.
  */
 export async function measure({ runs, quick, say, signal }: Options): Promise<Row[]> {
   const [many, few] = quick ? [2000, 100] : [100_000, 100]
-  await using app = await makeApp()
-  const large = await administratorOf(app, host.large, many)
-  const small = await administratorOf(app, host.small, few)
-  await app.owner.query('vacuum analyze')
-  say(`${many} people in one company, ${few} in the other`)
-  const rounds = quick ? 20 : 60 * runs
+  await using service = await makeServiceProcess()
+  await service.start()
+  const sql = new pg.Client(connectionTo(await service.socketDir(), 'vidimus', 'postgres'))
+  await sql.connect()
+  try {
+    const large = await fill(sql, await signUpAt(service.port, 'localhost'), many)
+    const small = await fill(sql, await signUpAt(service.port, 'demo.localhost'), few)
+    await sql.query('vacuum analyze')
+    say(`${many} people in one company, ${few} in the other`)
+    return await measurePages({ large, small, rounds: quick ? 20 : 60 * runs, signal })
+  } finally {
+    await sql.end()
+  }
+}
+
+interface Companies {
+  large: Company
+  small: Company
+  rounds: number
+  signal: AbortSignal
+}
+
+async function measurePages({ large, small, rounds, signal }: Companies): Promise<Row[]> {
   const rows: Row[] = []
   for (const sort of ['name', '-created', 'email'] as const) {
     signal.throwIfAborted()
@@ -57,11 +75,13 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   return rows
 }
 
-/** Fills a company with people. Returns an administrator and how they read a page in the middle. */
-async function administratorOf(app: TestApp, name: string, count: number) {
-  const id = app.companies[name] ?? ''
-  const person: TestPerson = await app.signUp(name)
-  await app.owner.query(
+type Company = Awaited<ReturnType<typeof fill>>
+
+/** Fills a company with people. Returns its administrator and how they read a page in the middle. */
+async function fill(sql: pg.Client, person: Client, count: number) {
+  const { company } = await person.call(getUser, {})
+  const { id } = company
+  await sql.query(
     `with made as (
        insert into "user" (company_id, id, email, username, tokens_valid_after, created_at)
        select $1, gen_random_uuid(), 'p' || n || '@example.com',
@@ -74,8 +94,8 @@ async function administratorOf(app: TestApp, name: string, count: number) {
      select made.company_id, g.id, made.id from made join "group" g using (company_id)`,
     [id, count]
   )
-  await makeAdmins(app.owner)
-  const { rows } = await app.owner.query(
+  await sql.query(`update "user" set permissions = '{admin}' where id = $1`, [person.id])
+  const { rows } = await sql.query(
     'select id from "user" where company_id = $1 order by random() limit 1000',
     [id]
   )
