@@ -9,9 +9,9 @@ import { defaultLocale, isLocale } from './i18n/index.ts'
 import boot from './shell/boot.js?raw'
 
 /**
- * Renders a page. First sets the company from the host, the page from the route and the locale from
- * the path; then adds the content security policy. `server/site/site.ts` caches the result, so a
- * page may depend only on these three.
+ * Renders a page for a company, by the host, and in a locale, by the path, and adds the content
+ * security policy. `server/site/site.ts` caches the result, so a page may depend on nothing but
+ * host, page and locale.
  */
 export const onRequest: MiddlewareHandler = async (context, next) => {
   try {

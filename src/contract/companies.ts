@@ -4,6 +4,7 @@ import { endpoint } from './endpoint.ts'
 export const Company = z.object({ id: z.uuid(), name: z.string() })
 export type Company = z.infer<typeof Company>
 
+/** Returns the name of a company. */
 export const getCompany = endpoint({
   method: 'GET',
   path: '/company/{id}',

@@ -280,6 +280,7 @@ export const Deposit = z.object({
 })
 export type Deposit = z.infer<typeof Deposit>
 
+/** Returns a recorded deposit of the caller. */
 export const getDeposit = endpoint({
   method: 'GET',
   path: '/deposit/{id}',

@@ -55,6 +55,7 @@ export const DomainConfig = z.object({
 })
 export type DomainConfig = z.infer<typeof DomainConfig>
 
+/** Schema of a host name in lower case, such as `docs.acme.fr`. */
 export const HostName = z
   .string()
   .check(

@@ -116,19 +116,19 @@ export function hasJsonBody({ method, body }: Pick<Endpoint, 'method' | 'body'>)
   return method === 'POST' || method === 'PUT' || body === true
 }
 
-/** The part of a route that tells whether it administers a company. */
+/** The members of an API call that say whether the call administers a company. */
 export type ActingRoute = Pick<Endpoint | Stream, 'access' | 'path'> & Pick<Endpoint, 'acting'>
 
 /**
- * Returns whether a call administers a company. An operator chooses which one: by the path below
- * `/company/{id}` or by the header `Company`.
+ * Returns whether an API call administers a company. An operator chooses the company by the path
+ * below `/company/{id}` or by the header `Company`.
  */
 export function actsInCompany(route: ActingRoute): boolean {
   const isAdministration = route.access === 'admin' || route.access === 'operator'
   return isAdministration || hasCompanyPath(route) || route.acting === true
 }
 
-/** Returns whether the path names the company. */
+/** Returns whether the path of an API call contains the id of the company: `/company/{id}`. */
 export function hasCompanyPath({ path }: Pick<ActingRoute, 'path'>): boolean {
   return /^\/company\/\{id\}(?:\/|$)/.test(path)
 }

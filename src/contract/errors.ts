@@ -135,6 +135,7 @@ export interface FieldError {
   /** The format that the field needs, as an English sentence for developers. */
   detail?: string
 }
+/** The rule that each refused field of an input breaks, by field name. */
 export type FieldErrors = Record<string, FieldError>
 
 /**
@@ -148,7 +149,7 @@ export interface LimitFigures {
 }
 
 /**
- * How many things still refer to an item, by their kind, so that the item cannot be deleted:
+ * The reason why an item cannot be deleted: how many things still refer to it, by kind.
  * `{ users: 3, deposits: 12 }`
  */
 export type Uses = Record<string, number>

@@ -8,15 +8,15 @@ export const GroupFeature = z.enum(['deposit'])
 export type GroupFeature = z.infer<typeof GroupFeature>
 
 /**
- * Length of the period after which the count of a group's requests begins again at 0, as an ISO
- * 8601 duration.
+ * Length of the period after which the count of a group's requests (deposits and verifications)
+ * begins again at 0, as an ISO 8601 duration.
  */
 export const LimitInterval = z.enum(['P1D', 'P30D', 'P1Y'])
 export type LimitInterval = z.infer<typeof LimitInterval>
 
 /**
- * How many requests of the current period and how many bytes a group has used and has left. `null`:
- * no limit.
+ * How many requests (deposits and verifications) of the current period and how many bytes a group
+ * has used and has left. `null`: no limit.
  */
 export const GroupUsage = z.object({
   requests_used: z.number(),
@@ -37,7 +37,7 @@ export const Group = z.object({
   version: z.number(),
   name: z.string(),
   features: z.array(GroupFeature),
-  /** The most requests of the group in a period. `null`: no limit. */
+  /** The most requests (deposits and verifications) of the group in a period. `null`: no limit. */
   max_requests: z.nullable(z.number()),
   /**
    * Length of the period of `max_requests`. `null`: the limit counts all requests since the group

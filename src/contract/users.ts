@@ -24,14 +24,18 @@ export const Username = textLine(maxUsernameCharacters)
  */
 export const UserLocale = z.enum(['en', 'fr', 'und'])
 
-/** How many requests and bytes the person's groups have left, added up. `null`: no limit. */
+/**
+ * How many requests (deposits and verifications) and bytes the person's groups have left, added up.
+ * `null`: no limit.
+ */
 const UsageRemaining = z.object({
   requests: z.nullable(z.number()),
   storage: z.nullable(z.number())
 })
 
 /**
- * Requests and bytes that the person's groups have used and have left, added up. `null`: no limit.
+ * Requests (deposits and verifications) and bytes that the person's groups have used and have left,
+ * added up. `null`: no limit.
  */
 export const Usage = z.object({
   requests_used: z.number(),
@@ -41,8 +45,8 @@ export const Usage = z.object({
   storage_limit: z.nullable(z.number()),
   storage_remaining: z.nullable(z.number()),
   /**
-   * Earliest time at which the count of requests of one of the groups begins again at 0. `null`:
-   * never.
+   * Earliest time at which the count of requests of one of the person's groups begins again at 0.
+   * `null`: never.
    */
   resets_at: z.nullable(z.iso.datetime()),
   /**

@@ -1,3 +1,4 @@
+/** Bytes in an `ArrayBuffer`, the only kind of memory that the types of WebCrypto accept. */
 export type Bytes = Uint8Array<ArrayBuffer>
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'

@@ -1,11 +1,14 @@
 /**
- * The lengths of a period after which a group's count of requests begins again at 0, as ISO 8601
- * durations. `null`: never.
+ * The lengths of a period after which the count of a group's requests (deposits and verifications)
+ * begins again at 0, as ISO 8601 durations. `null`: never.
  */
 export const intervals = [null, 'P1D', 'P30D', 'P1Y'] as const
 export type Interval = (typeof intervals)[number]
 
-/** A period in which requests are counted. `resets_at` is its end, or `null` if it has none. */
+/**
+ * A period in which the requests (deposits and verifications) of a group are counted. `resets_at`
+ * is its end, or `null` if it has none.
+ */
 export type Period = { start: Date; resets_at: Date | null }
 
 /**

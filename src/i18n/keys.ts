@@ -48,6 +48,7 @@ interface Catalogue {
   verify: typeof verify
 }
 
+/** Name of a file with texts in `src/i18n`, without its ending: `account`. */
 export type Namespace = keyof Catalogue
 
 /**

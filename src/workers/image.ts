@@ -5,6 +5,7 @@ import type { WorkerAnswer } from './pool.ts'
 const box = { w: 600, h: 600 }
 const quality = 0.7
 
+/** A reduced picture, with its size in pixels before (`from`) and after (`to`). */
 export interface ReducedPicture {
   blob: Blob
   from: Size

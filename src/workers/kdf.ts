@@ -21,6 +21,7 @@ export type KdfRequest =
   | { kind: 'respond'; id: number; challenge: string; purpose: ChallengePurpose; host: string }
   | ({ kind: 'publicKeyJwt'; id: number } & PublicKeyRequest)
 
+/** A message from the key worker to the page. `id` is that of the message which it answers. */
 export type KdfReply =
   | { kind: 'signed'; id: number; text: string }
   | { kind: 'refused'; id: number; code: ErrorCode; detail: string }

@@ -6,6 +6,9 @@ export type WorkerAnswer<Result> =
   | { kind: 'done'; result: Result }
   | { kind: 'failed'; detail: string }
 
+/**
+ * Options of a message to a worker. `onProgress` is called with the number of bytes that are done.
+ */
 export interface TaskOptions {
   onProgress?: ((bytesDone: number) => void) | undefined
   signal?: AbortSignal | undefined

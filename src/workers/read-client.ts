@@ -12,7 +12,7 @@ const pieceBytes = 1024 * 1024
  * Number of buffers that the hash worker and the read worker exchange: one is being hashed, one is
  * being filled, and one is on its way in each direction.
  */
-const pieces = 4
+const bufferCount = 4
 /**
  * Milliseconds without an answer after which the read worker counts as dead, because browsers do
  * not always report its end. Reading a piece of a file takes only a few milliseconds.
@@ -69,9 +69,9 @@ async function* readWith(worker: PoolWorker, file: Blob): Pieces {
   const ask = (request: ReadRequest, transfer: Transferable[] = []) =>
     worker.postMessage(request, transfer)
   ask({ file })
-  let out = pieces
+  let out = bufferCount
   let silence: ReturnType<typeof setTimeout> | undefined
-  for (let count = 0; count < pieces; count++) {
+  for (let count = 0; count < bufferCount; count++) {
     const buffer = new ArrayBuffer(pieceBytes)
     ask({ buffer }, [buffer])
   }

@@ -15,7 +15,7 @@ export interface AuditEntry {
   /** Time of the change in milliseconds since 1970. */
   at: number
   actor: { id: string; company: string }
-  /** Id of the company that was changed. */
+  /** Id of the company in which the change was made. */
   acted_in: string
   action: string
   target: string

@@ -6,6 +6,7 @@ import { hashPrefix } from './formats.ts'
 /** The salt and the value of a commitment. Whoever has both can check the commitment. */
 export type Opening = { salt: string; value: string }
 
+/** A value to which a commitment is made, and what the commitment binds it to. */
 export type CommitInput = {
   /**
    * Name of the log for which the commitment is made. `origin` and `id` bind it to one record of

@@ -24,6 +24,7 @@ export const depositFields = [
 ] as const
 export type DepositField = (typeof depositFields)[number]
 
+/** What is needed to build the leaf of a deposit. `origin` is the name of the log. */
 export type DepositLeafInput = {
   origin: string
   /**
@@ -38,6 +39,7 @@ export type DepositLeafInput = {
   salts: Record<DepositField, Uint8Array>
 }
 
+/** The leaf of a deposit: the entry of the log that commits to the fields of the deposit. */
 export type DepositLeaf = {
   /**
    * Text of the leaf: 718 bytes of canonical JSON with one commitment for each field. It is safe to

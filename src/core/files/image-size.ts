@@ -1,3 +1,4 @@
+/** Width and height in pixels. */
 export interface Size {
   w: number
   h: number

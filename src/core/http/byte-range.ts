@@ -1,3 +1,4 @@
+/** A range of the bytes of a file. */
 export interface ByteRange {
   /** Position of the range's first byte, counted from 0. `end` is the position of its last byte. */
   start: number

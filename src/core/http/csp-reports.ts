@@ -1,3 +1,7 @@
+/**
+ * A violation of a content security policy that a browser has reported. `blocked` and `source` say
+ * what was blocked, and in which script.
+ */
 export interface PolicyReport {
   directive: string
   /** Host and path of the page whose policy was violated, without query and fragment. */

@@ -38,8 +38,8 @@ export function isWildcardDomain(text: string, isTopLevel: IsTopLevel): boolean 
 }
 
 /**
- * Returns whether a text that is being typed can still become a domain name that begins with
- * `start`: `doc` can for `docs.`.
+ * Returns whether a text that a person is typing can still become a domain name that begins with
+ * `start`: true for the text `doc` and the start `docs.`.
  */
 export function startsDomain(text: string, start: string): boolean {
   const [typed, wanted] = [text.toLowerCase(), start.toLowerCase()]

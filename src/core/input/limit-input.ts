@@ -8,8 +8,8 @@ const signs = {
 } as const
 
 /**
- * Parses a limit on requests as people type it: `'1,000'` → 1000, `'-3'` → 0. Returns `null` (no
- * limit) for an empty text and for a text that is not a number.
+ * Parses a limit on the number of deposits and verifications as people type it: `'1,000'` → 1000,
+ * `'-3'` → 0. Returns `null` (no limit) for an empty text and for a text that is not a number.
  */
 export function readRequestLimit(text: string, locale: FormatLocale): number | null {
   const digits = readDigits(text, locale)
@@ -26,8 +26,8 @@ export function readStorageLimit(text: string, locale: FormatLocale): number | n
 }
 
 /**
- * Formats a limit on requests for an input field: 1000 → `'1,000'`, `null` (no limit) → `''`.
- * `readRequestLimit` parses the result.
+ * Formats a limit on the number of deposits and verifications for an input field: 1000 → `'1,000'`,
+ * `null` (no limit) → `''`. `readRequestLimit` parses the result.
  */
 export function writeRequestLimit(limit: number | null, locale: FormatLocale): string {
   return limit === null ? '' : grouped(limit, locale)

@@ -12,6 +12,10 @@ export type ChallengePurpose = (typeof challengePurposes)[number]
 /** Seconds for which a challenge is valid. */
 export const challengeSeconds = 120
 
+/**
+ * The content of a challenge. `iat` and `exp` are the times of its issue and expiry, in seconds
+ * since 1970.
+ */
 export interface ChallengePayload {
   /** Host name for which the challenge is valid, without port. */
   aud: string
@@ -40,6 +44,7 @@ const forms: Record<keyof ChallengePayload, RegExp | 'time'> = {
   mk: /^[\w-]{1,32}$/
 }
 
+/** A parsed challenge: a text from the server that a browser signs to prove that it has a key. */
 export interface Challenge {
   payload: ChallengePayload
   /** The bytes that the challenge's MAC covers: everything before the last dot. */
@@ -106,6 +111,7 @@ function hasForm(name: string, member: unknown): boolean {
   return typeof member === 'string' && form.test(member)
 }
 
+/** A challenge as text, and what it must be for. */
 export interface ChallengeExpectation {
   challenge: string
   purpose: ChallengePurpose

@@ -35,6 +35,7 @@ export const kdfs = {
   }
 } as const satisfies Record<string, Kdf>
 
+/** Id of a key derivation: the way in which a key is derived from an e-mail and a password. */
 export type KdfId = keyof typeof kdfs
 
 export interface Argon2idInput extends Pick<Kdf, 'memoryKib' | 'passes' | 'lanes' | 'bytes'> {

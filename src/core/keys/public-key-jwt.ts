@@ -36,13 +36,15 @@ export const PublicKeyPayload = z.strictObject({
    */
   nonce: z.string(),
   /**
-   * SHA-256, in base64url, of the mailed token that the call uses. Absent if the call uses none.
+   * SHA-256, in base64url, of the mailed token for which the JWT is made. Absent if the JWT is not
+   * for a mailed link.
    */
   th: z.optional(Bytes32),
   jwk: PublicKeyJwk
 })
 export type PublicKeyPayload = z.infer<typeof PublicKeyPayload>
 
+/** A parsed `public_key_jwt`. */
 export interface PublicKeyJwt {
   payload: PublicKeyPayload
   /** The bytes that the JWT's signature covers: header, dot and payload. */

@@ -1,5 +1,6 @@
 import type { GuardName } from './page-guards.ts'
 
+/** A page of the site and its rules. */
 export interface Page {
   /**
    * Path of the page below the locale. A parameter in braces stands for any segment:

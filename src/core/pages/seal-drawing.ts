@@ -1,3 +1,4 @@
+/** What a seal shows. */
 export type SealState =
   /** A seal for no document: no file is chosen, or no record was found. */
   | { kind: 'idle' }

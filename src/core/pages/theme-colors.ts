@@ -6,6 +6,7 @@ export type ThemeColors = { dark: boolean } & {
   [role in 'background' | 'surface' | Accent]?: string | undefined
 }
 
+/** Name of a CSS property that contains a colour of a page. */
 export type ThemeToken =
   | '--color-base-100'
   | '--color-base-200'
@@ -15,6 +16,7 @@ export type ThemeToken =
   | '--line'
   | `--color-${Accent}`
   | `--color-${Accent}-content`
+/** The colours of a page, by the name of their CSS property. */
 export type ThemeTokens = Record<ThemeToken, string>
 
 /**
@@ -183,8 +185,8 @@ function hairline(desk: string, sheet: string, mode: Mode): string {
 type Pair = [color: string, least: number]
 
 /**
- * Changes the lightness of a colour in steps, upwards for `direction` 1 and downwards for -1, until
- * the colour has its minimum contrast with every colour in `pairs`.
+ * Returns a colour with another lightness: changes it in steps, upwards for `direction` 1 and
+ * downwards for -1, until the colour has its minimum contrast with every colour in `pairs`.
  */
 function correct(color: string, direction: number, pairs: Pair[]): string {
   const { l, c, h } = toOklch(color)

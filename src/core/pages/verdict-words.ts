@@ -1,4 +1,4 @@
-/** The part of an answer to `POST /verify` on which the words depend. */
+/** The fields of an answer to `POST /verify` that `describeVerdict` needs. */
 interface AnswerLike {
   verdict: 'authentic' | 'not_found'
   /** Time of the verification by the server's clock. */
@@ -35,8 +35,8 @@ export interface VerdictDescription {
    */
   adds: readonly ('not_false' | 'no_file')[]
   /**
-   * Whether a record was found, so that the page explains what it proves and what it does not
-   * prove.
+   * Whether a record was found. If so, the page explains what the record proves and what it does
+   * not prove.
    */
   proves: boolean
 }
