@@ -8,9 +8,9 @@ import {
 } from '../domain/ip-addresses.ts'
 
 /**
- * Returns the host name of a request, which decides its company. Returns undefined for several Host
- * headers, for a target that does not begin with `/`, and for an invalid name or port.
- * `'Docs.Acme.fr:443'` → `'docs.acme.fr'`
+ * Returns the host name of an HTTP request, which decides its company: `'Docs.Acme.fr:443'` →
+ * `'docs.acme.fr'`. Returns undefined for several Host headers, for a target that does not begin
+ * with `/`, and for an invalid name or port.
  */
 export function hostOf({ rawHeaders, url }: IncomingMessage): string | undefined {
   let said: string | undefined

@@ -15,22 +15,23 @@ const quietMs = 500
  */
 export interface UploadLock extends Disposable {
   /**
-   * Aborted when the call must stop writing, for example because its client is silent while another
-   * call waits.
+   * Aborted when the call that holds the lock must stop writing, for example because its client is
+   * silent while another call waits.
    */
   readonly stopped: AbortSignal
   /**
-   * Notes that the upload has `offset` bytes and that the call now waits for bytes of its client.
+   * Notes that the upload has `offset` bytes and that the call that holds the lock now waits for
+   * bytes of its client.
    */
   awaitBytes(offset: number): void
-  /** Notes that the call no longer waits for bytes of its client. */
+  /** Notes that the call that holds the lock no longer waits for bytes of its client. */
   finish(): void
   /**
-   * Returns whether the client has sent bytes within the last `ms` milliseconds, or the server is
-   * still processing some.
+   * Returns whether the client of the call that holds the lock has sent bytes within the last `ms`
+   * milliseconds, or the server is still processing some.
    */
   isActive(ms: number): boolean
-  /** Returns whether this call has written any bytes. */
+  /** Returns whether the call that holds the lock has written any bytes. */
   hasProgress(): boolean
 }
 
@@ -95,7 +96,7 @@ interface Holder {
    * `performance.now()`. Undefined while the server is processing bytes.
    */
   waitsSince: number | undefined
-  /** The offset at which the call began to write. Undefined before that. */
+  /** The offset at which the call began to write. Undefined before it writes. */
   from: number | undefined
 }
 
