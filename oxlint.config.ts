@@ -189,6 +189,7 @@ export const doors: Record<string, string[]> = {
   'src/shell/uploads': ['running-uploads.ts'],
   'src/shell/drop': ['drop-anywhere.ts', 'home-drop-zone.ts'],
   'src/server/domain/accounts': [
+    'confirmations.ts',
     'deletions.ts',
     'email-changes.ts',
     'exports.ts',

@@ -24,6 +24,7 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   for (const [name, endpoint] of Object.entries(endpoints)) {
     if (!hasJsonBody(endpoint)) continue
     const known = name === 'updateDomain' ? { id: await domainId(insider) } : {}
+    if (endpoint.confirmation) await confirm(insider)
     const url = `http://api.${host}${pathOf(endpoint, known)}`
     const bodies = heavyBodies(endpoint, known, bytes)
     const call = (body: string) =>
@@ -58,6 +59,11 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
       note
     }
   ]
+}
+
+/** Confirms the administrator's password for longer than the bodies of one endpoint take. */
+async function confirm({ owner }: Insider): Promise<void> {
+  await owner.query(`update session set confirmed_until = now() + interval '290 seconds'`)
 }
 
 /**

@@ -85,6 +85,7 @@ export const updateDomain = endpoint({
   method: 'PUT',
   path: '/domain/{id}',
   access: 'admin',
+  confirmation: true,
   versioned: 'content',
   input: z.strictObject({
     id: z.uuid(),

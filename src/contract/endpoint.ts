@@ -62,6 +62,11 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   suspended?: boolean
   /** A call of everybody that administrators make in a company, too. */
   acting?: boolean
+  /**
+   * Whether the caller must have entered their password again, by `POST /user/confirm`, in this
+   * session and in the last five minutes. Otherwise the call answers `confirmation_required`.
+   */
+  confirmation?: boolean
 }
 
 /** An API call whose answer is not one JSON value: an event stream, a download or a tus upload. */
@@ -101,7 +106,9 @@ export function endpoint<Input extends Shape, Output extends Shape>(
   options: EndpointOptions<Input, Output>
 ): Endpoint<Input, Output> {
   const status = options.output instanceof z.ZodMiniVoid ? 204 : (options.status ?? 200)
-  return { ...options, kind: 'endpoint', status, errors: options.errors ?? [] }
+  const confirmation = options.confirmation ? (['confirmation_required'] as const) : []
+  const errors = [...confirmation, ...(options.errors ?? [])]
+  return { ...options, kind: 'endpoint', status, errors }
 }
 
 /** Defines an API call whose answer is not one JSON value. */

@@ -56,6 +56,9 @@ export const errorCodes = {
   // the present password was wrong; not a 401, which would sign out
   password_wrong: 422,
 
+  // the call needs the password once more: POST /user/confirm
+  confirmation_required: 403,
+
   // deposits
   category_unknown: 422,
   category_required: 422,

@@ -184,4 +184,17 @@ export const changeKey = endpoint({
   errors: ['challenge_invalid', 'key_invalid', 'password_wrong']
 })
 
-export const userCalls = { getUser, updateUser, createUser, changeKey }
+/**
+ * Confirms the caller's password for five minutes, for calls that need `confirmation`.
+ * `challenge_response` is a challenge of purpose `confirm` signed with the current key.
+ */
+export const confirmPassword = endpoint({
+  method: 'POST',
+  path: '/user/confirm',
+  access: 'user',
+  input: z.strictObject({ challenge_response: z.string().check(maxCodeUnits(1024)) }),
+  output: z.void(),
+  errors: ['challenge_invalid', 'password_wrong']
+})
+
+export const userCalls = { getUser, updateUser, createUser, changeKey, confirmPassword }

@@ -1,29 +1,15 @@
-import { domainOf, type Refusals, type Rows, type Stage } from '../helpers/cases.ts'
+import type { TestApp } from '../helpers/app.ts'
+import {
+  confirmSessions,
+  domainOf,
+  type Refusals,
+  type Rows,
+  type Stage
+} from '../helpers/cases.ts'
 
 export const rows: Rows = {
   updateDomain: {
-    input: () => ({
-      name: 'Acme documents',
-      title: 'Acme',
-      public: true,
-      locale: 'en',
-      colors: {
-        dark: false,
-        background: '#ffffff',
-        surface: '#f4f4f4',
-        primary: '#114488',
-        secondary: '#335577',
-        success: '#116633',
-        warning: '#996600',
-        error: '#aa2222',
-        info: '#225588'
-      },
-      logo: '<svg xmlns="http://www.w3.org/2000/svg"/>',
-      favicon: '<svg xmlns="http://www.w3.org/2000/svg"/>',
-      contact: 'help@acme.example',
-      privacy: 'https://acme.example/privacy',
-      terms: 'https://acme.example/terms'
-    }),
+    input: updateDomainInput,
     ids: { id: 'domain' },
     shared: true
   },
@@ -33,12 +19,18 @@ export const rows: Rows = {
 /** How each code that a call lists comes about. */
 export function refusals({ app, ask }: Stage): Refusals {
   return {
+    'updateDomain confirmation_required': async () => {
+      await app.owner.query('update session set confirmed_until = null')
+      return ask('updateDomain', { id: await domainOf(app.owner, 'acme.localhost') })
+    },
     'updateDomain svg_refused': async () => {
+      await confirmSessions(app)
       const id = await domainOf(app.owner, 'acme.localhost')
       const logo = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
       return ask('updateDomain', { id, logo })
     },
     'updateDomain default_group_private': async () => {
+      await confirmSessions(app)
       const id = await domainOf(app.owner, 'acme.localhost')
       await app.owner.query(`update domain set public = false where host = 'acme.localhost'`)
       await app.owner.query(`update category set visibility = 'private' where company_id = $1`, [
@@ -51,9 +43,36 @@ export function refusals({ app, ask }: Stage): Refusals {
       return refused
     },
     'updateDomain changed_meanwhile': async () => {
+      await confirmSessions(app)
       const id = await domainOf(app.owner, 'acme.localhost')
       return ask('updateDomain', { id, title: 'Late' }, { 'if-match': '"999"' })
     },
     'getDomainConfig unknown_domain': () => ask('getDomainConfig', { domain: 'beta.localhost' })
+  }
+}
+
+async function updateDomainInput(app: TestApp): Promise<object> {
+  await confirmSessions(app)
+  return {
+    name: 'Acme documents',
+    title: 'Acme',
+    public: true,
+    locale: 'en',
+    colors: {
+      dark: false,
+      background: '#ffffff',
+      surface: '#f4f4f4',
+      primary: '#114488',
+      secondary: '#335577',
+      success: '#116633',
+      warning: '#996600',
+      error: '#aa2222',
+      info: '#225588'
+    },
+    logo: '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    favicon: '<svg xmlns="http://www.w3.org/2000/svg"/>',
+    contact: 'help@acme.example',
+    privacy: 'https://acme.example/privacy',
+    terms: 'https://acme.example/terms'
   }
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hasJsonBody } from '../../src/contract/endpoint.ts'
 import { endpoints } from '../../src/contract/index.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
-import { domainOf } from '../helpers/cases.ts'
+import { confirmSessions, domainOf } from '../helpers/cases.ts'
 import { heavyBodies, pathOf } from '../helpers/heavy-bodies.ts'
 import { makeAdmins } from '../helpers/matrix.ts'
 import { testTimeout } from '../helpers/soak.ts'
@@ -32,6 +32,7 @@ const taking = Object.entries(endpoints).filter(([, endpoint]) => hasJsonBody(en
 test.each(taking)(
   '%s: twice the body takes at most three times the time',
   async (name, endpoint) => {
+    if (endpoint.confirmation) await confirmSessions(app)
     const path = pathOf(endpoint, known[name])
     const [small, large] = [bytes, 2 * bytes].map(size =>
       heavyBodies(endpoint, known[name] ?? {}, size)

@@ -9,7 +9,8 @@ export const rows: Rows = {
   getUser: {},
   updateUser: { input: () => ({ username: 'Ada King', locale: 'en' }) },
   createUser: { input: signUpInput },
-  changeKey: { input: changeKeyInput, proves: 'challenge_invalid' }
+  changeKey: { input: changeKeyInput, proves: 'challenge_invalid' },
+  confirmPassword: { input: confirmPasswordInput, proves: 'challenge_invalid' }
 }
 
 /** How each code that a call lists comes about. */
@@ -32,9 +33,21 @@ export function refusals({ app, ada, ask }: Stage): Refusals {
       await signUp(app, 'acme.localhost', { key })
       return signUp(app, 'acme.localhost', { key })
     },
+    'confirmPassword challenge_invalid': () => confirm('rekey'),
+    'confirmPassword password_wrong': () => confirm('confirm', makeKeys()),
     'changeKey challenge_invalid': () => changeKey('login'),
     'changeKey key_invalid': () => changeKey('rekey', { jwt: 'x.y.z' }),
     'changeKey password_wrong': () => changeKey('rekey', { keys: makeKeys() })
+  }
+
+  /** A confirmation of ada's password as it should be, but for what is given. */
+  async function confirm(
+    purpose: 'confirm' | 'rekey',
+    keys: TestKeys = ada.keys
+  ): Promise<RawResponse> {
+    const { host, email } = ada
+    const { challenge } = await app.call(host, getChallenge, { email, purpose })
+    return ask('confirmPassword', { challenge_response: keys.respond(challenge) })
   }
 
   /** A change of ada's password as it should be, but for what is given. */
@@ -67,6 +80,14 @@ async function changeKeyInput(app: TestApp, { host, email, keys }: TestPerson): 
     challenge_response: keys.respond(challenge),
     public_key_jwt: keys.publicKeyJwt(proof)
   }
+}
+
+async function confirmPasswordInput(
+  app: TestApp,
+  { host, email, keys }: TestPerson
+): Promise<object> {
+  const { challenge } = await app.call(host, getChallenge, { email, purpose: 'confirm' })
+  return { challenge_response: keys.respond(challenge) }
 }
 
 /** A sign-up as it should be, but for what is given. */

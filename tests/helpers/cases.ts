@@ -154,6 +154,12 @@ export async function makeGroup(
   return id
 }
 
+/** Confirms the passwords of everybody who is signed in, as `POST /user/confirm` does. */
+export async function confirmSessions(app: TestApp): Promise<void> {
+  const until = new Date(app.deps.clock().getTime() + 299_000)
+  await app.owner.query('update session set confirmed_until = $1', [until])
+}
+
 export async function domainOf(owner: pg.Pool, host: string): Promise<string> {
   const { rows: found } = await owner.query('select id from domain where host = $1', [host])
   return found[0].id

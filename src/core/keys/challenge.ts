@@ -3,10 +3,10 @@ import { type Bytes, fromBase64Url, fromUtf8, toBase64Url, toUtf8 } from '../byt
 import { isActiveKdf, type KdfId, kdfs } from './kdf.ts'
 
 /**
- * What a challenge may be signed for: a sign-in, a sign-up, or a change by a person who is signed
- * in (`rekey`).
+ * What a challenge may be signed for: a sign-in, a sign-up, a change by a person who is signed in
+ * (`rekey`), or the password once more before an act that needs it (`confirm`).
  */
-export const challengePurposes = ['login', 'signup', 'rekey'] as const
+export const challengePurposes = ['login', 'signup', 'rekey', 'confirm'] as const
 export type ChallengePurpose = (typeof challengePurposes)[number]
 
 /** Seconds for which a challenge is valid. */
@@ -83,7 +83,7 @@ export function formatChallenge(
  * the MAC, the host, the e-mail or the time.
  */
 export function parseChallenge(text: string, purpose: ChallengePurpose): Challenge | undefined {
-  const match = /^(login|signup|rekey)\.v1\.([\w-]{1,600})\.([\w-]{43})$/.exec(text)
+  const match = /^(login|signup|rekey|confirm)\.v1\.([\w-]{1,600})\.([\w-]{43})$/.exec(text)
   if (!match || match[1] !== purpose) return undefined
   try {
     const payload: unknown = JSON.parse(fromUtf8(fromBase64Url(match[2] ?? '')))

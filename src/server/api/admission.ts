@@ -11,7 +11,7 @@ import { refusedField, refusedInput } from './refused-fields.ts'
 // The checks before every call, both of Hono's routes and of those that read Node's own request.
 
 /** The properties of a route that decide who may call it. */
-export type Admission = Pick<Endpoint, 'access' | 'pending' | 'suspended'>
+export type Admission = Pick<Endpoint, 'access' | 'pending' | 'suspended' | 'confirmation'>
 
 /**
  * Returns the person to whom a token belongs. Throws `unauthenticated`, `account_disabled` or
@@ -40,6 +40,12 @@ export async function admitPerson(
 export function requirePermission(person: Person, access: Endpoint['access']): void {
   if (hasAccess(person, access)) return
   throw new AppError('forbidden', `This call needs the permission ${access}`)
+}
+
+/** Throws `confirmation_required` when the call needs the caller's password once more. */
+export function requireConfirmation(person: Person, route: Admission): void {
+  if (!route.confirmation || person.confirmed) return
+  throw new AppError('confirmation_required', 'Confirm the password first: POST /user/confirm')
 }
 
 /**

@@ -18,7 +18,8 @@ import {
   bearerToken,
   parseInput,
   queryFields,
-  refuseSuspended
+  refuseSuspended,
+  requireConfirmation
 } from './admission.ts'
 import type { Api, ApiContext } from './context.ts'
 import { refusedField } from './refused-fields.ts'
@@ -167,6 +168,7 @@ async function admit(
     const person = await admitPerson(c.get('deps'), tenant, route, token, c.get('inFlight'))
     c.set('person', person)
     await resolveActingCompany(c, route, person)
+    requireConfirmation(person, route)
   }
 }
 

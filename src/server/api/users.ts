@@ -1,6 +1,13 @@
 import { AppError } from '../../contract/errors.ts'
-import { changeKey, createUser, getUser, updateUser } from '../../contract/users.ts'
+import {
+  changeKey,
+  confirmPassword,
+  createUser,
+  getUser,
+  updateUser
+} from '../../contract/users.ts'
 import { canonicalEmail } from '../../core/input/email.ts'
+import * as confirmations from '../domain/accounts/confirmations.ts'
 import * as members from '../domain/accounts/members.ts'
 import * as passwordChanges from '../domain/accounts/password-changes.ts'
 import * as users from '../domain/accounts/users.ts'
@@ -51,6 +58,14 @@ export function mountUsers(app: Api): void {
       person: person(c),
       isDeveloper: isFromDeveloper(c),
       ...changes
+    })
+  )
+
+  mountEndpoint(app, confirmPassword, ({ challenge_response }, c) =>
+    confirmations.confirmPassword(c.get('deps'), {
+      tenant: c.get('tenant'),
+      person: person(c),
+      challenge_response
     })
   )
 

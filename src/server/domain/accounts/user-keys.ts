@@ -12,7 +12,7 @@ import type { Person } from '../sessions/sessions.ts'
 export interface PasswordProof {
   tenant: Tenant
   person: Person
-  /** A challenge of purpose `rekey`, with its signature by the caller's current key. */
+  /** A challenge with its signature by the caller's current key. */
   challenge_response: string
 }
 
@@ -25,21 +25,22 @@ export interface PasswordProof {
 export async function requirePassword(
   tx: Tx,
   deps: Pick<Deps, 'keys' | 'clock' | 'settings' | 'log' | 'counters'>,
-  { tenant, person, challenge_response }: PasswordProof
+  { tenant, person, challenge_response }: PasswordProof,
+  purpose: 'rekey' | 'confirm' = 'rekey'
 ): Promise<{ email: string; locale: string; challenge: string }> {
   const { company_id, id: user_id } = person
   const counted = [company_id, user_id] as const
   const { email, locale } = await lockPerson(tx, company_id, user_id)
   const key = await lockKey(tx, company_id, user_id)
   const response = splitResponse(challenge_response)
-  const purpose = 'rekey'
   const spent = response && readChallenge(deps, { ...response, tenant, email, purpose })
   if (!response || !spent) throw challengeInvalid()
   // counted before the check, so that parallel guesses are counted as well
   await consume(deps, 'rekey_user', counted)
   const { challenge, signature } = response
   if (!key || !verifyWithSealedKey(deps.keys, key, Buffer.from(challenge), signature)) {
-    deps.log.warn({ audit: 'rekey_failed', company: company_id, user: user_id }, 'rekey refused')
+    const facts = { audit: `${purpose}_failed`, company: company_id, user: user_id }
+    deps.log.warn(facts, 'password refused')
     throw new AppError('password_wrong', 'The present key did not sign this challenge')
   }
   if (!(await spendChallenge(tx, company_id, spent))) throw challengeInvalid()

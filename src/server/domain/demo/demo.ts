@@ -272,7 +272,12 @@ async function seedCheck(deps: Deps, person: DemoPerson, { names }: DemoCheck): 
     // for a reduced picture this is the copy, because only the copy has bytes
     return { sha256: sha256Hex(document?.makeBytes() ?? name) }
   })
-  const never = { session_id: id, token_expires: farAway, session_expires: farAway }
+  const never = {
+    session_id: id,
+    token_expires: farAway,
+    session_expires: farAway,
+    confirmed: false
+  }
   const caller = { id, company_id, pending: false, permissions: [], outdated: false, ...never }
   await createVerify(deps)({ tenant, person: caller, address: '', items })
 }

@@ -7,7 +7,7 @@ import type { StatementBuilder } from '../../db/query-executor.ts'
 import type { DisabledMark } from '../../db/schema.ts'
 import { inCompanyOnce, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps, Tenant, WaitingClient } from '../deps.ts'
-import type { Person } from './sessions.ts'
+import { isConfirmed, type Person } from './sessions.ts'
 
 /** The call that is being authenticated, which counts against limits of concurrent calls. */
 interface InFlight {
@@ -48,7 +48,8 @@ export async function authenticate(
     permissions: found.permissions ?? [],
     outdated: claims.pending !== found.pending,
     token_expires: claims.expires,
-    session_expires: found.expires_at
+    session_expires: found.expires_at,
+    confirmed: isConfirmed(found.confirmed_until, deps.clock())
   }
 }
 
@@ -146,6 +147,7 @@ function sessionsOf(db: StatementBuilder, company_id: CompanyId) {
       'session.expires_at',
       'session.revoked_at',
       'session.pending',
+      'session.confirmed_until',
       'user.permissions',
       'user.tokens_valid_after',
       'user.disabled as user_disabled',

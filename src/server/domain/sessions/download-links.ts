@@ -61,7 +61,8 @@ export async function resolveDownloadLink(
     permissions: [],
     outdated: false,
     token_expires: linked.expires,
-    session_expires: linked.expires
+    session_expires: linked.expires,
+    confirmed: false
   }
   if ((await getSessionStatus(deps, person)) !== 'valid') throw invalid()
   return person

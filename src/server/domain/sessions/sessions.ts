@@ -27,9 +27,12 @@ export interface Person {
   outdated: boolean
   token_expires: Date
   session_expires: Date
+  /** Whether the caller has entered their password again in this session, in the last minutes. */
+  confirmed: boolean
 }
 
 const sessionHours = 12
+const confirmedMs = 5 * 60_000
 /**
  * `GET /user` renews a token that expires within this many minutes. Pages repeat this call, so a
  * session is written about three times an hour.
@@ -68,6 +71,30 @@ export async function renewToken(
     signedIn: session.created_at,
     expires
   })
+}
+
+/** Marks the caller's session as confirmed for five minutes. */
+export async function confirmSession(
+  tx: Tx,
+  deps: Pick<Deps, 'clock'>,
+  { company_id, session_id }: Person
+): Promise<void> {
+  await tx
+    .updateTable('session')
+    .set({ confirmed_until: new Date(deps.clock().getTime() + confirmedMs) })
+    .where('company_id', '=', company_id)
+    .where('id', '=', session_id)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
+
+/**
+ * Returns whether a session is confirmed now. A mark that lies more than five minutes ahead was made
+ * before the clock was set back and does not count.
+ */
+export function isConfirmed(until: Date | null, now: Date): boolean {
+  const left = (until?.getTime() ?? 0) - now.getTime()
+  return left > 0 && left <= confirmedMs
 }
 
 /** The person or the unconfirmed sign-up for whom a session is created. */
