@@ -60,6 +60,7 @@ export interface Limits {
   signUpPerAddressHour: number
   mailsPerAddressHour: number
   mailsPerCompanyDay: number
+  /** Failed attempts to use mailed links in 15 minutes. */
   mailTokensPerAddress: number
   verifyPerAddressMinute: number
   verifyPerAddressDay: number

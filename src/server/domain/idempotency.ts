@@ -180,7 +180,7 @@ export async function claimCalls<Body extends object>(
     // without an answer: it expired between the two statements, and the next attempt finds the key
     // free
     if (!row?.body) return inFlight()
-    if (!row.fingerprint.equals(fingerprint)) return reused()
+    if (!row.fingerprint.equals(fingerprint)) return idempotencyKeyReused()
     return { body: row.body as Body } // as: kept by keepAnswers() for the same route
   })
 }
@@ -318,7 +318,7 @@ function inFlight(cause?: unknown): AppError {
 }
 
 /** Returns the error for an idempotency key that was used before with a different input. */
-export function reused(): AppError {
+export function idempotencyKeyReused(): AppError {
   return new AppError('idempotency_key_reused', 'The key was used for another input')
 }
 
@@ -355,6 +355,6 @@ async function stored<Body>(
     .select(['fingerprint', 'body'])
     .executeTakeFirst()
   if (!row) return undefined
-  if (!row.fingerprint.equals(fingerprint)) throw reused()
+  if (!row.fingerprint.equals(fingerprint)) throw idempotencyKeyReused()
   return row.body as Body // as: written by runOnce() for the same route
 }

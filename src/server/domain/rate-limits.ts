@@ -125,8 +125,8 @@ const rules = {
 export type LimitName = keyof typeof rules
 
 /**
- * Says whose calls a counter counts: those of a company, or within it of an e-mail, a person, a
- * browser or a network address.
+ * The key of a rate limit's counter: the id of a company, and for most limits also an e-mail, a
+ * person, a browser or a network address, whose calls the counter counts.
  */
 export type LimitKey = readonly [company: string, ...parts: (string | { address: string })[]]
 

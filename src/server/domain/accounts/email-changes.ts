@@ -14,6 +14,7 @@ const waitingMs = 3_600_000
 interface NewEmail {
   tenant: Tenant
   person: Person
+  /** Network address of the caller. */
   address: string
   /** The new e-mail, in the form that `canonicalEmail` returns. */
   email: string

@@ -24,6 +24,7 @@ interface NewPerson {
 }
 
 interface SignUp extends NewPerson {
+  /** Network address of the caller. */
   address: string
   /** Whether the call comes from a developer's machine. */
   isDeveloper: boolean

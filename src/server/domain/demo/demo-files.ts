@@ -98,8 +98,9 @@ export function makeWav(seconds: number): Uint8Array {
 }
 
 /**
- * Returns a baseline JPEG of plain gray squares of 8 pixels. Each square has only a brightness, so
- * its coding needs no more than twelve codes of 4 bits and an end code of 1 bit.
+ * Returns a baseline JPEG of gray squares, 8 pixels wide; `seed` chooses the grays. Each square
+ * stores only its brightness, so the coding needs only twelve codes of 4 bits and an "end of block"
+ * of 1 bit.
  */
 export function makeJpeg(width: number, height: number, seed: number): Uint8Array {
   const bits: number[] = []

@@ -8,7 +8,7 @@ import { chargeEach, foreseeCharges } from '../companies/quotas.ts'
 import type { CompanyId, Deps, StagedFile, WaitingClient } from '../deps.ts'
 import { tagOf } from '../evidence/company-keys.ts'
 import { readRequest } from '../history/requests.ts'
-import { claimCalls, freeKeys, keepAnswers, reused } from '../idempotency.ts'
+import { claimCalls, freeKeys, idempotencyKeyReused, keepAnswers } from '../idempotency.ts'
 import { newId, newRecordId } from '../ids.ts'
 import { type CategoryRules, checkSize, checkType, readCategoryRules } from './category-rules.ts'
 import {
@@ -172,7 +172,7 @@ class Batch {
       if (!first) firstOf.set(item.key, candidate)
       else if (JSON.stringify(first.item.deposit) === JSON.stringify(item.deposit)) {
         this.#sameKey.set(at, first.at)
-      } else this.#answers[at] = reused()
+      } else this.#answers[at] = idempotencyKeyReused()
     }
     const own = [...firstOf.values()]
     const calls = own.map(({ item }) => ({ key: item.key, input: item.deposit }))

@@ -16,6 +16,10 @@ import { completeUpload, endUpload, findUpload, type Upload } from './uploads.ts
  * A repeated call may then start anew.
  */
 const deadMs = 60_000
+/**
+ * How often a waiting call reads its request (entry of the history), in milliseconds, even if no
+ * signal arrives.
+ */
 const lookMs = 1000
 
 /**
@@ -74,8 +78,8 @@ export async function beginDirectUpload(deps: Deps, file: DirectFile): Promise<D
 }
 
 /**
- * Completes an upload after the last byte has arrived. From the return of this function on the
- * service guarantees the deposit.
+ * Completes an upload after the last byte has arrived. After this function returns, the service
+ * guarantees the deposit.
  */
 export async function finishDirectUpload(
   deps: Deps,

@@ -3,6 +3,7 @@ import { releaseReservation } from '../companies/quotas.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { closeUpload, findUpload, reservationOf, setReleased } from './uploads.ts'
 
+/** After how many hours without a byte an upload ends. */
 const lapseHours = 24
 /**
  * After how many minutes without a byte the storage for an upload's missing bytes is no longer
@@ -58,8 +59,9 @@ export async function releaseIdleUploads(deps: Deps, company_id: CompanyId): Pro
 }
 
 /**
- * Ends the company's oldest upload that nobody has continued for a day, with the state `lapsed`. An
- * upload of `PUT /deposit` ends after ten minutes. Returns whether there was such an upload.
+ * Ends the oldest upload of the company to which no byte has come for a day, or for ten minutes if
+ * it is an upload of `PUT /deposit`. Its state becomes `lapsed`. Returns whether there was such an
+ * upload.
  */
 export async function lapseNextUpload(deps: Deps, company_id: CompanyId): Promise<boolean> {
   const now = deps.clock().getTime()

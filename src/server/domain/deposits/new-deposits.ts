@@ -88,11 +88,11 @@ export async function createDeposit(
       }
       const duplicate = deposit.again ? undefined : await findOwn(tx, deps, input, original)
       if (duplicate) return { duplicate }
-      const opening = { company_id, user_id, ...deposit, category, digests, rules, meters, now }
+      const planned = { company_id, user_id, ...deposit, category, digests, rules, meters, now }
       if (rules.store === 'fingerprint') {
-        return { request: await recordFingerprint(tx, deps, opening, original) }
+        return { request: await recordFingerprint(tx, deps, planned, original) }
       }
-      const { request, upload_id } = await openUpload(tx, deps, opening)
+      const { request, upload_id } = await openUpload(tx, deps, planned)
       return { request, upload: `/uploads/${upload_id}` }
     }
     if (!act) return { body: await create(), replayed: false }
@@ -115,7 +115,8 @@ export function checkFingerprints(deposit: NewDeposit): void {
   }
 }
 
-interface Opening {
+/** A deposit that is about to be created, with the rules of its category. */
+interface PlannedDeposit {
   company_id: CompanyId
   user_id: string
   name: string
@@ -157,12 +158,12 @@ const countOpenUploads = prepare(
 export async function openUpload(
   tx: Tx,
   deps: Deps,
-  opening: Opening
+  planned: PlannedDeposit
 ): Promise<{ request: ProcessedRequest; upload_id: string }> {
-  const { company_id, user_id, size, now, digests } = opening
+  const { company_id, user_id, size, now, digests } = planned
   // the reservation locks the group's usage, so that parallel calls of a person are counted one
   // after the other
-  const held = await reserveQuota(tx, { ...chargeOf(opening), bytes: size })
+  const held = await reserveQuota(tx, { ...chargeOf(planned), bytes: size })
   const counted = tx.run(countOpenUploads, { company_id, user_id, limit: maxOpenUploads })
   counted.catch(() => undefined) // reported where it is awaited
   const request_id = newId(deps)
@@ -175,14 +176,14 @@ export async function openUpload(
       id: upload_id,
       request_id,
       user_id,
-      category_id: opening.category,
+      category_id: planned.category,
       record_id,
       size,
-      media_type: opening.media_type,
-      name: opening.name,
-      original: digests ? sealDigest(deps.keys, opening, digests.original) : null,
-      stored: digests ? sealDigest(deps.keys, opening, digests.stored) : null,
-      transform: opening.transform ? JSON.stringify(opening.transform) : null,
+      media_type: planned.media_type,
+      name: planned.name,
+      original: digests ? sealDigest(deps.keys, planned, digests.original) : null,
+      stored: digests ? sealDigest(deps.keys, planned, digests.stored) : null,
+      transform: planned.transform ? JSON.stringify(planned.transform) : null,
       state: 'uploading',
       group_id: held.group_id,
       period_start: held.period_start,
@@ -207,7 +208,7 @@ export async function openUpload(
     kind: 'deposit',
     state: 'uploading',
     created: now,
-    facts: factsOf(opening, record_id)
+    facts: factsOf(planned, record_id)
   })
   return { request, upload_id }
 }
@@ -216,38 +217,38 @@ export async function openUpload(
 async function recordFingerprint(
   tx: Tx,
   deps: Deps,
-  opening: Opening,
+  planned: PlannedDeposit,
   original: Buffer
 ): Promise<ProcessedRequest> {
   const record_id = newRecordId(deps)
   const [names] = await Promise.all([
-    readRecordNames(tx, { ...opening, category_id: opening.category }),
-    chargeRequests(tx, chargeOf(opening))
+    readRecordNames(tx, { ...planned, category_id: planned.category }),
+    chargeRequests(tx, chargeOf(planned))
   ])
   return writeRecord(tx, deps, {
-    ...opening,
+    ...planned,
     names,
     record_id,
     request_id: newId(deps),
-    category_id: opening.category,
+    category_id: planned.category,
     original,
     kept: undefined,
     transform: null,
-    request_created: opening.now,
-    request_facts: { ...factsOf(opening, record_id), store: 'fingerprint' }
+    request_created: planned.now,
+    request_facts: { ...factsOf(planned, record_id), store: 'fingerprint' }
   })
 }
 
-function chargeOf({ company_id, user_id, category, now, meters }: Opening) {
+function chargeOf({ company_id, user_id, category, now, meters }: PlannedDeposit) {
   return { company_id, user_id, category_id: category, requests: 1, now, ...(meters && { meters }) }
 }
 
 /** Returns what the history shows about a deposit. */
 export function factsOf(
-  opening: Pick<Opening, 'name' | 'size' | 'media_type' | 'category' | 'transform'>,
+  planned: Pick<PlannedDeposit, 'name' | 'size' | 'media_type' | 'category' | 'transform'>,
   deposit_id: string
 ): RequestDraft['facts'] {
-  const { name, size, media_type, category, transform } = opening
+  const { name, size, media_type, category, transform } = planned
   const facts = { name, size, media_type, category_id: category, deposit_id }
   if (!transform) return facts
   const { bytes, w, h } = transform.from

@@ -104,9 +104,9 @@ export function requireUploading({ state }: Upload): void {
 
 /**
  * Completes an upload after its last byte has arrived: flushes the file to disk and queues the
- * creation of the deposit. From the return of this function on the service guarantees the deposit.
- * Does nothing if the upload is complete. If the flush fails, the upload fails for good: the system
- * may have dropped bytes, and a second flush would not report it.
+ * creation of the deposit. After this function returns, the service guarantees the deposit. Does
+ * nothing if the upload is complete. If the flush fails, the upload fails for good: the system may
+ * have dropped bytes, and a second flush would not report it.
  */
 export async function completeUpload(deps: Deps, upload: Upload): Promise<void> {
   const failure = await deps.blobs.syncStaged(upload).then(

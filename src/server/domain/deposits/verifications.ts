@@ -17,6 +17,7 @@ import type { Person } from '../sessions/sessions.ts'
 interface VerifyInput {
   tenant: Tenant
   person: Person | undefined
+  /** Network address of the caller. */
   address: string
   items: { sha256: string }[]
 }

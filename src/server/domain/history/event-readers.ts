@@ -9,7 +9,12 @@ import { readEventBounds } from './events.ts'
 
 /** How often a reader reads new events, in milliseconds, even if no signal arrives. */
 const beatMs = 2000
+/**
+ * How often a reader looks up the session of each stream, in milliseconds, even if no signal
+ * arrives.
+ */
 const recheckMs = 30_000
+/** The most events that one query reads. */
 const pageEvents = 500
 /** The most sessions whose status one statement reads. */
 const maxChecked = 1000

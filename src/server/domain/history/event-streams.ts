@@ -13,12 +13,20 @@ import { readEvents } from './events.ts'
 
 const tickMs = 15_000
 /**
- * After how many milliseconds a stream may send its next tick. It looks every two seconds, so two
- * ticks are at most 15 seconds apart.
+ * After how many milliseconds a stream may send its next tick, which keeps the connection alive. A
+ * stream looks every two seconds, so two ticks are at most 15 seconds apart.
  */
 const tickAfterMs = tickMs - 2000
 const pageEvents = 500
+/**
+ * If more events than this wait for a slow client, the stream drops them and later reads them from
+ * the database again.
+ */
 const maxHeldEvents = 64
+/**
+ * If waiting events have more characters than this, the stream drops them and later reads them from
+ * the database again.
+ */
 const maxHeldChars = 256 * 1024
 
 /** Where a stream writes its events, usually a connection. */

@@ -65,6 +65,7 @@ export async function getSetup(
 
 interface NewOperator {
   tenant: Tenant
+  /** Network address of the caller. */
   address: string
   code: string
   /** The operator's e-mail, in the form that `canonicalEmail` returns. */

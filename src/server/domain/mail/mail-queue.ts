@@ -52,6 +52,7 @@ export async function queueMail(
 
 const sending: Lease<'mail'> = { table: 'mail', until: 'next_at', ms: 120_000 }
 
+/** How many seconds to wait after each failed attempt to send a mail. The last pause repeats. */
 const delaySeconds = [10, 30, 60, 120, 300, 600, 900]
 /** How old a mail becomes before the sender gives up on it and deletes it, in milliseconds. */
 const keptMs = 3 * 86_400_000

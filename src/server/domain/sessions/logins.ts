@@ -30,6 +30,7 @@ interface LogIn {
    * first login in a browser.
    */
   device: string | undefined
+  /** Network address of the caller. */
   address: string
   /** The `User-Agent` header of the browser that signs in. */
   agent: string
@@ -55,8 +56,8 @@ export async function logIn(
   if (!response || !challenge || isDemoKey(input, response)) throw loginFailed(deps, input)
   // created for each login, even if it is not needed, so that the duration reveals nothing
   const decoy = sealDecoy(deps.keys)
-  const findHolder = (places: (Account | undefined)[]) =>
-    holderAmong(deps.keys, places, decoy, response)
+  const findHolder = (accounts: (Account | undefined)[]) =>
+    holderAmong(deps.keys, accounts, decoy, response)
   // a failed login rolls back, because a commit may wait for the disk, and the duration would
   // reveal that the account exists
   const tried = await inCompany(deps.db, company_id, async tx => {
@@ -195,18 +196,18 @@ async function findWaiting(
 }
 
 /**
- * Returns the first of `places` whose key has signed the challenge. Verifies with a decoy key for
- * each undefined place, so that the duration does not reveal how many accounts exist.
+ * Returns the first of `accounts` whose key has signed the challenge. Verifies with a decoy key for
+ * each undefined account, so that the duration does not reveal how many accounts exist.
  */
 function holderAmong(
   keys: Keys,
-  places: (Account | undefined)[],
+  accounts: (Account | undefined)[],
   decoy: SealedKey,
   { challenge, signature }: { challenge: string; signature: Uint8Array }
 ): Account | undefined {
   const signed = Buffer.from(challenge)
-  const holders = places.filter(place =>
-    verifyWithSealedKey(keys, place?.key ?? decoy, signed, signature)
+  const holders = accounts.filter(account =>
+    verifyWithSealedKey(keys, account?.key ?? decoy, signed, signature)
   )
   return holders.find(holder => holder !== undefined)
 }
@@ -227,8 +228,8 @@ const decoyKey: PublicKeyJwk = {
  * well.
  */
 function sealDecoy(keys: Keys): SealedKey {
-  const place = { company_id: 'decoy', user_id: 'decoy', key_id: 'decoy', kdf: 'a1' }
-  return { ...place, pub_enc: sealPublicKey(keys, place, decoyKey) }
+  const row = { company_id: 'decoy', user_id: 'decoy', key_id: 'decoy', kdf: 'a1' }
+  return { ...row, pub_enc: sealPublicKey(keys, row, decoyKey) }
 }
 
 /**
