@@ -18,7 +18,10 @@ export interface CallOptions {
    * another version by now, the call changes nothing.
    */
   version?: number | undefined
-  /** Id of the company in which the call acts. That of the person when absent. */
+  /**
+   * Id of the company for which the call is made, sent as the header `Company`. When absent, the
+   * company of the caller.
+   */
   company?: string | undefined
   signal?: AbortSignal | undefined
   fetch?: typeof fetch | undefined
@@ -50,7 +53,10 @@ export async function call<Input extends z.ZodMiniType, Output extends z.ZodMini
   })
 }
 
-/** Returns what the schema of a call finds wrong with an input, by field. */
+/**
+ * Validates the input of a call with its schema. Returns the broken rule of each invalid field, by
+ * field name.
+ */
 export function inputErrors(
   { input: schema }: Pick<Endpoint, 'input'>,
   input: unknown

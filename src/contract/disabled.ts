@@ -1,8 +1,8 @@
 import * as z from 'zod/mini'
 
 /**
- * Why a person, company or domain is disabled. Pages show a fixed sentence for each reason and
- * never text from the address, because anybody can forge an address.
+ * Why a person, company or domain is disabled. Pages show a fixed sentence for each reason, and
+ * never text from the query parameters, because anybody can forge a link.
  */
 export const DisabledReason = z.enum(['left', 'requested', 'security', 'abuse', 'payment'])
 export type DisabledReason = z.infer<typeof DisabledReason>

@@ -60,7 +60,10 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
    * calls.
    */
   suspended?: boolean
-  /** A call of everybody that administrators make in a company, too. */
+  /**
+   * Whether the call of everybody is also made by administrators for a company, such as
+   * `createUser` for an invitation.
+   */
   acting?: boolean
   /**
    * Whether the caller must have entered their password again, by `POST /user/confirm`, in this

@@ -145,8 +145,8 @@ export const InvitedUser = z.object({
 })
 
 /**
- * Creates a user, either by a sign-up, which has a key, or by an administrator's invitation, which
- * has none.
+ * Creates a user: either a person who signs up with a key, or a person whom an administrator
+ * invites and who has no key yet.
  */
 export const createUser = endpoint({
   method: 'POST',

@@ -1,16 +1,21 @@
-/** A field of a thing that somebody else has changed while it was being edited. */
+/**
+ * A field whose edited value (`mine`) differs from the stored value (`theirs`) at the time of
+ * saving.
+ */
 export interface Difference<Name extends string = string> {
   name: Name
   mine: unknown
   theirs: unknown
-  /** Who has changed the field since the editing began. */
+  /**
+   * Who has changed the field since the person began to edit: the person, somebody else, or both.
+   */
   changedBy: 'me' | 'them' | 'both'
 }
 
 /**
- * Compares the values to be saved with what is stored now, by what was stored when the editing
- * began. Returns the fields in which they differ. Fields that neither `mine` names nor anybody has
- * changed are left out.
+ * Compares the values that a person wants to save (`mine`) with the values that are stored by now
+ * (`theirs`). Returns the fields of `mine` that differ. `was` has the values that were stored when
+ * the person began to edit.
  */
 export function differencesOf<Values extends object>(
   was: Values,

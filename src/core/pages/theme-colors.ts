@@ -185,8 +185,8 @@ function hairline(desk: string, sheet: string, mode: Mode): string {
 type Pair = [color: string, least: number]
 
 /**
- * Returns a colour with another lightness: changes it in steps, upwards for `direction` 1 and
- * downwards for -1, until the colour has its minimum contrast with every colour in `pairs`.
+ * Returns a colour that has its minimum contrast with every colour in `pairs`. Changes the
+ * lightness in steps: upwards for `direction` 1 and downwards for -1.
  */
 function correct(color: string, direction: number, pairs: Pair[]): string {
   const { l, c, h } = toOklch(color)

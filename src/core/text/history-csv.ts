@@ -8,7 +8,7 @@ const check = /^([0-9a-f-]{36}),verify,([^,"]*),([^,"]*),([^,"]*),,/
 
 /**
  * Adds the names of verified files to the CSV file of a history. `names` has the file names by the
- * id of the history entry; only the browser knows them.
+ * id of the history entry. The server does not know these names.
  */
 export function addFileNames(csv: string, names: ReadonlyMap<string, readonly string[]>): string {
   const named = (line: string) =>
