@@ -1,5 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
+import type * as z from 'zod/mini'
 import { AppError } from '../../../contract/errors.ts'
+import type * as endpoints from '../../../contract/groups.ts'
 import { type Group, GroupFeature, LimitInterval } from '../../../contract/groups.ts'
 import type { Database } from '../../db/schema.ts'
 import { inCompany, type Tx } from '../../db/scope.ts'
@@ -23,13 +25,6 @@ interface Act {
 
 /** The dependencies of a change that enters the audit log. */
 type AuditedDeps = Pick<Deps, 'db' | 'clock' | 'random'>
-
-interface Settings {
-  features?: GroupFeature[] | undefined
-  max_requests?: number | null | undefined
-  max_requests_interval?: LimitInterval | null | undefined
-  max_storage?: number | null | undefined
-}
 
 interface ListInput extends PageInput {
   company_id: CompanyId
@@ -64,8 +59,7 @@ export async function getGroup(
   return inCompany(deps.db, company_id, tx => readGroup(tx, deps, id))
 }
 
-interface Creation extends Act, Settings {
-  name: string
+interface Creation extends Act, z.output<typeof endpoints.createGroup.input> {
   idempotencyKey: string | undefined
 }
 
@@ -81,16 +75,10 @@ export async function createGroup(
   return inCompany(deps.db, company_id, async tx => {
     const insert = async () => {
       const id = newId(deps)
-      const row = {
-        max_requests: null,
-        max_requests_interval: null,
-        max_storage: null,
-        ...settings
-      }
       await withNameCheck(() =>
         tx
           .insertInto('group')
-          .values({ ...row, company_id, id, created_at: now })
+          .values({ ...settings, company_id, id, created_at: now })
           .execute()
       )
       audit(tx, deps, { by, action: 'group.create', target: id, after: settings })
@@ -102,15 +90,12 @@ export async function createGroup(
   })
 }
 
-interface Change extends Act, Settings {
-  id: string
-  name?: string | undefined
+interface Change extends Act, z.output<typeof endpoints.updateGroup.input> {
   /**
    * The version of the group that the caller has seen. If it is not the present one, the change is
    * refused.
    */
   version: number | undefined
-  is_default?: true | undefined
 }
 
 /**
@@ -280,12 +265,12 @@ export async function requireGroup(tx: Tx, id: string): Promise<void> {
 
 /** The columns of a group that `PUT /group/{id}` can change. */
 const settingColumns = [
-  'name',
-  'features',
-  'max_requests',
-  'max_requests_interval',
-  'max_storage',
-  'is_default'
+  'group.name',
+  'group.features',
+  'group.max_requests',
+  'group.max_requests_interval',
+  'group.max_storage',
+  'group.is_default'
 ] as const
 
 function groupsOf(tx: Tx) {
@@ -296,13 +281,8 @@ function withColumns(groups: SelectQueryBuilder<Database, 'group', object>) {
   return groups.select(({ selectFrom, fn }) => [
     'group.id',
     'group.version',
-    'group.name',
-    'group.features',
-    'group.max_requests',
-    'group.max_requests_interval',
-    'group.max_storage',
-    'group.is_default',
     'group.created_at',
+    ...settingColumns,
     selectFrom('group_user')
       .whereRef('group_user.company_id', '=', 'group.company_id')
       .whereRef('group_user.group_id', '=', 'group.id')
