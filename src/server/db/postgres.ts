@@ -167,7 +167,11 @@ async function detach(dir: string, pid: number, presence: pg.Client, log: (text:
 async function shutDown(dir: string, pid: number) {
   const found = await findPostmaster(dir)
   if (!('socketDir' in found) || found.pid !== pid) return
-  process.kill(pid, 'SIGINT') // fast shutdown: rolls back, writes a checkpoint, exits
+  try {
+    process.kill(pid, 'SIGINT') // fast shutdown: rolls back, writes a checkpoint, exits
+  } catch (error) {
+    if (isAlive(pid)) throw error // another process may have stopped the server meanwhile
+  }
   for (const giveUpAt = Date.now() + stopSeconds * 1000; isAlive(pid); await sleep(pollMillis)) {
     if (Date.now() > giveUpAt) throw new Error(`PostgreSQL on ${dir} did not stop in time.`)
   }

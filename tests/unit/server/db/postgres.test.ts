@@ -42,10 +42,18 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  for (const pid of await serversBelow(folder)) process.kill(pid, 'SIGKILL')
+  for (const pid of await serversBelow(folder)) killIfAlive(pid)
   while ((await serversBelow(folder)).length > 0) await sleep(5)
   await rm(folder, { recursive: true, force: true })
 })
+
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // it has just ended by itself
+  }
+}
 
 test('makes a database on the first start, adopts it while it runs and keeps it over a stop', async () => {
   await using first = await startPostgres({ dir })
