@@ -193,42 +193,66 @@ export interface StagedFile {
  * and all deposits of the same bytes share it.
  */
 export interface Blobs {
-  /** Path of the folder that contains the staged files of all companies. */
+  /**
+   * Path of the folder that contains the staged files (of uploads in progress) of all companies.
+   */
   stagingDirectory: string
-  /** Returns the full path of a staged file. */
+  /** Returns the full path of a staged file (of an upload in progress). */
   stagingFile(staged: StagedFile): string
-  /** Returns the size of a staged file in bytes, or undefined if it does not exist. */
+  /**
+   * Returns the size of a staged file (of an upload in progress) in bytes, or undefined if it does
+   * not exist.
+   */
   sizeStaged(staged: StagedFile): Promise<number | undefined>
   /**
-   * Copies the bytes of the previous process to `staged` and deletes the file that they come from:
-   * that of the highest earlier generation that exists. Does nothing if there is none.
+   * Copies the bytes that another process has staged for the same upload to `staged`, and deletes
+   * its file. Takes the file of the highest earlier generation (number of takeovers) that exists.
+   * Does nothing if there is none.
    */
   takeOverStaged(staged: StagedFile): Promise<void>
-  /** Creates the folder for the staged files of a company, so that it survives a power failure. */
+  /**
+   * Creates the folder for the staged files (of uploads in progress) of a company, so that it
+   * survives a power failure.
+   */
   prepareStaging(company: CompanyId): Promise<void>
-  /** Flushes a staged file and its folder entry to disk. Throws if the disk fails. */
+  /**
+   * Flushes a staged file (of an upload in progress) and its folder entry to disk. Throws if the
+   * disk fails.
+   */
   syncStaged(staged: StagedFile): Promise<void>
-  /** Returns the SHA-256 of a staged file, or undefined if it does not exist. */
+  /**
+   * Returns the SHA-256 of a staged file (of an upload in progress), or undefined if it does not
+   * exist.
+   */
   digestStaged(staged: StagedFile): Promise<FileDigest | undefined>
-  /** Returns the SHA-256 of a kept file, or undefined if it does not exist. */
+  /**
+   * Returns the SHA-256 of a kept file (of recorded deposits), or undefined if it does not exist.
+   * `tag` is the keyed hash that names it.
+   */
   digestKept(company: CompanyId, tag: Uint8Array): Promise<FileDigest | undefined>
-  /** Returns the size of a kept file in bytes, or undefined if it does not exist. */
+  /**
+   * Returns the size of a kept file (of recorded deposits) in bytes, or undefined if it does not
+   * exist. `tag` is the keyed hash that names it.
+   */
   sizeKept(company: CompanyId, tag: Uint8Array): Promise<number | undefined>
   /**
-   * Moves a staged file to its final path, so that it survives a power failure. If a kept file of
-   * the same size is already there, keeps that file and deletes the staged one, because other
-   * deposits may refer to the kept file. `damaged` is the inode of a kept file that must be
-   * replaced nevertheless.
+   * Moves the staged file of an upload to its final path, which `tag` (the keyed hash of its bytes)
+   * names, so that it survives a power failure. If a file of the same size is already there, keeps
+   * that file and deletes the staged one, because other deposits may refer to the file. `damaged`
+   * is the inode of a file that must be replaced nevertheless.
    */
   keep(staged: StagedFile, tag: Uint8Array, damaged?: number): Promise<void>
-  /** Deletes a staged file. Does nothing if it does not exist. */
+  /** Deletes a staged file (of an upload in progress). Does nothing if it does not exist. */
   discardStaged(staged: StagedFile): Promise<void>
   /**
-   * Writes `bytes` as the staged file of an upload, in generation 0, and flushes it to disk. Used
-   * where no client sends the bytes as an upload.
+   * Writes `bytes` to the staged file of an upload, in generation 0 (before any takeover by another
+   * process), and flushes it to disk. Used where no client sends the bytes.
    */
   stage(company: CompanyId, upload: string, bytes: Uint8Array): Promise<void>
-  /** Deletes all staged and kept files of a company. The note that `noteRemoval` wrote stays. */
+  /**
+   * Deletes all files of a company: those of deposits and those of uploads in progress. The note
+   * that `noteRemoval` wrote stays.
+   */
   removeCompany(company: CompanyId): Promise<void>
   /**
    * Writes a note to disk that a company is being removed. If the process ends before the company's
@@ -240,27 +264,30 @@ export interface Blobs {
   /** Deletes the note that `noteRemoval` wrote. */
   forgetRemoval(company: CompanyId): Promise<void>
   /**
-   * Returns the bytes of a kept file: all, or those from `start` to `end`, both inclusive. Throws
-   * if the file does not exist. A deletion after the promise has resolved does not interrupt the
-   * reading.
+   * Returns the bytes of a kept file (of recorded deposits): all, or those from `start` to `end`,
+   * both inclusive. `tag` is the keyed hash that names the file. Throws if the file does not exist.
+   * A deletion after the promise has resolved does not interrupt the reading.
    */
   read(
     company: CompanyId,
     tag: Uint8Array,
     range?: { start: number; end: number }
   ): Promise<ReadableStream<Uint8Array>>
-  /** Deletes a kept file. Does nothing if it does not exist. */
+  /** Deletes a kept file (of recorded deposits). Does nothing if it does not exist. */
   discardKept(company: CompanyId, tag: Uint8Array): Promise<void>
-  /** Returns the staged files of a company whose last write was before `before`. */
+  /**
+   * Returns the staged files (of uploads in progress) of a company whose last write was before
+   * `before`.
+   */
   listStaged(company: CompanyId, before: Date): Promise<StagedFile[]>
   /**
-   * Yields the tag of each kept file of a company: the keyed hash of its bytes. Staged files have
-   * none.
+   * Yields the tag of each kept file (of recorded deposits) of a company: the keyed hash of its
+   * bytes. Staged files (of uploads in progress) have none.
    */
   listKept(company: CompanyId): AsyncIterable<Buffer>
   /**
-   * Returns when a kept file was last written or moved to its path, or undefined if it does not
-   * exist.
+   * Returns when a kept file (of recorded deposits) was last written or moved to its path, or
+   * undefined if it does not exist.
    */
   changedKept(company: CompanyId, tag: Uint8Array): Promise<Date | undefined>
 }

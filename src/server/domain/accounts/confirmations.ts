@@ -4,8 +4,8 @@ import { confirmSession } from '../sessions/sessions.ts'
 import { type PasswordProof, requirePassword } from './user-keys.ts'
 
 /**
- * Checks the caller's password again and marks the session of the call as confirmed for five
- * minutes. Throws `password_wrong` and `challenge_invalid` as `requirePassword` does.
+ * Checks the caller's password again and notes the confirmation in their session for five minutes.
+ * Throws `password_wrong` or, for an expired or used challenge, `challenge_invalid`.
  */
 export async function confirmPassword(
   deps: Pick<Deps, 'db' | 'keys' | 'clock' | 'settings' | 'log' | 'counters'>,

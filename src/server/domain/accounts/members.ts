@@ -60,7 +60,7 @@ export async function listUsers(
   })
 }
 
-/** Reads people of the company in the order of `ids`. */
+/** Reads the people with these ids, in the order of `ids`. */
 async function readMembers(tx: Tx, ids: readonly string[]): Promise<Member[]> {
   const rows = await tx
     .selectFrom('user')

@@ -217,8 +217,8 @@ async function removeRows(
 }
 
 /**
- * Returns a host with the port of a development server, as the name of a company's log. Two servers
- * on one machine have the same host but different logs, and the port tells them apart.
+ * Returns a host with the port of the web addresses, unless it is the default one, as the name of a
+ * company's log. The port tells the logs of two development servers on one machine apart.
  */
 function withPort(deps: Pick<Deps, 'settings'>, host: string): string {
   const { port } = deps.settings

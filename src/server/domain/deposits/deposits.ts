@@ -85,8 +85,8 @@ export async function getDeposit(
 }
 
 /**
- * Returns the tag under which the bytes of a deposit are stored, with their size, name, type and
- * digest. Throws `not_found` if the deposit stores no bytes.
+ * Returns the tag (keyed hash of the bytes) under which the file of a deposit is stored, with its
+ * size, name, type and digest. Throws `not_found` if the deposit stores no bytes.
  */
 export async function getContent(
   deps: Pick<Deps, 'db' | 'companyKeys'>,

@@ -74,8 +74,8 @@ export async function settleUpload(deps: Deps, upload: Upload): Promise<void> {
 }
 
 /**
- * Returns the digest of the file that is stored under `tag`, or undefined if there is none. Usually
- * there is none, and then nothing is read.
+ * Returns the digest of the file that is stored under `tag` (the keyed hash of its bytes), or
+ * undefined if there is none. Usually there is none, and then nothing is read.
  */
 export async function digestKept(
   deps: Deps,
@@ -117,7 +117,7 @@ async function claimReceived(deps: Deps, company_id: CompanyId): Promise<Upload 
 
 /**
  * Records a failed attempt to create a deposit, and when the next one is due. After the last
- * attempt marks the upload as held.
+ * attempt marks the upload as held: only an operator can then retry it.
  */
 async function postpone(deps: Deps, upload: Upload, error: unknown): Promise<void> {
   const { company_id, request_id, attempts } = upload

@@ -196,8 +196,8 @@ async function findWaiting(
 }
 
 /**
- * Returns the first of `accounts` whose key has signed the challenge. Verifies with a decoy key for
- * each undefined account, so that the duration does not reveal how many accounts exist.
+ * Returns the first of `accounts` whose key has signed the challenge. Verifies with the decoy key
+ * where an account is undefined, so that the duration does not reveal how many accounts exist.
  */
 function holderAmong(
   keys: Keys,
@@ -213,8 +213,8 @@ function holderAmong(
 }
 
 /**
- * A valid public key whose private key nobody has. Its signature is verified where an account is
- * missing, to take equally long.
+ * A valid public key whose private key nobody has. Where an account is missing, the signature is
+ * verified with this key, so that a login takes equally long.
  */
 const decoyKey: PublicKeyJwk = {
   kty: 'EC',

@@ -27,7 +27,10 @@ export interface Person {
   outdated: boolean
   token_expires: Date
   session_expires: Date
-  /** Whether the caller has entered their password again in this session, in the last minutes. */
+  /**
+   * Whether the caller has entered their password again in this session within the last five
+   * minutes.
+   */
   confirmed: boolean
 }
 
@@ -73,7 +76,10 @@ export async function renewToken(
   })
 }
 
-/** Marks the caller's session as confirmed for five minutes. */
+/**
+ * Notes that the caller has just entered their password again. The note is valid for five minutes
+ * in this session.
+ */
 export async function confirmSession(
   tx: Tx,
   deps: Pick<Deps, 'clock'>,
@@ -89,8 +95,9 @@ export async function confirmSession(
 }
 
 /**
- * Returns whether a session is confirmed now. A mark that lies more than five minutes ahead was made
- * before the clock was set back and does not count.
+ * Returns whether the password was entered again in a session not long ago, which is noted until
+ * `until`. An `until` that lies more than five minutes ahead does not count, because the clock was
+ * set back after it was written.
  */
 export function isConfirmed(until: Date | null, now: Date): boolean {
   const left = (until?.getTime() ?? 0) - now.getTime()
