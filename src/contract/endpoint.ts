@@ -41,16 +41,16 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   /** Whether the call answers a list in pages. The header `Link` of a page names the next page. */
   paged?: boolean
   /**
-   * Whether the output has a `version`, which the header `ETag` repeats in quotes. PUT and DELETE
-   * then honour `If-Match`: they answer `changed_meanwhile` if the resource has another version,
-   * and change any version if the header is absent. With `content`, the version covers the whole
-   * answer, so GET answers 304 to a matching `If-None-Match`. With `settings`, the answer also has
-   * figures that change without a new version.
+   * Whether the output has a `version`, which the header `ETag` repeats. PUT and DELETE with
+   * `If-Match` then answer `changed_meanwhile` if the resource has another version; without
+   * `If-Match` they change the resource whatever its version. With `content`, the version covers
+   * the whole output, so GET answers 304 to a matching `If-None-Match`. With `settings`, the output
+   * also has figures that change without a new version.
    */
   versioned?: 'content' | 'settings'
   /**
-   * Whether a DELETE takes its input from the body. Needed for secrets, which must not be in
-   * addresses.
+   * Whether the call takes its input from the JSON body although it is a DELETE. Needed for
+   * secrets, which must not be in addresses.
    */
   body?: boolean
   /** Whether people whose e-mail is not confirmed yet may make the call. */
@@ -61,8 +61,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
    */
   suspended?: boolean
   /**
-   * Whether the call of everybody is also made by administrators for a company, such as
-   * `createUser` for an invitation.
+   * Whether a call that everybody may make is also made by administrators for a company, as
+   * `createUser` is for an invitation.
    */
   acting?: boolean
   /**
