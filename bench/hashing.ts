@@ -17,6 +17,9 @@ const run = promisify(execFile)
 /** The megabytes of memory that hashing may use beyond the memory for reading the file. */
 const spareMegabytes = 32
 
+/** The memory that two files may take that the browser hashes as a whole. */
+const twoMegabytes = 150
+
 /**
  * Measures how fast the built verify page hashes files with its own module, compared with
  * `sha256sum` of the same files. Also compares four files at once with one file, and measures the
@@ -29,17 +32,19 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
   const { port } = server.address() as AddressInfo // as: it listens on TCP
   const browser = await launch()
   try {
+    const usual = await makeFile(join(folder, 'usual'), 10)
+    const whole = await makeFile(join(folder, 'whole'), 32)
     const small = await makeFile(join(folder, 'small'), quick ? 20 : 100)
     const large = await makeFile(join(folder, 'large'), quick ? 100 : 1000)
     const address = `http://127.0.0.1:${port}/en/verify`
     const openPage = () => openHashing(browser, build, address)
     const page = await openPage()
     await page.hash([small]) // loads the workers
-    const times = { small: pair(), large: pair(), four: pair() }
+    const times = { usual: pair(), small: pair(), large: pair(), four: pair() }
     for (let turn = 1; turn <= runs; turn++) {
       signal.throwIfAborted()
       say(`hashing, ${turn} of ${runs}`)
-      for (const [name, file] of [['small', small] as const, ['large', large] as const]) {
+      for (const [name, file] of entriesOf({ usual, small, large })) {
         times[name].ours.push(file.megabytes / (await page.hash([file])))
         times[name].peer.push(file.megabytes / (await sha256sum(file)))
       }
@@ -52,16 +57,22 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
       return { what, ours: median(ours), peer: median(peer), unit: 'MB/s', aim: { ratio } }
     }
     return [
+      speed(`fingerprint of ${usual.megabytes} MB, sha256sum`, times.usual, 1.5),
       speed(`fingerprint of ${small.megabytes} MB, sha256sum`, times.small, 0.9),
       speed(`fingerprint of ${large.megabytes} MB, sha256sum`, times.large, 0.9),
       speed('four fingerprints at once, one', times.four, 1.3),
-      ...(await memoryOf(browser, openPage, large))
+      ...(await memoryOf(browser, openPage, large, whole))
     ]
   } finally {
     await browser.close()
     server.close()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** `Object.entries` with the names of the keys. */
+function entriesOf<Name extends string, Value>(of: Record<Name, Value>): [Name, Value][] {
+  return Object.entries(of) as [Name, Value][] // as: its own keys
 }
 
 interface Pair {
@@ -149,7 +160,8 @@ type Hashing = Awaited<ReturnType<typeof openHashing>>
 async function memoryOf(
   browser: Browser,
   openPage: () => Promise<Hashing>,
-  file: BenchFile
+  file: BenchFile,
+  whole: BenchFile
 ): Promise<Row[]> {
   if (!existsSync('/proc/self/clear_refs')) return []
   const client = await browser.newBrowserCDPSession()
@@ -167,7 +179,16 @@ async function memoryOf(
   const peer = await growth(page => page.read(file))
   const ours = await growth(page => page.hash([file]))
   const what = `memory for ${file.megabytes} MB, reading alone`
-  return [{ what, ours, peer, unit: 'MB', aim: { atMost: peer + spareMegabytes } }]
+  const two = await growth(page => page.hash([whole, whole]))
+  return [
+    { what, ours, peer, unit: 'MB', aim: { atMost: peer + spareMegabytes } },
+    {
+      what: `memory for two of ${whole.megabytes} MB at once`,
+      ours: two,
+      unit: 'MB',
+      aim: { atMost: twoMegabytes }
+    }
+  ]
 }
 
 /** Returns a size from `/proc/<pid>/status` in MB: `VmHWM:  123456 kB` → 123.456 */

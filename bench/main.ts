@@ -1,5 +1,6 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
+import { measure as batches } from './batches.ts'
 import { canPin, onClientCore } from './cores.ts'
 import { measure as deposits } from './deposits.ts'
 import { measure as desk } from './desk.ts'
@@ -29,6 +30,7 @@ const measures: Record<string, (options: Options) => Promise<Row[]>> = {
   pages: onClientCore(pages),
   'sign-in': onClientCore(signIn),
   deposits: onClientCore(deposits),
+  batches: onClientCore(batches),
   verifications: onClientCore(verifications),
   streams: onClientCore(streams),
   fairness: onClientCore(fairness),

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { hasJsonBody } from '../src/contract/endpoint.ts'
-import { endpoints } from '../src/contract/index.ts'
-import { heavyBodies, pathOf } from '../tests/helpers/heavy-bodies.ts'
+import { hasJsonBody, type Stream } from '../src/contract/endpoint.ts'
+import { endpoints, streams } from '../src/contract/index.ts'
+import { formType } from '../tests/helpers/batches.ts'
+import { heavyBodies, heavyForms, pathOf } from '../tests/helpers/heavy-bodies.ts'
 import { host, type Insider, openInsider } from './insider.ts'
 import { startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
@@ -48,6 +49,26 @@ export async function measure({ runs, quick, say, signal }: Options): Promise<Ro
       if (least > worst.ms) Object.assign(worst, { ms: least, what: `${name}, ${what}` })
     }
     say(`${name}: ${bodies.length} bodies, worst so far ${worst.ms.toFixed(0)} ms`)
+  }
+  for (const [name, { form, method, path }] of Object.entries<Stream>(streams)) {
+    if (!form) continue
+    const call = (body: Buffer<ArrayBuffer>) =>
+      insider.fetch(
+        new Request(`http://api.${host}${path}`, {
+          method,
+          headers: { 'content-type': formType, authorization: `Bearer ${token}` },
+          body
+        })
+      )
+    for (const { what, body } of heavyForms(form, bytes)) {
+      signal.throwIfAborted()
+      let least = Number.POSITIVE_INFINITY
+      for (let run = 0; run < runs && least > worst.ms; run++) {
+        least = Math.min(least, await longestBlockOf(() => call(Buffer.from(body))))
+      }
+      if (least > worst.ms) Object.assign(worst, { ms: least, what: `${name}, ${what}` })
+    }
+    say(`${name}: worst so far ${worst.ms.toFixed(0)} ms`)
   }
   const note = `the worst is ${worst.what}`
   return [

@@ -1,17 +1,20 @@
-import { createPool, type TaskOptions } from './pool.ts'
+import { createFileHasher } from './file-hasher.ts'
+import { createPool } from './pool.ts'
 
 /**
- * The most files that are hashed at the same time. More would gain nothing, because they share one
- * disk and a phone's few cores.
+ * The most workers that hash at once. More would gain nothing, because they share one disk and a
+ * phone's few cores.
  */
 const maxWorkers = 2
 
 /**
- * Returns the SHA-256 of a file in hex, computed in a worker. At most two files are hashed at the
- * same time; others wait. Rejects with `file_unreadable`, or with `Error('terminated')` when
- * `signal` is aborted.
+ * Returns the SHA-256 of a file in hex, computed in one of two workers. Further files wait. Rejects
+ * with `file_unreadable`, or with `Error('terminated')` when `signal` is aborted.
  */
-export const hashFile: (file: Blob, options?: TaskOptions) => Promise<string> = createPool(
-  maxWorkers,
-  () => new Worker(new URL('./hash.ts', import.meta.url), { type: 'module' })
+export const hashFile = createFileHasher(
+  createPool(
+    maxWorkers,
+    () => new Worker(new URL('./hash.ts', import.meta.url), { type: 'module' })
+  ),
+  maxWorkers
 )

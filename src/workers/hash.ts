@@ -5,27 +5,37 @@ import { createReader } from './read-client.ts'
 const progressMilliseconds = 100
 const read = createReader()
 
-/** Hashes the file of each message. The page sends the next file only after the answer. */
-addEventListener('message', (event: MessageEvent<Blob>) => {
-  void run(event.data).then(answer)
+/** The fingerprint of a file, or why it has none. */
+export type HashedFile = { digest: string } | { detail: string }
+
+/** Hashes the files of one message. The pool sends the next ones after the answer. */
+addEventListener('message', (event: MessageEvent<readonly Blob[]>) => {
+  const [file, ...others] = event.data
+  if (!file) return
+  const hashing =
+    others.length === 0 ? [hash(file, tellProgress())] : event.data.map(each => hash(each))
+  void Promise.all(hashing).then(result => answer({ kind: 'done', result }))
 })
 
-async function run(file: Blob): Promise<WorkerAnswer<string>> {
-  let told = performance.now()
+async function hash(file: Blob, onProgress?: (bytesDone: number) => void): Promise<HashedFile> {
   try {
-    const onProgress = (bytesDone: number) => {
-      const now = performance.now()
-      if (now - told < progressMilliseconds) return
-      told = now
-      answer({ kind: 'progress', bytesDone })
-    }
-    const result = await fingerprint(file, { onProgress, read })
-    return { kind: 'done', result }
+    return { digest: await fingerprint(file, { read, ...(onProgress && { onProgress }) }) }
   } catch (error) {
-    return { kind: 'failed', detail: String(error) }
+    return { detail: String(error) }
   }
 }
 
-function answer(message: WorkerAnswer<string>): void {
+/** Returns a function that reports the progress of a single file, at most ten times a second. */
+function tellProgress(): (bytesDone: number) => void {
+  let told = performance.now()
+  return bytesDone => {
+    const now = performance.now()
+    if (now - told < progressMilliseconds) return
+    told = now
+    answer({ kind: 'progress', bytesDone })
+  }
+}
+
+function answer(message: WorkerAnswer<readonly HashedFile[]>): void {
   postMessage(message)
 }

@@ -111,7 +111,7 @@ function serve<Message, Result>(
 }
 
 /** Logs an error and returns it, so that the caller can reject with it. */
-function logged(error: AppError): AppError {
+export function logged(error: AppError): AppError {
   // biome-ignore lint/suspicious/noConsole: the browser's log is where the specification wants it
   console.error(error)
   return error

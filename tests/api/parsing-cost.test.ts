@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { hasJsonBody } from '../../src/contract/endpoint.ts'
-import { endpoints } from '../../src/contract/index.ts'
+import { hasJsonBody, type Stream } from '../../src/contract/endpoint.ts'
+import { endpoints, streams } from '../../src/contract/index.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
+import { formType } from '../helpers/batches.ts'
 import { confirmSessions, domainOf } from '../helpers/cases.ts'
-import { heavyBodies, pathOf } from '../helpers/heavy-bodies.ts'
+import { heavyBodies, heavyForms, pathOf } from '../helpers/heavy-bodies.ts'
 import { makeAdmins } from '../helpers/matrix.ts'
 import { testTimeout } from '../helpers/soak.ts'
 
@@ -78,3 +79,50 @@ test.each(taking)(
   },
   testTimeout(120_000)
 )
+
+const forms = Object.entries<Stream>(streams).flatMap(([name, { form, path }]) =>
+  form ? [{ name, form, path }] : []
+)
+
+test.each(forms)(
+  '$name: a form holds the event loop for 50 ms at most',
+  async ({ form, path }) => {
+    for (const { what, body } of heavyForms(form, 2 * bytes)) {
+      let least = Number.POSITIVE_INFINITY
+      for (let tries = 0; tries < 5 && least > 50; tries++) {
+        least = Math.min(least, await longestBlock(() => postForm(path, body)))
+      }
+      expect(least, what).toBeLessThan(50)
+    }
+  },
+  testTimeout(120_000)
+)
+
+async function postForm(path: string, body: Uint8Array): Promise<void> {
+  const answer = await app.fetch(
+    new Request(`http://api.acme.localhost${path}`, {
+      method: 'POST',
+      headers: { 'content-type': formType, authorization: `Bearer ${ada.token}` },
+      body: Buffer.from(body)
+    })
+  )
+  expect(answer.status, await answer.text()).toBeLessThan(500)
+}
+
+/** The longest stretch of this thread's processor time between two turns of its event loop. */
+async function longestBlock(run: () => Promise<void>): Promise<number> {
+  let longest = 0
+  let last = process.threadCpuUsage()
+  let isOver = false
+  const look = () => {
+    const { user, system } = process.threadCpuUsage(last)
+    longest = Math.max(longest, (user + system) / 1000)
+    last = process.threadCpuUsage()
+    if (!isOver) setImmediate(look)
+  }
+  setImmediate(look)
+  await run()
+  isOver = true
+  look()
+  return longest
+}

@@ -203,7 +203,8 @@ test('asks before it sends a picture that would be reduced, of any kind the brow
   await openDesk(page)
   let sent = 0
   page.on('request', request => {
-    if (request.method() === 'PATCH') sent += 1
+    const isSent = request.method() === 'POST' && request.url().endsWith('/deposit/batch')
+    if (isSent) sent += 1
   })
   await page
     .locator('input[type=file]')
@@ -275,12 +276,15 @@ test('says at a limit what happens, when it starts again, and who can raise it',
 }) => {
   const path = await makePdf('one-too-many.pdf', 'One too many')
   await openDesk(page)
-  await page.route(/\/\/api\.[^/]+\/deposit$/, (route, request) =>
+  await page.route(/\/\/api\.[^/]+\/deposit\/batch$/, (route, request) =>
     request.method() === 'POST'
       ? route.fulfill({
           status: 429,
           contentType: 'application/problem+json',
-          headers: { 'access-control-allow-origin': '*' },
+          headers: {
+            'access-control-allow-origin': '*',
+            'access-control-expose-headers': 'retry-after'
+          },
           json: {
             type: 'about:blank',
             title: 'Too Many Requests',

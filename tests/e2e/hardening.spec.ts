@@ -264,13 +264,13 @@ test('what opens an account is seen by nobody but its browser (G-03)', async ({ 
   })
   await test.step('deposit, with an upload that waits', async () => {
     await page.goto(`${site}/en/deposit`)
-    await context.route('**/uploads/**', route => route.abort())
+    await context.route('**/deposit/batch', route => route.abort())
     const file = { name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a deed') }
     await page.locator('input[type=file]').first().setInputFiles(file)
     await expect(page.getByText(/Connection lost/)).toBeVisible()
     await keep()
     expect(kept.at(-1), 'the upload is remembered').toContain('a.txt')
-    await context.unroute('**/uploads/**')
+    await context.unroute('**/deposit/batch')
     await expect(page.getByText('Recorded', { exact: true })).toBeVisible({ timeout: 60_000 })
   })
   await test.step('verify', async () => {

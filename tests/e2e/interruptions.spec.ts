@@ -132,7 +132,7 @@ async function choose(page: Page, files: Chosen[]): Promise<void> {
 
 /** Keeps deposits on their way for as long as the test looks at them. */
 async function holdReservations(page: Page): Promise<void> {
-  await page.route(/\/deposit$/, (route, request) =>
+  await page.route(/\/deposit\/batch$/, (route, request) =>
     request.method() === 'POST' ? undefined : route.continue()
   )
 }

@@ -363,7 +363,7 @@ test('a question that a page waits for stays when Escape is pressed, and shakes'
 }) => {
   await signUp(page, `${address()}/en`)
   await page.goto('/en/deposit')
-  await page.route(/\/deposit$/, (route, request) =>
+  await page.route(/\/deposit\/batch$/, (route, request) =>
     request.method() === 'POST' ? new Promise(() => {}) : route.continue()
   )
   await page

@@ -47,5 +47,8 @@ async function stand(page: Page, method: Method, path: string, act: (route: Rout
 }
 
 function cors(route: Route): Record<string, string> {
-  return { 'access-control-allow-origin': route.request().headers()['origin'] ?? '*' }
+  return {
+    'access-control-allow-origin': route.request().headers()['origin'] ?? '*',
+    'access-control-expose-headers': 'retry-after'
+  }
 }

@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import * as z from 'zod/mini'
+import { createDeposit } from '../../src/contract/deposits.ts'
 import { type Endpoint, pathParameters } from '../../src/contract/endpoint.ts'
+import { batchForm, batchItem, smallFiles } from './batches.ts'
 
 export interface HeavyBody {
   what: string
@@ -93,6 +96,30 @@ export function heavyBodies(
 }
 
 /** Returns an input that the schema of `endpoint` accepts. Throws where it finds none. */
+/** Forms whose part `items` is as heavy to parse as its schema lets it be, and the heaviest good ones. */
+export function heavyForms(form: z.ZodMiniType, bytes: number): { what: string; body: Buffer }[] {
+  const input = z.strictObject({ items: form })
+  const bodies = heavyBodies({ ...createDeposit, input }, {}, bytes)
+  const start = '{"items":'
+  const bad = bodies.map(({ what, text }) => ({
+    what,
+    body: batchForm(text.startsWith(start) ? text.slice(start.length, -1) : text, [])
+  }))
+  const few = Array.from({ length: 7 }, () => randomBytes(1024 * 1024))
+  const { files: many, items } = smallFiles(50)
+  return [
+    ...bad,
+    {
+      what: 'seven files of 1 MiB',
+      body: batchForm(
+        few.map(file => batchItem(file)),
+        few
+      )
+    },
+    { what: 'fifty small files', body: batchForm(items, many) }
+  ]
+}
+
 function exampleOf(endpoint: Endpoint): Record<string, unknown> {
   const schema = z.toJSONSchema(endpoint.input, { io: 'input', unrepresentable: 'any' }) as Schema // as: it is one
   const example = sampleOf(schema)

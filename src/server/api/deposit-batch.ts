@@ -19,7 +19,7 @@ import { defaultBodyBytes, limitedChunks, mountStream, parseJson } from './mount
 import { refusedField, refusedInput } from './refused-fields.ts'
 
 /** The most calls of `POST /deposit/batch` that one person may run at the same time. */
-const maxPerPerson = 3
+const maxPerPerson = 6
 /** The most calls of `POST /deposit/batch` that one company may run at the same time. */
 const maxPerCompany = 32
 const retrySeconds = 1
@@ -40,9 +40,12 @@ interface Received {
 }
 
 /**
- * Mounts `POST /deposit/batch`. Only one file of a call is in memory at a time; the others are on
- * disk.
+ * How many files of a call are written and flushed at the same time. Only these and the one that
+ * arrives are in memory.
  */
+const writesAtOnce = 4
+
+/** Mounts `POST /deposit/batch`. */
 export function mountDepositBatch(app: Api): void {
   const takeSlot = createBatchSlots()
   mountStream(app, createDepositBatch, async (_input, c) => {
@@ -79,24 +82,32 @@ export function mountDepositBatch(app: Api): void {
 async function receive(c: ApiContext, staged: StagedFile[]): Promise<(Received | AppError)[]> {
   const deps = c.get('deps')
   const company_id = companyIdOf(c)
-  const received: (Received | AppError)[] = []
+  const received: Promise<Received | AppError>[] = []
+  const writing = new Set<Promise<unknown>>()
   let items: (Item | AppError)[] | undefined
-  for await (const part of partsOf(c)) {
-    if (!items) {
-      items = itemsOf(part)
-      continue
+  try {
+    for await (const part of partsOf(c)) {
+      if (!items) {
+        items = itemsOf(part)
+        continue
+      }
+      const item = items[received.length]
+      if (item === undefined) throw refusedForm(`as many files as items, which are ${items.length}`)
+      if (part.name !== 'file') throw refusedForm('files in parts with the name file')
+      const write = stage(deps, company_id, { item, part, staged })
+      received.push(write)
+      writing.add(write)
+      void write.finally(() => writing.delete(write))
+      if (writing.size === writesAtOnce) await Promise.race(writing)
     }
-    const item = items[received.length]
-    if (item === undefined) throw refusedForm(`as many files as items, which are ${items.length}`)
-    if (part.name !== 'file') throw refusedForm('files in parts with the name file')
-    if (item instanceof AppError) received.push(item)
-    else received.push(await stage(deps, company_id, { item, bytes: part.bytes, staged }))
+  } finally {
+    await Promise.all(writing) // before the files of a broken call are deleted
   }
   if (!items) throw refusedForm('the part items')
   if (received.length < items.length) {
     throw refusedForm(`as many files as items, which are ${items.length}`)
   }
-  return received
+  return Promise.all(received)
 }
 
 /**
@@ -175,8 +186,10 @@ function itemsOf(part: MultipartPart): (Item | AppError)[] {
 async function stage(
   deps: Deps,
   company_id: CompanyId,
-  { item, bytes, staged }: { item: Item; bytes: Uint8Array; staged: StagedFile[] }
+  { item, part, staged }: { item: Item | AppError; part: MultipartPart; staged: StagedFile[] }
 ): Promise<Received | AppError> {
+  if (item instanceof AppError) return item
+  const { bytes } = part
   if (bytes.length === 0 && item.size === 0) {
     return new AppError('file_empty', 'An empty file cannot be deposited')
   }

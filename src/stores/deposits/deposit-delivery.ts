@@ -7,6 +7,8 @@ import type { Reduction } from '../../workers/image-client.ts'
 import type { TaskOptions } from '../../workers/pool.ts'
 import type { RememberedUpload } from '../remembered-uploads.ts'
 import type { Retries } from '../retries.ts'
+import type { SendBatch } from './batch-client.ts'
+import { createDepositBatches } from './deposit-batches.ts'
 import {
   type DepositEntry,
   type DepositList,
@@ -28,6 +30,9 @@ export interface DeliveryDependencies extends Pick<TusClient, 'send' | 'getOffse
     idempotencyKey: string
   ) => Promise<z.output<typeof createDeposit.output>>
   cancelUpload: TusClient['cancel']
+  /** Files up to this size are sent together. */
+  maxBatchedBytes: number
+  sendBatch: SendBatch
   getRequest: (id: string) => Promise<ProcessedRequest>
   /** Saves what an upload needs to continue after a reload. */
   remember: (upload: Omit<RememberedUpload, 'person' | 'owner'>) => void
@@ -50,6 +55,7 @@ interface DeliveryContext {
 /** Creates the steps of a deposit: from the file on the disk to the record of the server. */
 export function createDepositDelivery(parts: DeliveryDependencies, context: DeliveryContext) {
   const { list, retries } = context
+  const batches = createDepositBatches(parts.sendBatch)
   /** Entries that wait for their record: the server has all their bytes. */
   const recording = new Set<DepositEntry>()
   let isCheckDue = false
@@ -88,7 +94,8 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   async function deliver(entry: DepositEntry, signal: AbortSignal): Promise<void> {
     const { prepared } = entry
     if (!prepared) throw new Error('A deposit must be prepared before it is delivered')
-    if (!entry.reserved && !(await reserve(entry, prepared, signal))) return
+    const begin = isBatched(entry) ? sendInBatch : reserve
+    if (!entry.reserved && !(await begin(entry, prepared, signal))) return
     const url = entry.reserved?.upload
     if (url !== undefined) await upload(entry, prepared.bytes, url, signal)
     signal.throwIfAborted()
@@ -101,30 +108,15 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
    */
   async function reserve(
     entry: DepositEntry,
-    { original, stored, bytes, reduction }: PreparedFile,
+    prepared: PreparedFile,
     signal: AbortSignal
   ): Promise<boolean> {
-    const { name, category, again, key } = entry
-    const error = context.findLimit(entry, bytes.size)
-    if (error) {
-      list.change(entry, { status: 'paused', by: 'limit', ratio: 0, error })
-      return false
-    }
+    if (isLimited(entry, prepared)) return false
     list.change(entry, { status: 'reserving' })
     remember(entry)
-    const input = {
-      ...{ name, original, stored, size: bytes.size, media_type: mediaTypeOf(bytes) },
-      category: category.id,
-      ...(reduction ? { transform: reduction.transform } : {}),
-      ...(again ? { again } : {})
-    }
-    const answer = await retries.run(() => parts.reserve(input, key), { signal })
-    if ('duplicate' in answer) {
-      signal.throwIfAborted()
-      parts.forget(entry.id)
-      list.change(entry, { status: 'duplicate', request: answer.duplicate })
-      return false
-    }
+    const input = inputOf(entry, prepared)
+    const answer = await retries.run(() => parts.reserve(input, entry.key), { signal })
+    if ('duplicate' in answer) return showDuplicate(entry, answer.duplicate, signal)
     entry.reserved = { request: answer.request, upload: answer.upload }
     // a call in progress cannot be undone: if the person has cancelled, releases the new
     // reservation
@@ -132,6 +124,93 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
     signal.throwIfAborted()
     remember(entry)
     return true
+  }
+
+  /** Pauses an entry that a known limit refuses. Returns whether there is one. */
+  function isLimited(entry: DepositEntry, { bytes }: PreparedFile): boolean {
+    const error = context.findLimit(entry, bytes.size)
+    if (error) list.change(entry, { status: 'paused', by: 'limit', ratio: 0, error })
+    return error !== undefined
+  }
+
+  function showDuplicate(
+    entry: DepositEntry,
+    request: ProcessedRequest,
+    signal: AbortSignal
+  ): false {
+    signal.throwIfAborted()
+    parts.forget(entry.id)
+    list.change(entry, { status: 'duplicate', request })
+    return false
+  }
+
+  /** Returns whether the file goes with others in one call. A begun upload continues alone. */
+  function isBatched({ reserved, category, prepared }: DepositEntry): boolean {
+    const size = prepared?.bytes.size ?? Number.POSITIVE_INFINITY
+    return !reserved && category.store === 'file' && size <= parts.maxBatchedBytes
+  }
+
+  /**
+   * Sends a small file together with others. Returns false for a duplicate or a reached limit, which
+   * the entry's state then shows. Every try has the same key, so that a lost answer records nothing
+   * twice.
+   */
+  async function sendInBatch(
+    entry: DepositEntry,
+    prepared: PreparedFile,
+    signal: AbortSignal
+  ): Promise<boolean> {
+    if (isLimited(entry, prepared)) return false
+    remember(entry)
+    const { bytes } = prepared
+    const item = { ...inputOf(entry, prepared), key: entry.key }
+    // a call that breaks off leaves no bytes on the server
+    const showCut = (cut: boolean) => list.change(entry, { status: 'uploading', ratio: 0, cut })
+    const send = async () => {
+      try {
+        return await batches.send(item, bytes, {
+          signal,
+          onStart() {
+            entry.isInBatch = true
+            showCut(false)
+          },
+          onProgress(sent) {
+            const ratio = sent / bytes.size
+            list.showProgress(entry, { status: 'uploading', ratio, cut: false })
+          },
+          onSent: () => list.change(entry, { status: 'recording' }),
+          onResult(result) {
+            if ('request' in result) {
+              entry.reserved = { request: result.request, upload: result.upload }
+            }
+          }
+        })
+      } catch (error) {
+        if (!signal.aborted) showCut(true) // again one that can be paused
+        throw error
+      } finally {
+        entry.isInBatch = false
+      }
+    }
+    const result = await retries.run(send, { signal })
+    if ('duplicate' in result) return showDuplicate(entry, result.duplicate, signal)
+    signal.throwIfAborted()
+    return true
+  }
+
+  /**
+   * Cancels a file that a call under way carried. The server has recorded it or keeps nothing of it;
+   * a reservation with the same key shows which, and is then released.
+   */
+  async function recall(entry: DepositEntry): Promise<void> {
+    const { prepared, key } = entry
+    if (!prepared) return
+    const input = inputOf(entry, prepared)
+    const answer = await retries.run(() => parts.reserve(input, key))
+    if ('duplicate' in answer) return
+    entry.reserved = { request: answer.request, upload: answer.upload }
+    if (answer.upload) release(entry)
+    else expectRecord(entry)
   }
 
   function remember(entry: DepositEntry): void {
@@ -167,6 +246,11 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
 
   /** Cancels the upload on the server, which releases the reservation. */
   function release(entry: DepositEntry): void {
+    if (entry.isInBatch) {
+      recall(entry).catch(() => {
+        // refused as well, so nothing is kept
+      })
+    }
     const url = entry.reserved?.upload
     if (!url) return
     retries
@@ -263,6 +347,7 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
   return {
     prepare,
     deliver,
+    isBatched,
     release,
     restore,
     expectRecord,
@@ -276,6 +361,18 @@ export function createDepositDelivery(parts: DeliveryDependencies, context: Deli
 export function mediaTypeOf(file: Pick<Blob, 'type'>): string {
   const type = (file.type.split(';')[0] ?? '').trim().toLowerCase()
   return MediaType.safeParse(type).success ? type : 'application/octet-stream'
+}
+
+function inputOf(
+  { name, category, again }: DepositEntry,
+  { original, stored, bytes, reduction }: PreparedFile
+): z.input<typeof createDeposit.input> {
+  return {
+    ...{ name, original, stored, size: bytes.size, media_type: mediaTypeOf(bytes) },
+    category: category.id,
+    ...(reduction ? { transform: reduction.transform } : {}),
+    ...(again ? { again } : {})
+  }
 }
 
 function mayReduce({ category, choice }: DepositEntry): boolean {

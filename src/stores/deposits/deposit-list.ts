@@ -45,6 +45,8 @@ export interface DepositEntry extends QueuedDeposit {
   reserved: { request: ProcessedRequest; upload: string | undefined } | undefined
   /** Share of the bytes of the file that the server has received, from 0 to 1. */
   sent: number
+  /** Whether a call under way carries its bytes, together with those of other files. */
+  isInBatch: boolean
   /** Aborts the step in progress. */
   stop: AbortController
   /** Releases the lock on the fingerprint of the file, so that other tabs can send the same file. */
@@ -81,6 +83,7 @@ export function createEntry(given: Given & Partial<DepositEntry>): DepositEntry 
     prepared: undefined,
     reserved: undefined,
     sent: 0,
+    isInBatch: false,
     stop: new AbortController(),
     unlock: () => {},
     shownAt: 0,

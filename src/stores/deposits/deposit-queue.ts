@@ -20,7 +20,11 @@ import {
 } from './deposit-states.ts'
 
 const maxPreparing = 2
+/** Small files are fingerprinted in groups. */
+const maxPreparingSmall = 32
 const maxSending = 2
+/** Small files that wait for one of two calls, or are in it. A call carries fifty at most. */
+const maxInBatches = 100
 /**
  * How many files are added at once, with a pause before the next ones. A thousand files at once
  * would block the page.
@@ -72,8 +76,8 @@ export function createDepositQueue(parts: DepositDependencies) {
   /** The limit that was reached in each category, and the smallest file size that exceeds it. */
   const limits = new Map<string, { error: AppError; fromBytes: number }>()
   let isAdding = false
-  let preparing = 0
-  let sending = 0
+  const preparing = { small: 0, large: 0 }
+  const sending = { single: 0, batched: 0 }
   let isSuspended = false
 
   /**
@@ -127,22 +131,35 @@ export function createDepositQueue(parts: DepositDependencies) {
 
   /** Starts waiting entries, up to the number that may run at once. */
   function startWaiting(): void {
-    while (!isSuspended && preparing < maxPreparing) {
-      const entry = takeFirst(toPrepare)
+    startPreparing('large', maxPreparing)
+    startPreparing('small', maxPreparingSmall)
+    startSending('single', maxSending)
+    startSending('batched', maxInBatches)
+  }
+
+  function startPreparing(kind: keyof typeof preparing, most: number): void {
+    while (!isSuspended && preparing[kind] < most) {
+      const isKind = ({ size }: DepositEntry) =>
+        size <= parts.maxBatchedBytes === (kind === 'small')
+      const entry = takeFirst(toPrepare, isKind)
       if (!entry) break
-      preparing += 1
+      preparing[kind] += 1
       void run(entry, prepare).finally(() => {
-        preparing -= 1
+        preparing[kind] -= 1
         startWaiting()
       })
     }
-    while (!isSuspended && sending < maxSending) {
-      const entry = takeFirst(toSend, ({ again, prepared }) => {
-        return again || !sentFiles.has(prepared?.original ?? '')
+  }
+
+  function startSending(way: keyof typeof sending, most: number): void {
+    while (!isSuspended && sending[way] < most) {
+      const entry = takeFirst(toSend, each => {
+        const isFree = each.again || !sentFiles.has(each.prepared?.original ?? '')
+        return isFree && delivery.isBatched(each) === (way === 'batched')
       })
       if (!entry?.prepared) break
       const { original } = entry.prepared
-      sending += 1
+      sending[way] += 1
       sentFiles.set(original, entry)
       if (!entry.again && entry.reserved && recordedFiles.has(original)) {
         // the same file was recorded while this entry was paused, so the server answers that it is
@@ -151,7 +168,7 @@ export function createDepositQueue(parts: DepositDependencies) {
         resetAttempt(entry)
       }
       void run(entry, send).finally(() => {
-        sending -= 1
+        sending[way] -= 1
         if (entry.$state.get().status === 'recording') startWaiting()
         else releaseFile(entry)
       })
@@ -450,7 +467,7 @@ export function createDepositQueue(parts: DepositDependencies) {
 
 function takeFirst(
   entries: Set<DepositEntry>,
-  isReady: (entry: DepositEntry) => boolean = () => true
+  isReady: (entry: DepositEntry) => boolean
 ): DepositEntry | undefined {
   for (const entry of entries) {
     if (!isReady(entry)) continue

@@ -1,4 +1,5 @@
 import { AppError } from '../../contract/errors.ts'
+import { maxBatchFileBytes } from '../../contract/limits.ts'
 import { hashFile } from '../../workers/hash-client.ts'
 import { reducePicture } from '../../workers/image-client.ts'
 import { environment } from '../environment.ts'
@@ -16,6 +17,7 @@ import {
   signedInUserId
 } from '../sessions.ts'
 import { refreshUser } from '../users.ts'
+import { createBatchClient } from './batch-client.ts'
 import { createDepositQueue } from './deposit-queue.ts'
 import type { DepositCategory, QueuedDeposit } from './deposit-states.ts'
 import { sendUploadRequest } from './http-upload.ts'
@@ -33,6 +35,13 @@ const tus = createTusClient({
   onProblem: problem => handleAuthError(problem, sessionToken())
 })
 
+/** Does not use `api()` either, because its body is a form. */
+const sendBatch = createBatchClient({
+  http: upload => sendUploadRequest({ ...upload, uri: new URL(upload.uri, apiOrigin()).href }),
+  token: sessionToken,
+  onProblem: handleAuthError
+})
+
 const queue = createDepositQueue({
   hash: hashFile,
   reduce: reducePicture,
@@ -42,6 +51,8 @@ const queue = createDepositQueue({
   send: tus.send,
   getOffset: tus.getOffset,
   cancelUpload: tus.cancel,
+  maxBatchedBytes: maxBatchFileBytes,
+  sendBatch: (files, options) => sendBatch(files, options).catch(allowRetry),
   remember(upload) {
     const person = signedInUserId()
     if (person !== undefined) void memory.save(upload, person)

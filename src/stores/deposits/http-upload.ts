@@ -1,13 +1,13 @@
 /** A connection on which no byte is sent or received for this long counts as lost. */
 const stallMs = 60_000
 
-/** One HTTP request of an upload: HEAD, PATCH or DELETE. `onProgress` gets the bytes of `body` sent so far. */
+/** One HTTP request of an upload or a batch. `onProgress` gets the bytes of `body` sent so far. */
 export interface UploadRequest {
   method: string
   uri: string
   headers: Record<string, string>
-  body?: Blob | undefined
-  onProgress?: ((bytesSent: number) => void) | undefined
+  body?: Blob | FormData | undefined
+  onProgress?: ((bytesSent: number, total: number) => void) | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -34,7 +34,7 @@ export function sendUploadRequest(upload: UploadRequest): Promise<UploadResponse
     request.upload.onprogress = event => {
       clearTimeout(stall)
       stall = setTimeout(stop, stallMs)
-      upload.onProgress?.(event.loaded)
+      upload.onProgress?.(event.loaded, event.total)
     }
     request.onload = () => {
       resolve({
@@ -50,4 +50,13 @@ export function sendUploadRequest(upload: UploadRequest): Promise<UploadResponse
     request.send(upload.body ?? null)
     if (upload.signal?.aborted) stop()
   })
+}
+
+/** Parses JSON. Returns undefined where the text is none, as behind a proxy that answers itself. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

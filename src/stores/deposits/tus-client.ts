@@ -2,7 +2,7 @@ import type { DetailedError, HttpRequest } from 'tus-js-client'
 import { AppError, type ErrorCode } from '../../contract/errors.ts'
 import { uploadChunkBytes } from '../../contract/limits.ts'
 import { fromProblem } from '../../contract/problems.ts'
-import type { sendUploadRequest, UploadResponse } from './http-upload.ts'
+import { parseJson, type sendUploadRequest, type UploadResponse } from './http-upload.ts'
 
 export interface SendOptions {
   onProgress?: (bytesSent: number) => void
@@ -32,7 +32,7 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
     const code = method === 'HEAD' && headCodes[status]
     const problem = code
       ? new AppError(code, `HEAD answered ${status}`)
-      : fromProblem(status, parsed(body))
+      : fromProblem(status, parseJson(body))
     onProblem?.(problem)
     return problem
   }
@@ -167,12 +167,4 @@ const headCodes: Record<number, ErrorCode> = {
   410: 'lapsed',
   429: 'rate_limited',
   503: 'unavailable'
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
 }

@@ -1,21 +1,26 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { createJavaScriptHasher, fingerprint } from '../../../src/workers/fingerprint.ts'
+import {
+  createJavaScriptHasher,
+  fingerprint,
+  fingerprintStream,
+  wholeBytes
+} from '../../../src/workers/fingerprint.ts'
 
 const piece = 4 * 1024 * 1024
 
 const empty = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 
 test.each([0, 1, 63, 64, 65, piece - 1, piece, piece + 1, 2 * piece, 2 * piece + 12_345])(
-  'agrees with another implementation at %d bytes, in WASM and in plain JavaScript',
+  'agrees with another implementation at %d bytes: the browser’s own, WASM and plain JavaScript',
   async size => {
     const bytes = randomBytes(size)
     const expected = createHash('sha256').update(bytes).digest('hex')
     const file = new Blob([bytes])
     expect(await fingerprint(file)).toBe(expected)
-    expect(await fingerprint(file, { startHasher: async () => createJavaScriptHasher() })).toBe(
-      expected
-    )
+    expect(await fingerprintStream(file)).toBe(expected)
+    const startHasher = async () => createJavaScriptHasher()
+    expect(await fingerprintStream(file, { startHasher })).toBe(expected)
   }
 )
 
@@ -23,11 +28,42 @@ test('knows the fingerprint of nothing', async () => {
   expect(await fingerprint(new Blob([]))).toBe(empty)
 })
 
-test('tells how many bytes are done, ending with all', async () => {
+test.each([
+  ['the browser', fingerprint],
+  ['the stream', fingerprintStream]
+])('tells how many bytes %s has done, ending with all', async (_who, hash) => {
   const told: number[] = []
   const file = new Blob([randomBytes(piece + 5)])
-  await fingerprint(file, { onProgress: bytesDone => told.push(bytesDone) })
+  await hash(file, { onProgress: bytesDone => told.push(bytesDone) })
   expect(told).toEqual([piece, piece + 5])
+})
+
+test('leaves a file to the browser up to 32 MB, and where the browser has a digest', async () => {
+  const sizes: number[] = []
+  const subtle = {
+    digest: async (_name: unknown, bytes: BufferSource) => {
+      sizes.push(bytes.byteLength)
+      return new ArrayBuffer(32)
+    }
+  }
+  const largest = new Blob([Buffer.alloc(wholeBytes)])
+  const larger = new Blob([Buffer.alloc(wholeBytes + 1)])
+  expect(await fingerprint(largest, {}, subtle)).toBe('00'.repeat(32))
+  expect(await fingerprint(larger, {}, subtle)).toBe(await fingerprintStream(larger))
+  expect(await fingerprint(new Blob([]), {}, undefined)).toBe(empty)
+  expect(sizes).toEqual([wholeBytes])
+})
+
+test('gives the memory of a whole file back at once', async () => {
+  let hashed: ArrayBuffer | undefined
+  const subtle = {
+    digest: async (_name: unknown, bytes: BufferSource) => {
+      if (ArrayBuffer.isView(bytes) && bytes.buffer instanceof ArrayBuffer) hashed = bytes.buffer
+      return new ArrayBuffer(32)
+    }
+  }
+  await fingerprint(new Blob([randomBytes(100)]), {}, subtle)
+  expect(hashed?.detached).toBe(true)
 })
 
 test('fails when the file cannot be read to its end', async () => {
@@ -50,7 +86,7 @@ test('reads the next piece while one is hashed', async () => {
     let next = 0
     return { update: () => order.push(`hash ${next++}`), digest: () => '' }
   }
-  await fingerprint(file, { startHasher })
+  await fingerprintStream(file, { startHasher })
   expect(order).toEqual(['read 0', 'read 1', 'hash 0', 'read 2', 'hash 1', 'hash 2'])
 })
 
@@ -59,5 +95,8 @@ test('refuses a file that turns out shorter than it was', async () => {
   async function* read() {
     yield new Uint8Array(7)
   }
-  await expect(fingerprint(file, { read })).rejects.toThrow('shorter')
+  await expect(fingerprintStream(file, { read })).rejects.toThrow('shorter')
+  const slice = file.slice.bind(file)
+  file.slice = (start = 0) => slice(start, 7)
+  await expect(fingerprint(file)).rejects.toThrow('shorter')
 })

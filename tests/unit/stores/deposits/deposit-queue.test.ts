@@ -86,6 +86,176 @@ test('sends the reduced copy of a picture with both fingerprints and its transfo
   expect(world.sent).toEqual([['/uploads/0', blob]])
 })
 
+describe('a small file', () => {
+  type Send = DepositDependencies['sendBatch']
+  type Files = Parameters<Send>[0]
+  const recorded = (files: Files) =>
+    files.map(({ item }) => ({ request: requestOf(`r ${item.name}`, 'done', 2) }))
+  const make = (sendBatch: Send, parts: Partial<DepositDependencies> = {}) => {
+    const calls: Files[] = []
+    const made = makeQueue({
+      maxBatchedBytes: 100,
+      sendBatch: (files, options) => {
+        calls.push(files)
+        return sendBatch(files, options)
+      },
+      ...parts
+    })
+    return { ...made, calls }
+  }
+
+  test('goes with others from its fingerprint to the record, without a reservation', async () => {
+    const { queue, world, seen, calls } = make(async (files, { onProgress }) => {
+      onProgress(1)
+      return recorded(files)
+    })
+    queue.addFiles([fileOf('a.pdf', 10), fileOf('b.pdf', 20), fileOf('c.pdf', 101)], category)
+    const states = seen(0)
+    await world.run()
+    expect(calls.flat().map(({ item }) => item)).toMatchObject([
+      { name: 'a.pdf', size: 10, original: digest, stored: digest, category: category.id },
+      { name: 'b.pdf', size: 20 }
+    ])
+    expect(states).toEqual(['hashing', 'preparing', 'waiting', 'uploading', 'recording', 'done'])
+    expect(world.reserved).toMatchObject([{ name: 'c.pdf', size: 101 }])
+    expect(queue.sum()).toMatchObject({ done: 2, active: 1 })
+    expect(world.remembered.size).toBe(0)
+  })
+
+  test('is sent again with the same key where the answer is lost', async () => {
+    let isLost = true
+    const { queue, world, state, calls } = make(async (files, { onProgress }) => {
+      onProgress(1)
+      if (!isLost) return recorded(files)
+      isLost = false
+      throw new AppError('offline', 'lost')
+    })
+    queue.addFiles([fileOf('a.pdf', 10)], category)
+    await world.run()
+    queue.retryNow()
+    await world.run()
+    expect(state(0).status).toBe('done')
+    const keys = calls.flat().map(({ item }) => item.key)
+    expect(new Set(keys).size).toBe(1)
+    expect(keys).toHaveLength(2)
+  })
+
+  test('is refused alone, and a reached limit pauses those that are not recorded', async () => {
+    const figures = { used: 2, limit: 2, resets_at: null }
+    const problem = { status: 429, code: 'request_limit_reached', detail: 'full', ...figures }
+    const { queue, world, state } = make(async files =>
+      files.map(({ item }, at) =>
+        item.name === 'c.pdf' ? { problem } : (recorded(files)[at] ?? { problem })
+      )
+    )
+    const names = ['a.pdf', 'b.pdf', 'c.pdf', 'd.pdf']
+    queue.addFiles(
+      names.map(name => fileOf(name, 10)),
+      category
+    )
+    await world.run()
+    const states = names.map((_name, index) => state(index).status)
+    expect(states).toEqual(['done', 'done', 'paused', 'done'])
+    expect(state(2)).toMatchObject({ by: 'limit', error: { figures } })
+  })
+
+  test('asks about a duplicate, and is deposited again when told', async () => {
+    const request = requestOf('r-first', 'done', 1)
+    const { queue, world, state, calls } = make(async files =>
+      files.map(
+        ({ item }, at) => (item.again ? recorded(files)[at] : undefined) ?? { duplicate: request }
+      )
+    )
+    queue.addFiles([fileOf('a.pdf', 10)], category)
+    await world.run()
+    expect(state(0)).toEqual({ status: 'duplicate', request })
+    queue.depositAgain(idOf(queue, 0))
+    await world.run()
+    expect(state(0).status).toBe('done')
+    const [first, second] = calls.flat().map(({ item }) => item.key)
+    expect(first).not.toBe(second)
+  })
+
+  test('is paused on its way, and the others of its call go on', async () => {
+    let isStuck = true
+    const { queue, world, state, calls } = make((files, { signal }) => {
+      if (!isStuck) return Promise.resolve(recorded(files))
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new AppError('offline', 'cut')))
+      })
+    })
+    queue.addFiles([fileOf('a.pdf', 10), fileOf('b.pdf', 10)], category)
+    await world.run()
+    const [first] = calls
+    expect(first?.map(({ item }) => item.name)).toEqual(['a.pdf'])
+    isStuck = false
+    queue.pause(idOf(queue, 0))
+    await world.run()
+    expect([state(0).status, state(1).status]).toEqual(['paused', 'done'])
+    queue.resume(idOf(queue, 0))
+    await world.run()
+    expect(state(0).status).toBe('done')
+  })
+
+  test.each([
+    ['not recorded it', 'uploading', 'cancelled'],
+    ['recorded it', 'done', 'done']
+  ] as const)('that is cancelled on its way where the server has %s', async (_what, at, shown) => {
+    const { queue, world, state } = make(
+      (_files, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(new AppError('offline', 'cut')))
+        }),
+      {
+        reserve: async () => ({
+          request: requestOf('r0', at, 2),
+          ...(at === 'done' ? {} : { upload: '/uploads/0' })
+        })
+      }
+    )
+    queue.addFiles([fileOf('a.pdf', 10)], category)
+    await world.run()
+    queue.cancel(idOf(queue, 0))
+    await world.run()
+    expect(state(0).status).toBe(shown)
+    expect(world.released).toEqual(at === 'done' ? [] : ['/uploads/0'])
+  })
+
+  test('waits for the same person when the session ends', async () => {
+    let isOver = true
+    const { queue, world, state } = make(async (files, { onProgress }) => {
+      onProgress(1)
+      if (isOver) throw new AppError('unauthenticated', 'over')
+      return recorded(files)
+    })
+    queue.addFiles([fileOf('a.pdf', 10)], category)
+    await world.run()
+    expect(state(0)).toMatchObject({ status: 'paused', by: 'session' })
+    isOver = false
+    queue.endSuspension()
+    await world.run()
+    expect(state(0).status).toBe('done')
+  })
+
+  test('goes on with an upload of the same bytes that is open', async () => {
+    const upload = '/uploads/open'
+    const { queue, world, state } = make(async files =>
+      files.map(() => ({ request: requestOf('r0', 'uploading', 1), upload, continued: true }))
+    )
+    queue.addFiles([fileOf('a.pdf', 10)], category)
+    await world.run()
+    expect(world.sent.map(([url]) => url)).toEqual([upload])
+    expect(state(0).status).toBe('recording')
+  })
+
+  test('keeps its fingerprint alone where the category takes fingerprints', async () => {
+    const { queue, world, calls } = make(async files => recorded(files))
+    queue.addFiles([fileOf('a.pdf', 10)], { ...category, store: 'fingerprint' })
+    await world.run()
+    expect([calls.length, world.reserved.length]).toEqual([0, 1])
+  })
+})
+
 describe('a picture that would be reduced', () => {
   const blob = new Blob(['small'], { type: 'image/jpeg' })
   const transform = {
@@ -871,6 +1041,8 @@ function makeQueue(parts: Partial<DepositDependencies> = {}) {
     lockFile: async () => () => {},
     send: async () => undefined,
     cancelUpload: async () => undefined,
+    maxBatchedBytes: 0,
+    sendBatch: async () => [],
     now: () => Date.now(),
     random: () => 0.5,
     after: (ms, run) => {

@@ -141,10 +141,10 @@ function makeServer(size: number) {
     if (refusal?.method === method) return reply(refusal.status, {}, refusal.body)
     if (method === 'PATCH') {
       if (server.closed) return reply(409, {}, '{"code":"upload_state"}')
-      const bytes = body ? await bytesOf(body) : new Uint8Array(0)
+      const bytes = body instanceof Blob ? await bytesOf(body) : new Uint8Array(0)
       const arrived = bytes.slice(0, server.cutAfter ?? bytes.length)
       server.held = Buffer.concat([server.held, arrived])
-      onProgress?.(arrived.length)
+      onProgress?.(arrived.length, bytes.length)
       if (server.cutAfter !== undefined || server.loseAnswers > 0) {
         server.cutAfter = undefined
         server.loseAnswers = 0

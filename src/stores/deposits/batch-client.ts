@@ -1,0 +1,98 @@
+import type * as z from 'zod/mini'
+import { type BatchItem, createDepositBatch } from '../../contract/deposits.ts'
+import { AppError } from '../../contract/errors.ts'
+import { fromProblem } from '../../contract/problems.ts'
+import { parseJson, type sendUploadRequest, type UploadResponse } from './http-upload.ts'
+
+export type BatchResult = z.output<typeof createDepositBatch.message>['results'][number]
+
+interface BatchFile {
+  item: z.input<typeof BatchItem>
+  bytes: Blob
+}
+
+/**
+ * Sends the files of one call and returns their results in order. Rejects with the error of the
+ * call. `onProgress` gets the share of the body that has been sent.
+ */
+export type SendBatch = (
+  files: readonly BatchFile[],
+  options: { onProgress: (share: number) => void; signal: AbortSignal }
+) => Promise<readonly BatchResult[]>
+
+interface BatchClientOptions {
+  http: typeof sendUploadRequest
+  token: () => string | undefined
+  /** Runs for every error that the server answers. */
+  onProblem: (problem: AppError, token: string | undefined) => void
+}
+
+/** Creates the sender of batches. */
+export function createBatchClient({ http, token, onProblem }: BatchClientOptions): SendBatch {
+  return async (files, { onProgress, signal }) => {
+    try {
+      return await send(files)
+    } catch (error) {
+      if (signal.aborted || !(error instanceof AppError) || error.code !== 'offline') throw error
+      const unreadable = await findUnreadable(files)
+      if (unreadable.size === 0) throw error
+      const others = files.filter(file => !unreadable.has(file))
+      const results = (others.length > 0 ? await send(others) : []).values()
+      return files.flatMap(file => unreadable.get(file) ?? results.next().value ?? [])
+    }
+
+    async function send(some: readonly BatchFile[]): Promise<readonly BatchResult[]> {
+      const current = token()
+      const answer = await http({
+        method: createDepositBatch.method,
+        uri: createDepositBatch.path,
+        headers: current ? { Authorization: `Bearer ${current}` } : {},
+        body: formOf(some),
+        onProgress: (bytesSent, total) => onProgress(total > 0 ? bytesSent / total : 0),
+        signal
+      }).catch((cause: unknown) => {
+        throw new AppError('offline', 'A batch got no answer', { cause })
+      })
+      if (answer.status !== 200) {
+        const problem = problemOf(answer)
+        onProblem(problem, current)
+        throw problem
+      }
+      const parsed = createDepositBatch.message.safeParse(parseJson(answer.body))
+      if (parsed.success) return parsed.data.results
+      throw new AppError('unexpected_answer', 'A batch answered another shape', {
+        cause: parsed.error
+      })
+    }
+  }
+}
+
+function formOf(files: readonly BatchFile[]): FormData {
+  const form = new FormData()
+  form.append('items', JSON.stringify(files.map(({ item }) => item)))
+  for (const { bytes } of files) form.append('file', bytes)
+  return form
+}
+
+function problemOf({ status, header, body }: UploadResponse): AppError {
+  const retryAfter = Number(header('Retry-After') ?? Number.NaN)
+  return fromProblem(status, parseJson(body), Number.isNaN(retryAfter) ? undefined : retryAfter)
+}
+
+/**
+ * Returns the refusals of files that were moved or changed since they were chosen. One such file
+ * makes its whole call look like a lost connection.
+ */
+async function findUnreadable(files: readonly BatchFile[]): Promise<Map<BatchFile, BatchResult>> {
+  const lost = new Map<BatchFile, BatchResult>()
+  const look = async (file: BatchFile) => {
+    try {
+      await file.bytes.slice(0, 1).arrayBuffer()
+    } catch (error) {
+      const detail = `The file can no longer be read: ${String(error)}`
+      lost.set(file, { problem: { status: 0, code: 'file_unreadable', detail } })
+    }
+  }
+  await Promise.all(files.map(look))
+  return lost
+}

@@ -1,0 +1,155 @@
+import type * as z from 'zod/mini'
+import type { BatchItem } from '../../contract/deposits.ts'
+import { AppError } from '../../contract/errors.ts'
+import { maxBatchBytes, maxBatchItems } from '../../contract/limits.ts'
+import { fromProblem } from '../../contract/problems.ts'
+import type { BatchResult, SendBatch } from './batch-client.ts'
+
+/** What one call carries at most. The rest of its 8 MiB is for the list of the items and the form. */
+const callBytes = maxBatchBytes - 512 * 1024
+/** A second call starts beside the first one only when it is full, so that calls stay few. */
+const maxCalls = 2
+
+/** The result of a file that nothing refuses. */
+export type AcceptedResult = Exclude<BatchResult, { problem: unknown }>
+
+interface FileOptions {
+  /** Takes the file back. A call under way starts again without it, unless all bytes have been sent. */
+  signal: AbortSignal
+  /** Runs when a call that carries the file starts. */
+  onStart: () => void
+  /** Runs with the number of this file's bytes that have been sent. */
+  onProgress: (bytesSent: number) => void
+  /** Runs when the last byte of the call has been sent. The file can then no longer be taken back. */
+  onSent: () => void
+  /** Runs with the result of the file, before the result of another one has an effect. */
+  onResult: (result: AcceptedResult) => void
+}
+
+interface WaitingFile extends FileOptions {
+  item: z.input<typeof BatchItem>
+  bytes: Blob
+  resolve: (result: AcceptedResult) => void
+  reject: (error: unknown) => void
+}
+
+export type DepositBatches = ReturnType<typeof createDepositBatches>
+
+/** Sends small files together. Files that come while a call is under way go with the next one. */
+export function createDepositBatches(sendBatch: SendBatch) {
+  const waiting = new Set<WaitingFile>()
+  let calls = 0
+
+  /** Sends one file with others. Throws the error of the file, or of the call that carried it. */
+  function send(
+    item: z.input<typeof BatchItem>,
+    bytes: Blob,
+    options: FileOptions
+  ): Promise<AcceptedResult> {
+    return new Promise((resolve, reject) => {
+      const file = { item, bytes, ...options, resolve, reject }
+      options.signal.addEventListener('abort', () => takeBack(file), { once: true })
+      waiting.add(file)
+      if (options.signal.aborted) takeBack(file)
+      else startCalls()
+    })
+  }
+
+  function takeBack(file: WaitingFile): void {
+    if (waiting.delete(file)) file.reject(new Error('terminated'))
+  }
+
+  function startCalls(): void {
+    while (calls < maxCalls && waiting.size > 0) {
+      const files = nextFiles()
+      if (calls > 0 && files.length === waiting.size && files.length < maxBatchItems) return
+      for (const file of files) waiting.delete(file)
+      calls += 1
+      void call(files).finally(() => {
+        calls -= 1
+        startCalls()
+      })
+    }
+  }
+
+  /** Returns the files that have waited longest, as many as one call carries. */
+  function nextFiles(): WaitingFile[] {
+    const files: WaitingFile[] = []
+    let bytes = 0
+    for (const file of waiting) {
+      bytes += file.bytes.size
+      if (files.length === maxBatchItems || (files.length > 0 && bytes > callBytes)) break
+      files.push(file)
+    }
+    return files
+  }
+
+  async function call(files: readonly WaitingFile[]): Promise<void> {
+    const stop = new AbortController()
+    let isSent = false
+    // the server keeps nothing of a body that breaks off
+    const stopUnlessSent = () => {
+      if (!isSent) stop.abort()
+    }
+    for (const { signal, onStart } of files) {
+      signal.addEventListener('abort', stopUnlessSent)
+      onStart()
+    }
+    const onProgress = (share: number) => {
+      if (isSent || stop.signal.aborted) return
+      showProgress(files, share)
+      isSent = share === 1
+      if (isSent) for (const { onSent } of files) onSent()
+    }
+    try {
+      const results = await sendBatch(files, { onProgress, signal: stop.signal })
+      settle(files, results)
+    } catch (error) {
+      if (stop.signal.aborted) sendAgain(files)
+      else for (const { reject } of files) reject(error)
+    } finally {
+      for (const { signal } of files) signal.removeEventListener('abort', stopUnlessSent)
+    }
+  }
+
+  /** Puts the files of a stopped call first in the line, without those that were taken back. */
+  function sendAgain(files: readonly WaitingFile[]): void {
+    const later = [...waiting]
+    waiting.clear()
+    for (const file of [...files, ...later]) waiting.add(file)
+    for (const file of files) if (file.signal.aborted) takeBack(file)
+  }
+
+  return { send }
+}
+
+/** Spreads the share of a body that has been sent over its files, which are sent one after the other. */
+function showProgress(files: readonly WaitingFile[], share: number): void {
+  let left = share * files.reduce((sum, { bytes }) => sum + bytes.size, 0)
+  for (const { bytes, onProgress } of files) {
+    if (left <= 0) return
+    onProgress(Math.min(left, bytes.size))
+    left -= bytes.size
+  }
+}
+
+/**
+ * Hands out all results before any promise settles, because the effect of one refusal, such as a
+ * reached limit, pauses other files.
+ */
+function settle(files: readonly WaitingFile[], results: readonly BatchResult[]): void {
+  const accepted = files.map(({ onResult }, at) => {
+    const result = results[at]
+    if (!result || 'problem' in result) return undefined
+    onResult(result)
+    return result
+  })
+  for (const [at, { resolve, reject }] of files.entries()) {
+    const [result, own] = [results[at], accepted[at]]
+    if (own) resolve(own)
+    else if (result && 'problem' in result) {
+      const { status, retry_after } = result.problem
+      reject(fromProblem(status, result.problem, retry_after))
+    } else reject(new AppError('unexpected_answer', 'The batch answered fewer results than files'))
+  }
+}

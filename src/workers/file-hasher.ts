@@ -1,0 +1,72 @@
+import { AppError } from '../contract/errors.ts'
+import type { HashedFile } from './hash.ts'
+import { logged, type TaskOptions } from './pool.ts'
+
+/** Files up to this size are hashed in groups. */
+const groupedBytes = 1024 * 1024
+const groupFiles = 16
+
+interface WaitingFile {
+  file: Blob
+  resolve: (digest: string) => void
+  reject: (error: unknown) => void
+}
+
+/**
+ * Returns a function that hashes a file by asking a worker. Small files that come while the workers are
+ * busy go to the next free one together, because a message takes longer than their fingerprint.
+ */
+export function createFileHasher(
+  ask: (files: readonly Blob[], options?: TaskOptions) => Promise<readonly HashedFile[]>,
+  maxGroups: number
+): (file: Blob, options?: TaskOptions) => Promise<string> {
+  const waiting = new Set<WaitingFile>()
+  let groups = 0
+
+  function hashWithOthers(file: Blob, signal: AbortSignal | undefined): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const one = { file, resolve, reject }
+      // a group under way goes on, because its other files need it
+      const giveUp = () => {
+        waiting.delete(one)
+        reject(new Error('terminated'))
+      }
+      signal?.addEventListener('abort', giveUp, { once: true })
+      if (signal?.aborted) return giveUp()
+      waiting.add(one)
+      startGroups()
+    })
+  }
+
+  function startGroups(): void {
+    while (groups < maxGroups && waiting.size > 0) {
+      const group = [...waiting].slice(0, groupFiles)
+      for (const one of group) waiting.delete(one)
+      groups += 1
+      void hashGroup(group).finally(() => {
+        groups -= 1
+        startGroups()
+      })
+    }
+  }
+
+  async function hashGroup(group: readonly WaitingFile[]): Promise<void> {
+    try {
+      const hashed = await ask(group.map(({ file }) => file))
+      for (const [at, { resolve, reject }] of group.entries()) {
+        const one = hashed[at]
+        if (one && 'digest' in one) resolve(one.digest)
+        else reject(logged(new AppError('file_unreadable', one?.detail ?? 'No answer')))
+      }
+    } catch (error) {
+      for (const { reject } of group) reject(error)
+    }
+  }
+
+  return async (file, options = {}) => {
+    if (file.size <= groupedBytes) return hashWithOthers(file, options.signal)
+    const [one] = await ask([file], options)
+    if (one && 'digest' in one) return one.digest
+    throw logged(new AppError('file_unreadable', one?.detail ?? 'No answer'))
+  }
+}
