@@ -225,6 +225,58 @@ test('unsaved changes are not lost by accident, and come back after a new sign-i
   await expect(page.getByLabel('Documents', { exact: true })).toHaveValue('12')
 })
 
+test('a change that needs the password again asks for it once, and is then made', async ({
+  page
+}) => {
+  const { admin } = await signUpAdmin(page)
+  await openForm(page, admin)
+  const keys: (string | undefined)[] = []
+  let isRefused = true
+  // no call of groups needs the password, so the answer that asks for it is made here
+  await page.route('**/group', async route => {
+    if (route.request().method() !== 'POST') return route.continue()
+    keys.push(
+      await route
+        .request()
+        .headerValue('idempotency-key')
+        .then(key => key ?? undefined)
+    )
+    if (!isRefused) return route.continue()
+    await route.fulfill({
+      status: 403,
+      headers: { 'access-control-allow-origin': '*', 'content-type': 'application/problem+json' },
+      body: JSON.stringify({ status: 403, code: 'confirmation_required' })
+    })
+  })
+  const name = `Confirmed ${Date.now()}`
+  await page.getByLabel('Name', { exact: true }).fill(name)
+  const create = page.getByRole('button', { name: 'Create group' })
+  await create.click()
+  const dialog = page.getByRole('dialog', { name: 'Confirm with your password' })
+  const field = dialog.getByLabel('Password', { exact: true })
+  await expect(field).toBeFocused()
+  await inspectInBothSchemes(page)
+  await page.keyboard.press('Escape')
+  await expect(dialog).toHaveCount(0)
+  await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
+  await expect(page.getByLabel('Name', { exact: true })).toHaveValue(name)
+  await expect(page.getByText('Enter your password again to do this.')).toBeVisible()
+
+  await create.click()
+  await field.fill('not the password')
+  await dialog.getByRole('button', { name: 'Confirm' }).click()
+  await expect(dialog.getByText('That is not your current password.')).toBeVisible()
+  await expect(field).toBeFocused()
+  isRefused = false
+  await field.fill(password)
+  await field.press('Enter')
+  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
+  // the key of the refused call
+  expect(keys).toHaveLength(3)
+  expect(keys[2]).toBe(keys[1])
+  expect(keys[2]).toMatch(/^[0-9a-f-]{36}$/)
+})
+
 test('a group that does not exist says so', async ({ page }) => {
   const { admin } = await signUpAdmin(page)
   for (const id of ['01a2045d-60aa-7d12-b723-da6d5313e1ed', 'nothing']) {

@@ -4,6 +4,7 @@ import { actingCompany } from '../../stores/admin-api.ts'
 import { createGroup } from '../../stores/groups.ts'
 import { navigate } from '../../stores/navigation.ts'
 import { Form } from '../forms/Form.tsx'
+import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { Unsaved } from '../forms/Unsaved.tsx'
 import { useForm, type Values } from '../forms/use-form.ts'
 import { useInputCheck } from '../forms/use-input-check.ts'
@@ -39,6 +40,7 @@ export const CreateGroup = withWords(function CreateGroup() {
         </fieldset>
       </Form>
       <Unsaved form={form} />
+      <PasswordQuestion />
     </>
   )
 })

@@ -5,6 +5,7 @@ import { localizedPath } from '../../i18n/index.ts'
 import { $group, openGroup } from '../../stores/groups.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
+import { PasswordQuestion } from '../forms/PasswordQuestion.tsx'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { useWaiting } from '../kit/time.ts'
 import { usePageName } from '../kit/use-page-name.ts'
@@ -75,6 +76,7 @@ export const GroupDetail = withWords(function GroupDetail() {
           <GroupMembers group={state.group} />
           <GroupCategories group={state.group} />
           <DeleteGroup group={state.group} />
+          <PasswordQuestion />
         </div>
       )
   }

@@ -1,0 +1,76 @@
+import { useStore } from '@nanostores/react'
+import { useEffect, useId, useRef } from 'react'
+import { required } from '../../core/input/validators.ts'
+import { confirmPassword } from '../../stores/confirmation.ts'
+import { $user } from '../../stores/users.ts'
+import { useWords } from '../kit/use-words.ts'
+import { fieldSentence } from './account-form.ts'
+import { Form } from './Form.tsx'
+import { HiddenUsername, PasswordField } from './PasswordField.tsx'
+import { useForm } from './use-form.ts'
+
+interface PasswordDialogProps {
+  answer: (isConfirmed: boolean) => void
+}
+
+/** A dialog that asks for the password and confirms it. Escape and the second button give up. */
+export function PasswordDialog({ answer }: PasswordDialogProps) {
+  const { t } = useWords()
+  const id = useId()
+  const user = useStore($user, { ssr: 'initial' })
+  const dialog = useRef<HTMLDialogElement>(null)
+  const field = useRef<HTMLInputElement>(null)
+  const isConfirmed = useRef(false)
+  const form = useForm({
+    what: 'Confirming the password failed',
+    rules: { confirmedPassword: required },
+    codeErrors: { password_wrong: { confirmedPassword: { rule: 'wrong' } } },
+    async send({ confirmedPassword = '' }) {
+      await confirmPassword(confirmedPassword)
+      isConfirmed.current = true
+      dialog.current?.close()
+    }
+  })
+
+  useEffect(() => {
+    if (!dialog.current?.open) dialog.current?.showModal()
+    field.current?.focus()
+  }, [])
+
+  return (
+    <dialog
+      ref={dialog}
+      className="ask"
+      aria-labelledby={id}
+      onClose={event => {
+        // a dialog around this one stays open
+        event.stopPropagation()
+        answer(isConfirmed.current)
+      }}
+    >
+      <h2 id={id} className="section-title">
+        {t('forms.password.title')}
+      </h2>
+      <p className="mb-4 text-ink-soft">{t('forms.password.text')}</p>
+      <Form
+        form={form}
+        submit={t('forms.password.confirm')}
+        derivesKey
+        beside={
+          <button type="button" className="btn btn-ghost" onClick={() => dialog.current?.close()}>
+            {t('forms.password.cancel')}
+          </button>
+        }
+      >
+        {user && <HiddenUsername email={user.email} />}
+        <PasswordField
+          ref={field}
+          label={t('account.password')}
+          name="confirmedPassword"
+          autoComplete="current-password"
+          error={fieldSentence(form.errors, 'confirmedPassword', t)}
+        />
+      </Form>
+    </dialog>
+  )
+}

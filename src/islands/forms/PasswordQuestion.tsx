@@ -1,0 +1,11 @@
+import { useStore } from '@nanostores/react'
+import { $passwordQuestion } from '../../stores/confirmation.ts'
+import { lazyPart } from '../kit/LazyPart.tsx'
+
+const PasswordDialog = lazyPart(async () => (await import('./PasswordDialog.tsx')).PasswordDialog)
+
+/** Asks for the password when a call needs it again. Stands in each island of the administration. */
+export function PasswordQuestion() {
+  const question = useStore($passwordQuestion, { ssr: 'initial' })
+  return question ? <PasswordDialog answer={question.answer} /> : null
+}

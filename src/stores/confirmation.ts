@@ -1,0 +1,59 @@
+import { atom } from 'nanostores'
+import { AppError } from '../contract/errors.ts'
+import { environment } from './environment.ts'
+import { api, onSignOut } from './sessions.ts'
+import { $user } from './users.ts'
+
+/** The open question for the password. Its `answer` says whether the password was confirmed. */
+export const $passwordQuestion = atom<{ answer: (isConfirmed: boolean) => void } | undefined>(
+  undefined
+)
+
+/** What the open question will answer, so that calls that are refused together ask once. */
+let asking: Promise<boolean> | undefined
+
+onSignOut(() => $passwordQuestion.get()?.answer(false))
+
+/**
+ * Makes a call, and if it needs the password again, asks for it and makes the call once more. Throws
+ * `confirmation_required` where the person does not want to enter it.
+ */
+export async function withConfirmation<Result>(run: () => Promise<Result>): Promise<Result> {
+  try {
+    return await run()
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'confirmation_required') throw error
+    if (!(await askForPassword())) throw error
+    return run()
+  }
+}
+
+/** Proves to the server that the person knows their password, which counts for five minutes. */
+export async function confirmPassword(password: string): Promise<void> {
+  const { openSigningKeys, pageLocation } = environment()
+  const email = $user.get()?.email
+  if (email === undefined) throw new AppError('unauthenticated', 'Nobody is signed in')
+  const keys = await openSigningKeys(email, password)
+  try {
+    const { challenge } = await api('getChallenge', { email, purpose: 'confirm' })
+    const challenge_response = await keys.respond(challenge, 'confirm', pageLocation().hostname)
+    await api('confirmPassword', { challenge_response })
+  } finally {
+    keys.close()
+  }
+}
+
+async function askForPassword(): Promise<boolean> {
+  // no page can ask without the part that listens
+  if ($passwordQuestion.lc === 0) return false
+  asking ??= new Promise(resolve => {
+    $passwordQuestion.set({
+      answer(isConfirmed) {
+        asking = undefined
+        $passwordQuestion.set(undefined)
+        resolve(isConfirmed)
+      }
+    })
+  })
+  return asking
+}
