@@ -98,6 +98,18 @@ test('changes only the version that the caller has seen', async () => {
   expect((await put('seven')).status).toBe(400)
 })
 
+test('is not sent again to a caller who has this version', async () => {
+  const { version } = await app.call(host, getDomainConfig, { domain: host })
+  const get = (known: string) =>
+    app.request(`api.${host}`, { path: `/${host}`, headers: { 'if-none-match': known } })
+  for (const known of [`"${version}"`, `W/"${version}"`, `"0", "${version}"`, '*']) {
+    const answer = await get(known)
+    expect([answer.status, answer.body.length], known).toEqual([304, 0])
+    expect(answer.headers['etag']).toBe(`"${version}"`)
+  }
+  for (const known of ['"0"', `${version}`, '']) expect((await get(known)).status, known).toBe(200)
+})
+
 test('is for administrators, and for domains of their own company', async () => {
   const person = await app.signUp()
   await expect(person.call(updateDomain, { id, title: 'Mine' })).rejects.toMatchObject({

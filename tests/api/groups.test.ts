@@ -156,6 +156,18 @@ describe('changing', () => {
   })
 })
 
+test('has one default group, however many moves of it race', async () => {
+  const groups = await Promise.all([newGroup(), newGroup(), newGroup(), newGroup()])
+  await Promise.all(groups.map(({ id }) => ada.call(updateGroup, { id, is_default: true })))
+  const { rows } = await app.owner.query(
+    'select id from "group" where company_id = $1 and is_default',
+    [company]
+  )
+  expect(rows).toHaveLength(1)
+  const [everyone] = await ada.call(listGroups, { id: company, q: 'everyone' })
+  await ada.call(updateGroup, { id: everyone?.id ?? '', is_default: true })
+})
+
 describe('limits', () => {
   test('take effect at once, up and down, and never overshoot', async () => {
     const limits = { max_requests: 2, max_storage: 1_000_000 }
