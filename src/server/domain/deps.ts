@@ -328,7 +328,7 @@ export interface MailSender {
   send(letter: Letter): Promise<'sent' | 'refused'>
 }
 
-/** The SHA-256 of a file, and which file on disk was read. */
+/** The SHA-256 and size of a file on disk, with the inode number of the file that was read. */
 export interface FileDigest {
   sha256: Buffer
   size: number

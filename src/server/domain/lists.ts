@@ -29,8 +29,8 @@ export interface Page<Item> {
 type SortKey<DB, TB extends keyof DB> = StringReference<DB, TB> | RawBuilder<unknown>
 
 /**
- * The orders in which a list can be sorted. `sorts` has the keys of each value of `sort`; rows that
- * are equal in them are sorted by `id`.
+ * The orders in which a list can be sorted. `sorts` has the columns or expressions for each value
+ * of `sort`; rows that are equal in them are sorted by `id`.
  */
 interface Orders<DB, TB extends keyof DB> {
   id: StringReference<DB, TB>

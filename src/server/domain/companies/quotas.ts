@@ -155,7 +155,9 @@ async function readMetersOf(tx: Tx, input: ChargesInput): Promise<Map<string, Me
   )
 }
 
-/** Returns a copy of the meter of each group that occurs in `metersOf`, by the group's id. */
+/**
+ * Returns a copy of the meter (limits and usage) of each group in `metersOf`, by the group's id.
+ */
 function groupsOf(metersOf: Map<string, Meter[]>): Map<string, Meter> {
   const all = [...metersOf.values()].flat()
   return new Map(all.map(meter => [meter.group_id, { ...meter }]))

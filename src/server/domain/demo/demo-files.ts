@@ -1,13 +1,16 @@
 import { crc32, deflateSync } from 'node:zlib'
 
+/** A notice for the text documents of the demonstration: everything in them is made up. */
 export const sampleText =
   'Document fictif de démonstration : personnes, lieux et montants sont inventés. ' +
   'Fictional document: people, places and amounts are made up.\n'
 
+/** Returns a text in UTF-8. */
 export function encodeText(content: string): Uint8Array {
   return new TextEncoder().encode(content)
 }
 
+/** Returns a CSV table with `rows` rows and 20 more, whose second column is `title`. */
 export function makeCsv(title: string, rows: number): Uint8Array {
   const lines = Array.from({ length: 20 + rows }, (_, row) => `${row + 1};${title};${row * 37}.00`)
   return encodeText(`numero;objet;montant\n${lines.join('\n')}\n`)

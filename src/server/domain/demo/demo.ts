@@ -29,6 +29,7 @@ import {
 } from './demo-documents.ts'
 import { demoNames, demoTheme } from './demo-theme.ts'
 
+/** The host of the demonstration's pages. */
 export const demoHost = 'demo.localhost'
 const demoUsername = 'Claire Marchand'
 const gigabyte = 1_000_000_000

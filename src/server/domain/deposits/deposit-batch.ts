@@ -17,7 +17,7 @@ import {
   readRecordNames,
   writeRecords
 } from './deposit-records.ts'
-import { type Created, checkFingerprints, factsOf, type NewDeposit } from './new-deposits.ts'
+import { checkFingerprints, type DepositAnswer, factsOf, type NewDeposit } from './new-deposits.ts'
 import { discardUnreferenced } from './unreferenced-files.ts'
 import { sealDigest } from './upload-digests.ts'
 import { digestKept } from './upload-settlement.ts'
@@ -36,7 +36,7 @@ export interface BatchItem {
 }
 
 /** The answer to one file of a batch: what `POST /deposit` would answer to it, or the error. */
-export type BatchAnswer = { body: Created; replayed: boolean } | AppError
+export type BatchAnswer = { body: DepositAnswer; replayed: boolean } | AppError
 
 interface BatchInput {
   company_id: CompanyId
@@ -176,7 +176,7 @@ class Batch {
     }
     const own = [...firstOf.values()]
     const calls = own.map(({ item }) => ({ key: item.key, input: item.deposit }))
-    const outcomes = await claimCalls<Created>(this.#tx, this.#deps, this.#scope, calls)
+    const outcomes = await claimCalls<DepositAnswer>(this.#tx, this.#deps, this.#scope, calls)
     return own.filter(({ at }, place) => {
       const outcome = outcomes[place]
       if (outcome === 'claimed') return true
@@ -239,7 +239,7 @@ class Batch {
   }
 
   /** Returns the answers to items whose file the person is uploading, by the index of the item. */
-  async #findOpen(asked: Accepted[]): Promise<Map<number, Created>> {
+  async #findOpen(asked: Accepted[]): Promise<Map<number, DepositAnswer>> {
     const { company_id, user_id } = this.#input
     const seal = (digest: Buffer) => sealDigest(this.#deps.keys, this.#input, digest)
     const sealed = asked.map(({ original, stored }) => ({

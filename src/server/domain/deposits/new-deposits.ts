@@ -37,7 +37,7 @@ interface CreateInput {
  * The answer to `POST /deposit`. `duplicate` is the request of the person's earlier deposit of the
  * same file.
  */
-export type Created =
+export type DepositAnswer =
   | { duplicate: ProcessedRequest }
   | {
       request: ProcessedRequest
@@ -58,7 +58,7 @@ export type Created =
 export async function createDeposit(
   deps: Deps,
   input: CreateInput
-): Promise<{ body: Created; replayed: boolean }> {
+): Promise<{ body: DepositAnswer; replayed: boolean }> {
   const { company_id, user_id, deposit, act, caller } = input
   checkFingerprints(deposit)
   const now = deps.clock()
@@ -74,7 +74,7 @@ export async function createDeposit(
     // these statements are sent together with the one that claims the idempotency key, because in
     // most calls the key is new
     const early = deposit.category === undefined ? undefined : prepareIn(deposit.category)
-    const create = async (): Promise<Created> => {
+    const create = async (): Promise<DepositAnswer> => {
       const prepared = early ?? prepareIn(await chooseCategory(tx, { company_id, user_id }))
       const { category, meters } = prepared
       const rules = await prepared.rules

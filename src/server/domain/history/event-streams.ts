@@ -59,10 +59,10 @@ interface Opening {
 export interface EventStreams {
   /**
    * Opens a stream of the changes of a person's requests (entries of the history). Each change is
-   * sent once, in order. The stream begins with a tick that has the sequence number from which on
-   * changes are sent, so a client that then loads its list misses nothing. If the events after
-   * `opening.after` no longer exist, a reset comes first. Throws `stream_limit_reached` if too many
-   * streams are open.
+   * sent once, in order. The stream begins with a tick: an event that reports no change and has the
+   * current sequence number. So a client that then loads its list misses nothing. If events after
+   * `opening.after` no longer exist, a reset comes first, which tells the client to load its list
+   * again. Throws `stream_limit_reached` if too many streams are open.
    */
   open(opening: Opening): Promise<EventStream>
 }

@@ -5,9 +5,9 @@ import { byteOrderMark, csvRecord } from '../../../core/text/csv.ts'
 import { type ConnectionOptions, inCompany, type Tx } from '../../db/scope.ts'
 import type { CompanyId, Deps } from '../deps.ts'
 import { readAllOpenings } from '../evidence/sealed-openings.ts'
-import { type Filter, readRequests, requireCategory } from './requests.ts'
+import { type RequestFilter, readRequests, requireCategory } from './requests.ts'
 
-interface ExportInput extends Filter, Pick<ConnectionOptions, 'caller'> {
+interface ExportInput extends RequestFilter, Pick<ConnectionOptions, 'caller'> {
   locale: 'en' | 'fr'
 }
 

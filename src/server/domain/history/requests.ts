@@ -130,7 +130,7 @@ function wireOf(row: Omit<Row, 'facts'> & { facts: object }): Omit<ProcessedRequ
  * Which requests (entries of the history) to list. `from` is the first time that is included, `to`
  * the first that is not.
  */
-export interface Filter {
+export interface RequestFilter {
   company_id: CompanyId
   /** The person whose requests are listed. `everybody` stands for all people of the company. */
   user_id: string | 'everybody'
@@ -144,7 +144,7 @@ export interface Filter {
 }
 
 /** Returns whether the query of a filter may have to read many rows that it does not return. */
-function isSearch({ kind, state, q, from, to }: Filter): boolean {
+function isSearch({ kind, state, q, from, to }: RequestFilter): boolean {
   return [kind, state, q, from, to].some(each => each !== undefined)
 }
 
@@ -154,7 +154,7 @@ function isSearch({ kind, state, q, from, to }: Filter): boolean {
  */
 export async function listRequests(
   deps: Pick<Deps, 'db'>,
-  { caller, ...input }: Filter & PageInput & Pick<ConnectionOptions, 'caller'>
+  { caller, ...input }: RequestFilter & PageInput & Pick<ConnectionOptions, 'caller'>
 ): Promise<Page<ProcessedRequest>> {
   const options = { isHeavy: isSearch(input), caller }
   const read = async (tx: Tx) => {
@@ -168,7 +168,7 @@ export async function listRequests(
 /** Reads a page of requests (entries of the history), newest first, in the caller's transaction. */
 export async function readRequests(
   tx: Tx,
-  input: Filter & PageInput
+  input: RequestFilter & PageInput
 ): Promise<Page<ProcessedRequest>> {
   const { user_id, limit, cursor } = input
   const isWhole = user_id === 'everybody'
@@ -186,14 +186,17 @@ export async function readRequests(
   return { items: requests, next }
 }
 
-function requestsOf(tx: Tx, { company_id, user_id }: Pick<Filter, 'company_id' | 'user_id'>) {
+function requestsOf(
+  tx: Tx,
+  { company_id, user_id }: Pick<RequestFilter, 'company_id' | 'user_id'>
+) {
   const all = tx.selectFrom('request').where('company_id', '=', company_id)
   return user_id === 'everybody' ? all : all.where('user_id', '=', user_id)
 }
 
 function filtered(
   all: ReturnType<typeof requestsOf>,
-  { kind, state, category, q, from, to }: Omit<Filter, 'company_id' | 'user_id'>
+  { kind, state, category, q, from, to }: Omit<RequestFilter, 'company_id' | 'user_id'>
 ) {
   let rows = searched(all, 'search_name', q)
   if (kind !== undefined) rows = rows.where('kind', '=', kind)
@@ -210,7 +213,7 @@ function filtered(
  */
 export async function requireCategory(
   tx: Tx,
-  { company_id, user_id, category }: Filter
+  { company_id, user_id, category }: RequestFilter
 ): Promise<void> {
   if (category === undefined) return
   if (user_id === 'everybody') {
