@@ -9,9 +9,9 @@ import { defaultLocale, isLocale } from './i18n/index.ts'
 import boot from './shell/boot.js?raw'
 
 /**
- * Renders a page for a company, by the host, and in a locale, by the path, and adds the content
- * security policy. `server/site/site.ts` caches the result, so a page may depend on nothing but
- * host, page and locale.
+ * Renders a page and adds its content security policy. The host decides the company, the route the
+ * page, and the path the locale. `server/site/site.ts` caches the result, so a page may depend on
+ * nothing else.
  */
 export const onRequest: MiddlewareHandler = async (context, next) => {
   try {

@@ -9,8 +9,8 @@ const MailToken = z
   .check(pattern(/^[\w-]{42}[AEIMQUYcgkosw048]$/, 'the 43 characters of a mailed link'))
 
 /**
- * Says how a promised link reaches the person. `delivery` is missing from the answers of an older
- * API, which a newer page may call.
+ * Answer of a call that sends a link: how the link reaches the person. `delivery` is missing from
+ * the answers of an older API, which a newer page may call.
  */
 const Promised = z.object({ delivery: z.optional(Delivery) })
 

@@ -29,8 +29,8 @@ export interface CallOptions {
 
 /**
  * Calls an endpoint of the API and returns the parsed output. Throws `invalid_input` before sending
- * if the input breaks the schema, `offline` if the server cannot be reached, and otherwise the
- * `AppError` that the server answers.
+ * if the input breaks the schema, `offline` if the server cannot be reached, `unexpected_answer` if
+ * the output breaks the schema, and otherwise the `AppError` that the server answers.
  */
 export async function call<Input extends z.ZodMiniType, Output extends z.ZodMiniType>(
   endpoint: Endpoint<Input, Output>,

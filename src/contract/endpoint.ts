@@ -56,8 +56,8 @@ export interface Endpoint<Input extends Shape = Shape, Output extends Shape = Sh
   /** Whether people whose e-mail is not confirmed yet may make the call. */
   pending?: boolean
   /**
-   * Whether the call also works for a suspended company. Its pages stay online, so they need some
-   * calls.
+   * Whether the call also works for a suspended company. The pages of the company stay online and
+   * need the call.
    */
   suspended?: boolean
   /**

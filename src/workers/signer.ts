@@ -21,7 +21,7 @@ export interface SigningKey {
   sign(bytes: Bytes): Promise<Uint8Array>
 }
 
-/** What a `public_key_jwt` has to contain. */
+/** The values from which a signer builds a `public_key_jwt`. */
 export interface PublicKeyRequest {
   /**
    * A challenge of the server: of purpose `rekey` for a change of password or e-mail, else of

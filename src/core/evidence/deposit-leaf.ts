@@ -5,8 +5,8 @@ import { commit, type Opening } from './commitments.ts'
 import { isDigest, isRecordId, isTime } from './formats.ts'
 
 /**
- * The fields to which the leaf of a deposit commits. A field without a value has an empty text, so
- * that all leaves have the same length.
+ * The fields of a deposit to which its leaf (its entry in the log) commits. A field without a value
+ * has an empty text, so that all leaves have the same length.
  */
 export const depositFields = [
   'actor',
@@ -76,7 +76,10 @@ export function buildDepositLeaf({ origin, id, values, salts }: DepositLeafInput
   return { leaf, hash: leafHash(leaf), openings }
 }
 
-/** Returns the hash of a leaf by RFC 6962 §2.1: SHA-256 of a zero byte and the leaf's text. */
+/**
+ * Returns the hash of a leaf (an entry of the log) by RFC 6962 §2.1: SHA-256 of a zero byte and the
+ * text of the leaf.
+ */
 export function leafHash(leaf: string): Bytes {
   const bytes = toUtf8(leaf)
   if (bytes.length > maxLeafBytes) throw new Error('leaf: longer than 65,535 bytes')
@@ -84,8 +87,8 @@ export function leafHash(leaf: string): Bytes {
 }
 
 /**
- * Returns the value of the leaf's field `actor` as canonical JSON: a random account reference and
- * the person's name at the time of the deposit.
+ * Returns the value of the field `actor` of a deposit's leaf (its entry in the log): a random
+ * account reference and the person's name at the time of the deposit, as canonical JSON.
  */
 export function formatActor(account: string, label: string): string {
   if (!isRecordId(account)) throw new Error('leaf: not an account reference')
@@ -98,7 +101,9 @@ function eachField<T>(make: (field: DepositField) => T): Record<DepositField, T>
   return Object.fromEntries(entries) as Record<DepositField, T>
 }
 
-/** Returns whether a value is in the format of a leaf's field. */
+/**
+ * Returns whether a text is a valid value of a field of a deposit's leaf (its entry in the log).
+ */
 export function isFieldValue(field: DepositField, value: string): boolean {
   switch (field) {
     case 'orig':

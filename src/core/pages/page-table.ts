@@ -22,8 +22,8 @@ export interface Page {
 const parameters = /\{(\w+)\}/g
 
 /**
- * All pages by name. Each has a file below `src/pages/[locale]`. The server does not start if a page
- * is missing in one of the two places.
+ * All pages by name. Each has a file below `src/pages/[locale]`. The server does not start if a
+ * page has no file, or if a file there has no page.
  */
 export const pages = {
   home: page('/', 'none', 20, 'listed', 'returnable'),
