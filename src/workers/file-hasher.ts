@@ -2,7 +2,7 @@ import { AppError } from '../contract/errors.ts'
 import type { HashedFile } from './hash.ts'
 import { logged, type TaskOptions } from './pool.ts'
 
-/** Files up to this size are hashed in groups. */
+/** Bytes of the largest file that is sent to a hash worker together with other files. */
 const groupedBytes = 1024 * 1024
 const groupFiles = 16
 
@@ -13,8 +13,9 @@ interface WaitingFile {
 }
 
 /**
- * Returns a function that hashes a file by asking a worker. Small files that come while the workers are
- * busy go to the next free one together, because a message takes longer than their fingerprint.
+ * Returns a function that hashes a file in a worker. Small files that arrive while all workers are
+ * busy are sent together to the next free worker, because a message takes longer than hashing a
+ * small file.
  */
 export function createFileHasher(
   ask: (files: readonly Blob[], options?: TaskOptions) => Promise<readonly HashedFile[]>,

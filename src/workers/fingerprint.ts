@@ -20,8 +20,8 @@ interface Hasher {
 export type FilePieces = AsyncIterable<Uint8Array>
 
 /**
- * The largest file that is hashed as a whole, by the browser itself. The browser copies it, so that
- * two at once take four times as much memory.
+ * Bytes of the largest file that the browser's own `digest` hashes as a whole. The browser copies
+ * the file, so two files at a time take four times as much memory.
  */
 export const wholeBytes = 32_000_000
 
@@ -32,9 +32,9 @@ interface FingerprintOptions {
 }
 
 /**
- * Returns the SHA-256 of a file in hex. The browser's own digest is two to three times as fast as
- * WASM, but takes whole files only and is missing on pages without HTTPS. So it hashes files up to
- * 32 MB where it exists, and larger ones are read as a stream.
+ * Returns the SHA-256 of a file in hex. Hashes a file of up to 32 MB with the browser's own
+ * `digest`, which is two to three times as fast as WebAssembly but takes whole files only and
+ * exists only on pages with HTTPS. Hashes any other file piece by piece.
  */
 export async function fingerprint(
   file: Blob,
@@ -65,7 +65,7 @@ async function digestWhole(
   return bytesToHex(new Uint8Array(digest))
 }
 
-/** Returns undefined where a phone has no room for the buffer. */
+/** Creates a buffer. Returns undefined if the device has too little memory for the buffer. */
 function newBuffer(bytes: number): Uint8Array<ArrayBuffer> | undefined {
   try {
     return new Uint8Array(bytes)
@@ -78,7 +78,10 @@ function requireWhole(file: Blob, done: number): void {
   if (done < file.size) throw new Error('The file became shorter while it was read')
 }
 
-/** Hashes a file of any size while it is read. */
+/**
+ * Returns the SHA-256 of a file of any size in hex. Hashes the file piece by piece, so that it need
+ * not fit into memory.
+ */
 export async function fingerprintStream(
   file: Blob,
   { onProgress, startHasher = createHasher, read = readInPieces }: FingerprintOptions = {}

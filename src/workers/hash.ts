@@ -5,7 +5,9 @@ import { createReader } from './read-client.ts'
 const progressMilliseconds = 100
 const read = createReader()
 
-/** The fingerprint of a file, or why it has none. */
+/**
+ * The SHA-256 of a file in hex, or an English sentence that says why the file could not be read.
+ */
 export type HashedFile = { digest: string } | { detail: string }
 
 /** Hashes the files of one message. The pool sends the next ones after the answer. */

@@ -4,7 +4,7 @@ import { isActiveKdf, type KdfId, kdfs } from './kdf.ts'
 
 /**
  * What a challenge may be signed for: a sign-in, a sign-up, a change by a person who is signed in
- * (`rekey`), or the password once more before an act that needs it (`confirm`).
+ * (`rekey`), or a repeated check of the password before a sensitive call (`confirm`).
  */
 export const challengePurposes = ['login', 'signup', 'rekey', 'confirm'] as const
 export type ChallengePurpose = (typeof challengePurposes)[number]
