@@ -410,7 +410,10 @@ function hasIds(name: string): boolean {
   return Object.values(rowOf(name).ids ?? {}).some(thing => thing !== 'company')
 }
 
-/** A digest of all rows of other companies, but for the audit log, which has the operator's act. */
+/**
+ * Returns a digest of all rows of other companies, but for the audit log, which has the operator's
+ * act.
+ */
 async function rowsBut(company: string): Promise<Record<string, string>> {
   const { tenant } = await tablesOf(world.app.owner)
   const others = tenant.filter(table => !table.startsWith('audit_'))
