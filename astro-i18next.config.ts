@@ -15,6 +15,7 @@ import enHistory from './src/i18n/en/history.json'
 import enHome from './src/i18n/en/home.json'
 import enLimits from './src/i18n/en/limits.json'
 import enLinks from './src/i18n/en/links.json'
+import enLists from './src/i18n/en/lists.json'
 import enMe from './src/i18n/en/me.json'
 import enNotFound from './src/i18n/en/notFound.json'
 import enSetup from './src/i18n/en/setup.json'
@@ -36,6 +37,7 @@ import frHistory from './src/i18n/fr/history.json'
 import frHome from './src/i18n/fr/home.json'
 import frLimits from './src/i18n/fr/limits.json'
 import frLinks from './src/i18n/fr/links.json'
+import frLists from './src/i18n/fr/lists.json'
 import frMe from './src/i18n/fr/me.json'
 import frNotFound from './src/i18n/fr/notFound.json'
 import frSetup from './src/i18n/fr/setup.json'
@@ -60,6 +62,7 @@ const resources = {
     home: enHome,
     limits: enLimits,
     links: enLinks,
+    lists: enLists,
     me: enMe,
     notFound: enNotFound,
     setup: enSetup,
@@ -83,6 +86,7 @@ const resources = {
     home: frHome,
     limits: frLimits,
     links: frLinks,
+    lists: frLists,
     me: frMe,
     notFound: frNotFound,
     setup: frSetup,

@@ -37,6 +37,7 @@ export const may: Record<string, string[]> = {
     'src/stores/history',
     'src/islands/kit'
   ],
+  'src/islands/lists': [...shared, 'src/stores', 'src/islands/kit'],
   'src/islands/sign-in': [...shared, 'src/stores/accounts', 'src/islands/kit', 'src/islands/forms'],
   'src/islands/mail-links': [
     ...shared,
@@ -67,6 +68,7 @@ export const may: Record<string, string[]> = {
     'src/stores/deposits',
     'src/stores/history',
     'src/islands/kit',
+    'src/islands/lists',
     'src/islands/files'
   ],
   'src/islands/limits': [...shared, 'src/islands/kit', 'src/islands/forms'],
@@ -75,9 +77,10 @@ export const may: Record<string, string[]> = {
     'src/stores',
     'src/islands/kit',
     'src/islands/forms',
-    'src/islands/limits'
+    'src/islands/limits',
+    'src/islands/lists'
   ],
-  'src/islands/admin': [...shared, 'src/stores', 'src/islands/kit'],
+  'src/islands/admin': [...shared, 'src/stores', 'src/islands/kit', 'src/islands/lists'],
   'src/components': ['src/core', 'src/i18n'],
   'src/shell/kit': ['src/i18n'],
   'src/shell/uploads': [...shared, 'src/stores/deposits', 'src/shell/kit'],
@@ -181,7 +184,7 @@ export const doors: Record<string, string[]> = {
     'ResetPassword.tsx',
     'VerifyAccount.tsx'
   ],
-  'src/islands/groups': ['CreateGroup.tsx', 'GroupDetail.tsx'],
+  'src/islands/groups': ['CreateGroup.tsx', 'GroupDetail.tsx', 'GroupList.tsx'],
   'src/islands/me': ['Me.tsx'],
   'src/islands/verify': ['Verify.tsx'],
   'src/islands/deposit': ['Deposit.tsx'],

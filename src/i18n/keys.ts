@@ -14,6 +14,7 @@ import type history from './en/history.json'
 import type home from './en/home.json'
 import type limits from './en/limits.json'
 import type links from './en/links.json'
+import type lists from './en/lists.json'
 import type me from './en/me.json'
 import type notFound from './en/notFound.json'
 import type setup from './en/setup.json'
@@ -41,6 +42,7 @@ interface Catalogue {
   home: typeof home
   limits: typeof limits
   links: typeof links
+  lists: typeof lists
   me: typeof me
   notFound: typeof notFound
   setup: typeof setup

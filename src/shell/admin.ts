@@ -27,7 +27,7 @@ function addCompany(): void {
   const company = $route.get()?.params['company']
   if (company === undefined) return
   for (const link of document.querySelectorAll<HTMLAnchorElement>('a[data-page]')) {
-    const name = link.dataset['page'] as 'company' // as: written by the layout, of such pages
+    const name = link.dataset['page'] as 'company' | 'groups' // as: written by the layout
     link.href = localizedPath(pageLocale(), pathOf(name, { company }))
   }
 }

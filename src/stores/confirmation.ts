@@ -1,13 +1,13 @@
-import { atom } from 'nanostores'
 import { AppError } from '../contract/errors.ts'
 import { environment } from './environment.ts'
+import { personalAtom } from './personal-atoms.ts'
 import { api, onSignOut } from './sessions.ts'
 import { $user } from './users.ts'
 
 /** The open question for the password. Its `answer` says whether the password was confirmed. */
-export const $passwordQuestion = atom<{ answer: (isConfirmed: boolean) => void } | undefined>(
-  undefined
-)
+export const $passwordQuestion = personalAtom<
+  { answer: (isConfirmed: boolean) => void } | undefined
+>(undefined)
 
 /** What the open question will answer, so that calls that are refused together ask once. */
 let asking: Promise<boolean> | undefined

@@ -33,6 +33,7 @@ export const pages = {
   me: page('/me', 'signed-in', 90, 'returnable'),
   admin: page('/admin', 'admin', 20, 'returnable'),
   company: page('/admin/{company}', 'admin', 125, 'returnable'),
+  groups: page('/admin/{company}/groups', 'admin', 125, 'returnable'),
   createGroup: page('/admin/{company}/create/group', 'admin', 125, 'returnable'),
   group: page('/admin/{company}/groups/{group}', 'admin', 125, 'returnable'),
   signIn: page('/sign-in', 'signed-out', 88, 'listed'),

@@ -1,16 +1,162 @@
 import { useStore } from '@nanostores/react'
-import { $user } from '../../stores/users.ts'
+import { useEffect } from 'react'
+import type { Group } from '../../contract/groups.ts'
+import { pathOf } from '../../core/pages/page-table.ts'
+import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
+import { languageTag, localizedPath } from '../../i18n/index.ts'
+import { $overview, loadOverview, type Overview } from '../../stores/companies.ts'
+import { $route } from '../../stores/routes.ts'
+import { $session } from '../../stores/sessions.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { shareOf } from '../kit/Meter.tsx'
+import { NotHere } from '../kit/NotHere.tsx'
+import { useWaiting } from '../kit/time.ts'
 import { usePageName } from '../kit/use-page-name.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
+import { UsageBar } from '../lists/UsageBar.tsx'
 
-/** The first page of a company's administration. */
+/** Groups that are named as close to their limits. */
+const mostNamed = 5
+
+/** The first page of a company's administration: what there is, and what needs attention. */
 export const CompanyOverview = withWords(function CompanyOverview() {
   const { t } = useWords()
-  const user = useStore($user, { ssr: 'initial' })
-  usePageName(user?.company.name)
+  const session = useStore($session, { ssr: 'initial' })
+  const route = useStore($route, { ssr: 'initial' })
+  const overview = useStore($overview, { ssr: 'initial' })
+  const params: Record<string, string> = route?.params ?? {}
+  const { company: id } = params
+  const waiting = useWaiting(overview.status === 'loading')
+  usePageName(overview.status === 'ready' ? overview.company.name : undefined)
+
+  useEffect(() => {
+    if (session.status === 'in' && id !== undefined) void loadOverview(id)
+  }, [session.status, id])
+
+  if (overview.status === 'missing') return <NotHere />
+  if (overview.status === 'failed') {
+    return (
+      <div data-state="error">
+        <ErrorNote error={overview.error}>
+          <button
+            type="button"
+            className="btn btn-outline btn-sm self-start"
+            onClick={() => void loadOverview(id ?? '')}
+          >
+            {t('common.retry')}
+          </button>
+        </ErrorNote>
+      </div>
+    )
+  }
+  if (overview.status === 'loading') {
+    return (
+      <div className="sheet min-h-40" data-state="loading">
+        <p role="status" className="text-ink-soft">
+          {waiting === 'text' && t('admin.overview.loading')}
+          {waiting === 'slow' && t('admin.slow')}
+        </p>
+      </div>
+    )
+  }
   return (
-    <section className="sheet" data-state={user ? 'ready' : 'loading'}>
-      <p role="status">{user ? user.company.name : t('common.loading')}</p>
-    </section>
+    <div data-state="ready" className="grid items-start gap-4 md:grid-cols-2">
+      <GroupCount overview={overview} />
+      <NearestLimits overview={overview} />
+    </div>
   )
 })
+
+type Ready = Extract<Overview, { status: 'ready' }>
+
+function GroupCount({ overview }: { overview: Ready }) {
+  const { locale, t } = useWords()
+  const { company, groups, hasMoreGroups } = overview
+  const preset = groups.find(group => group.is_default)
+  const words = hasMoreGroups ? 'admin.overview.groupsMany' : 'admin.overview.groupCount'
+  return (
+    <section className="sheet flex flex-col items-start gap-3" aria-labelledby="overview-groups">
+      <h2 id="overview-groups" className="section-title">
+        {t('admin.overview.groups')}
+      </h2>
+      <p className="verdict tabular">{t(words, { count: groups.length })}</p>
+      {preset && (
+        <p className="wrap-anywhere text-ink-soft">
+          {t('admin.overview.newPeople', { group: preset.name })}
+        </p>
+      )}
+      <a
+        className="btn btn-outline"
+        href={localizedPath(locale, pathOf('groups', { company: company.id }))}
+      >
+        {t('admin.overview.all')}
+      </a>
+    </section>
+  )
+}
+
+/** Names the limits of which the largest share is used. */
+function NearestLimits({ overview }: { overview: Ready }) {
+  const { locale, t } = useWords()
+  const { company, groups, hasMoreGroups } = overview
+  const nearest = groups
+    .flatMap(limitsOf)
+    .sort((a, b) => b.share - a.share)
+    .slice(0, mostNamed)
+  const numbers = new Intl.NumberFormat(languageTag(locale))
+  const formats = {
+    requests: () => (value: number) => numbers.format(value),
+    storage: (limit: number) => (value: number) =>
+      value === limit ? formatByteLimit(value, locale) : formatBytes(value, locale)
+  }
+  return (
+    <section className="sheet flex flex-col gap-3" aria-labelledby="overview-limits">
+      <h2 id="overview-limits" className="section-title">
+        {t('admin.overview.nearest')}
+      </h2>
+      {hasMoreGroups && (
+        <p className="meta">{t('admin.overview.nearestOf', { count: groups.length })}</p>
+      )}
+      {nearest.length === 0 && <p className="text-ink-soft">{t('admin.overview.noLimits')}</p>}
+      <ul className="flex flex-col divide-y divide-base-300">
+        {nearest.map(({ group, what, used, limit }) => (
+          <li
+            key={`${group.id} ${what}`}
+            className="flex flex-wrap justify-between gap-x-6 gap-y-2 py-3"
+          >
+            <div className="min-w-0">
+              <a
+                className="link wrap-anywhere"
+                href={localizedPath(
+                  locale,
+                  pathOf('group', { company: company.id, group: group.id })
+                )}
+              >
+                {group.name}
+              </a>
+              <p className="meta">{t(`admin.groups.${what}`)}</p>
+            </div>
+            <UsageBar
+              label={t(`admin.groups.${what}`)}
+              used={used}
+              limit={limit}
+              format={formats[what](limit)}
+            />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function limitsOf(group: Group) {
+  const { usage, max_requests, max_storage } = group
+  const limits = [
+    { group, what: 'requests' as const, used: usage.requests_used, limit: max_requests },
+    { group, what: 'storage' as const, used: usage.storage_used, limit: max_storage }
+  ]
+  return limits.flatMap(({ limit, used, ...rest }) => {
+    const share = shareOf(used, limit)
+    return limit === null || share === undefined ? [] : [{ ...rest, used, limit, share }]
+  })
+}

@@ -23,7 +23,7 @@ export function DeleteGroup({ group }: DeleteGroupProps) {
     what: 'Deleting the group failed',
     async send() {
       await deleteGroup(group)
-      const path = pathOf('company', { company: actingCompany() })
+      const path = pathOf('groups', { company: actingCompany() })
       await navigate(localizedPath(locale, path), { replace: true })
     },
     handle(error) {

@@ -49,7 +49,7 @@ export const GroupDetail = withWords(function GroupDetail() {
           <p className="text-ink-soft">{t('groups.missingText')}</p>
           <a
             className="btn btn-primary"
-            href={localizedPath(locale, pathOf('company', { company }))}
+            href={localizedPath(locale, pathOf('groups', { company }))}
           >
             {t('groups.toList')}
           </a>

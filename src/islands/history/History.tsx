@@ -1,5 +1,5 @@
 import { useStore } from '@nanostores/react'
-import { useCallback, useEffect, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo } from 'react'
 import { $categories, loadCategories } from '../../stores/categories.ts'
 import { isFiltered } from '../../stores/history/request-filter.ts'
 import {
@@ -14,10 +14,11 @@ import {
 } from '../../stores/history/requests.ts'
 import { $session } from '../../stores/sessions.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
-import { useLazyPart } from '../kit/LazyPart.tsx'
-import { useNow, useWaiting } from '../kit/time.ts'
+import { lazyPart, useLazyPart } from '../kit/LazyPart.tsx'
+import { useNow } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
-import { EmptyHistory, NoMatchingRequests } from './EmptyHistory.tsx'
+import { ListFrame } from '../lists/ListFrame.tsx'
+import { useAddress } from '../lists/use-address.ts'
 import { HistoryFilters } from './HistoryFilters.tsx'
 import {
   filterOf,
@@ -31,7 +32,7 @@ import { StreamNote } from './StreamNote.tsx'
 export const History = withWords(function History() {
   const { locale } = useWords()
   const session = useStore($session, { ssr: 'initial' })
-  const { address, change } = useAddress()
+  const { address, change } = useAddress(readHistoryUrl, writeHistoryUrl)
   const categories = useStore($categories, { ssr: 'initial' })
   const known = categories.status === 'ready' ? categories.categories : noCategories
   const names = useMemo(
@@ -67,6 +68,11 @@ export const History = withWords(function History() {
 
 const noCategories: never[] = []
 
+const EmptyHistory = lazyPart(async () => (await import('./EmptyHistory.tsx')).EmptyHistory)
+const NoMatchingRequests = lazyPart(
+  async () => (await import('./EmptyHistory.tsx')).NoMatchingRequests
+)
+
 interface ResultsProps {
   address: HistoryUrl
   names: ReadonlyMap<string, string>
@@ -82,9 +88,6 @@ function Results({ address, names, onChange }: ResultsProps) {
   const now = useNow(30_000)
   // loads the code of the list and the requests at the same time
   const list = useLazyPart(async () => (await import('./HistoryList.tsx')).HistoryList)
-  const isLoading = status.status === 'idle' || status.status === 'loading'
-  const isBlank = requests.length === 0 ? isLoading : !list.Part
-  const waiting = useWaiting(isBlank)
   const more = status.status === 'ready' ? status.more : 'idle'
   const hasMore = status.status === 'ready' && status.hasMore
   const onEnd = useCallback(() => {
@@ -92,11 +95,6 @@ function Results({ address, names, onChange }: ResultsProps) {
     if (hasMore && more === 'idle') void loadMoreRequests()
   }, [hasMore, more])
 
-  const retry = (
-    <button type="button" className="btn btn-outline btn-sm" onClick={() => void retryRequests()}>
-      {t('history.retry')}
-    </button>
-  )
   if (requests.length > 0 && list.error) {
     return (
       <div data-state="error">
@@ -104,40 +102,25 @@ function Results({ address, names, onChange }: ResultsProps) {
       </div>
     )
   }
-  if (isBlank) {
-    return (
-      <div data-state="loading" className="sheet min-h-64">
-        {waiting !== 'silent' && <Skeleton />}
-        <p role="status" className="mt-4 flex items-center gap-4 text-ink-soft">
-          {waiting === 'text' && t('history.loading')}
-          {waiting === 'slow' && t('history.slow')}
-          {waiting === 'slow' && retry}
-        </p>
-      </div>
-    )
-  }
-  if (requests.length === 0 && status.status === 'failed') {
-    return (
-      <div data-state="error">
-        <ErrorNote error={status.error}>
-          <div>{retry}</div>
-        </ErrorNote>
-      </div>
-    )
-  }
-  if (requests.length === 0) {
-    if (!isFiltered(filter)) return <EmptyHistory />
-    return (
-      <NoMatchingRequests
-        query={address.q}
-        onClear={() => onChange(withoutEmpty({ request: address.request }))}
-      />
-    )
-  }
-
-  const isPartial = typeof more === 'object' || status.status === 'failed'
+  const empty = isFiltered(filter) ? (
+    <NoMatchingRequests
+      query={address.q}
+      onClear={() => onChange(withoutEmpty({ request: address.request }))}
+    />
+  ) : (
+    <EmptyHistory />
+  )
   return (
-    <div data-state={isPartial ? 'partial' : 'ready'} className="flex flex-col gap-4">
+    <ListFrame
+      status={status}
+      count={requests.length}
+      isPending={!list.Part}
+      loading={t('history.loading')}
+      partial={t('history.partial')}
+      empty={empty}
+      onRetry={() => void retryRequests()}
+      onMore={() => void loadMoreRequests()}
+    >
       <StreamNote now={now} />
       {isFiltered(filter) && status.status === 'ready' && (
         <p role="status" className="text-ink-soft text-sm" data-found>
@@ -157,50 +140,8 @@ function Results({ address, names, onChange }: ResultsProps) {
           onEnd={onEnd}
         />
       )}
-      {status.status === 'failed' && (
-        <ErrorNote error={status.error}>
-          <div>{retry}</div>
-        </ErrorNote>
-      )}
-      {typeof more === 'object' && (
-        <ErrorNote error={more.error}>
-          <p>{t('history.partial')}</p>
-        </ErrorNote>
-      )}
-      {hasMore && (
-        <button
-          type="button"
-          className="btn btn-outline self-center"
-          aria-disabled={more === 'loading'}
-          onClick={() => void loadMoreRequests()}
-        >
-          {more === 'loading' && (
-            <span className="loading loading-spinner loading-sm" aria-hidden="true" />
-          )}
-          {t('history.more')}
-        </button>
-      )}
-      {status.status === 'ready' && !hasMore && requests.length > 50 && (
-        <p className="text-center text-ink-soft text-sm">{t('history.end')}</p>
-      )}
-    </div>
+    </ListFrame>
   )
-}
-
-/**
- * Returns the filters and the open request from the page's address, and a function that changes
- * them. People can bookmark and share the address.
- */
-function useAddress() {
-  const [address, setAddress] = useState<HistoryUrl>()
-  useEffect(() => setAddress(readHistoryUrl(location.search)), [])
-  const change = useCallback((next: HistoryUrl) => {
-    setAddress(next)
-    const { pathname, hash } = location
-    // replaces the entry, so that Back opens the previous page and not every typed letter
-    history.replaceState(history.state, '', `${pathname}${writeHistoryUrl(next)}${hash}`)
-  }, [])
-  return { address, change }
 }
 
 interface DetailsProps {
@@ -232,22 +173,9 @@ function LoadFailure({ part }: LoadFailureProps) {
     <ErrorNote error={part.error}>
       <div>
         <button type="button" className="btn btn-outline btn-sm" onClick={() => void part.retry()}>
-          {t('history.retry')}
+          {t('common.retry')}
         </button>
       </div>
     </ErrorNote>
-  )
-}
-
-function Skeleton() {
-  return (
-    <div aria-hidden="true" className="flex flex-col gap-6">
-      {['first', 'second', 'third'].map(name => (
-        <div key={name} className="flex items-center gap-4">
-          <div className="skeleton size-8 rounded-full" />
-          <div className="skeleton h-4 grow" />
-        </div>
-      ))}
-    </div>
   )
 }

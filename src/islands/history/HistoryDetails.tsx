@@ -133,7 +133,7 @@ export function HistoryDetails({ id, request: listed, categories, onClose }: His
                   setTries(tries + 1)
                 }}
               >
-                {t('history.retry')}
+                {t('common.retry')}
               </button>
             </div>
           </ErrorNote>

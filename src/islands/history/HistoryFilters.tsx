@@ -1,9 +1,10 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { useId, useState } from 'react'
 import type { Category } from '../../contract/categories.ts'
 import { AppError, asAppError } from '../../contract/errors.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
 import { loadCode } from '../kit/load-code.ts'
 import { useWords } from '../kit/use-words.ts'
+import { Labelled, SearchBox } from '../lists/SearchBox.tsx'
 import { filterOf, type HistoryUrl, requestStates, withoutEmpty } from './history-url.ts'
 
 interface HistoryFiltersProps {
@@ -11,9 +12,6 @@ interface HistoryFiltersProps {
   categories: readonly Category[]
   onChange: (address: HistoryUrl) => void
 }
-
-/** Milliseconds between the last keystroke and the search. */
-const typingMs = 250
 
 /** Search, filters and export. In narrow windows a button opens the filters. */
 export function HistoryFilters({ address, categories, onChange }: HistoryFiltersProps) {
@@ -28,7 +26,7 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
   return (
     <search className="flex flex-col gap-4" aria-label={t('history.filters.label')}>
       <div className="flex flex-wrap items-end gap-3">
-        <Search
+        <SearchBox
           label={t('history.filters.search')}
           value={address.q ?? ''}
           onSearch={q => set({ q })}
@@ -107,57 +105,6 @@ export function HistoryFilters({ address, categories, onChange }: HistoryFilters
   )
 }
 
-interface SearchProps {
-  label: string
-  value: string
-  onSearch: (q: string) => void
-}
-
-/** Searches when the person stops typing, or at once on Enter. */
-function Search({ label, value, onSearch }: SearchProps) {
-  const [typed, setTyped] = useState(value)
-  const [asked, setAsked] = useState(value)
-  if (value !== asked) {
-    // the filters were changed elsewhere: by the address, or by the button that clears them
-    setAsked(value)
-    setTyped(value)
-  }
-  const ask = useRef<() => void>(undefined)
-  ask.current = () => {
-    setAsked(typed.trim())
-    onSearch(typed.trim())
-  }
-  useEffect(() => {
-    if (typed.trim() === asked) return
-    const timer = setTimeout(() => ask.current?.(), typingMs)
-    return () => clearTimeout(timer)
-  }, [typed, asked])
-  return (
-    <form
-      className="min-w-40 grow"
-      onSubmit={event => {
-        event.preventDefault()
-        ask.current?.()
-      }}
-    >
-      <Labelled label={label}>
-        {id => (
-          <input
-            id={id}
-            type="search"
-            className="input w-full"
-            maxLength={100}
-            autoComplete="off"
-            spellCheck={false}
-            value={typed}
-            onChange={event => setTyped(event.target.value)}
-          />
-        )}
-      </Labelled>
-    </form>
-  )
-}
-
 interface ChoiceProps<Value extends string> {
   label: string
   value: Value | undefined
@@ -191,18 +138,6 @@ function Choice<Value extends string>({
         </select>
       )}
     </Labelled>
-  )
-}
-
-function Labelled({ label, children }: { label: string; children: (id: string) => ReactNode }) {
-  const id = useId()
-  return (
-    <div className="flex min-w-0 flex-col gap-1.5 lg:min-w-40">
-      <label htmlFor={id} className="label-text">
-        {label}
-      </label>
-      {children(id)}
-    </div>
   )
 }
 

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type RefObject, useEffect, useRef, useState } from 'react'
 import type { LinePositions } from '../../core/pages/visible-lines.ts'
+import { rowStep } from '../lists/row-keys.ts'
 import type { HistoryLine } from './history-days.ts'
 
 interface RowArrowsOptions {
@@ -32,19 +33,12 @@ export function useRowArrows({ root, lines, measured, start, end }: RowArrowsOpt
   })
 
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return
     const rows = lines.flatMap(({ request }, at) => (request ? [{ id: request.id, at }] : []))
     const here = rows.findIndex(({ id }) => id === (active ?? stopId))
-    const steps: Record<string, number> = {
-      ArrowDown: here + 1,
-      ArrowUp: here - 1,
-      Home: 0,
-      End: rows.length - 1
-    }
-    const step = steps[event.key]
+    const step = rowStep(event, here, rows.length)
     if (step === undefined) return
     event.preventDefault()
-    const row = rows[Math.max(0, Math.min(rows.length - 1, step))]
+    const row = rows[step]
     if (!row) return
     wanted.current = row.id
     setActive(row.id)

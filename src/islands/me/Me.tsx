@@ -5,8 +5,9 @@ import { useWaiting } from '../kit/time.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { Preferences } from './Preferences.tsx'
 import { ProfileForm } from './ProfileForm.tsx'
-import { UsageMeters } from './UsageMeters.tsx'
 
+// loaded while the person is
+const UsageMeters = lazyPart(async () => (await import('./UsageMeters.tsx')).UsageMeters)
 const AccountForms = lazyPart(async () => (await import('./AccountForms.tsx')).AccountForms)
 
 export const Me = withWords(function Me() {

@@ -9,7 +9,7 @@ export type SessionList =
   | { status: 'ready'; sessions: readonly Session[] }
   | { status: 'failed'; error: AppError }
 
-// the API returns all of them at once
+// the API returns the 100 that were used last; all others end with them by `signOutEverywhere()`
 const list = createList<Session, undefined>({
   query: undefined,
   isSame: () => true,

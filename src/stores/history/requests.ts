@@ -2,7 +2,7 @@ import type { Deposit } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
 import type { ProcessedRequest } from '../../contract/requests.ts'
 import { environment } from '../environment.ts'
-import { createList, type PageRequest } from '../lists.ts'
+import { createPagedList, type PageRequest } from '../paged-list.ts'
 import { personalAtom } from '../personal-atoms.ts'
 import {
   $session,
@@ -26,7 +26,7 @@ const listeners = new Set<(request: ProcessedRequest) => void>()
 /** All requests that this document has received, regardless of the filter. */
 let known: RequestList = createRequestList()
 
-const list = createList<ProcessedRequest, RequestFilter>({
+const list = createPagedList<ProcessedRequest, RequestFilter>({
   query: {},
   isSame: isSameFilter,
   load: loadPage,
@@ -72,7 +72,7 @@ export function onRequest(run: (request: ProcessedRequest) => void): () => void 
 export function loadRequests(): void {
   if (joined === sessionNumber() || $session.get().status === 'out') return
   joined = sessionNumber()
-  list.begin()
+  $historyStatus.set({ status: 'loading' })
   void join()
 }
 
@@ -85,7 +85,7 @@ async function join(): Promise<void> {
   if (session !== sessionNumber()) return
   if (stream instanceof AppError) {
     joined = undefined
-    list.fail(stream)
+    $historyStatus.set({ status: 'failed', error: stream })
     return
   }
   tabs = joinTabGroup({

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { AppError } from '../../../src/contract/errors.ts'
 import { setEnvironment } from '../../../src/stores/environment.ts'
-import { createList, type PageRequest } from '../../../src/stores/lists.ts'
+import { createList } from '../../../src/stores/lists.ts'
+import type { PageRequest } from '../../../src/stores/paged-list.ts'
 import { beginSession, signOut } from '../../../src/stores/sessions.ts'
 import { makeBrowser, makeToken } from '../../helpers/browser.ts'
 

@@ -27,7 +27,7 @@ test('every store of a person’s data is made so that the end of the session em
 })
 
 /** Stands for a person’s data in every store. */
-const adas: unknown[] = []
+const adas: unknown[] = Object.assign([], { answer() {} })
 
 // each creates its stores
 await Promise.all(

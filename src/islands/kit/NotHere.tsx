@@ -1,0 +1,19 @@
+import { pages } from '../../core/pages/page-table.ts'
+import { localizedPath } from '../../i18n/index.ts'
+import { useWords } from './use-words.ts'
+
+/** Says that an address of the administration names nothing, and leads to the person's company. */
+export function NotHere() {
+  const { locale, t } = useWords()
+  return (
+    <section className="sheet flex flex-col items-start gap-4" data-state="missing">
+      <p className="verdict" role="status">
+        {t('admin.missing.title')}
+      </p>
+      <p className="text-ink-soft">{t('admin.missing.text')}</p>
+      <a className="btn btn-primary" href={localizedPath(locale, pages.admin.path)}>
+        {t('admin.missing.go')}
+      </a>
+    </section>
+  )
+}

@@ -1,0 +1,52 @@
+import type { ReactNode } from 'react'
+
+interface EmptyStateProps {
+  /** Says what will be here. */
+  title: string
+  /** Says why that is useful. */
+  text?: string | undefined
+  /** One button, at most one link beside it. */
+  children: ReactNode
+}
+
+/** Draws the outline of what will be here. */
+export function EmptyState({ title, text, children }: EmptyStateProps) {
+  return (
+    <section className="sheet flex flex-col items-center gap-4 py-12 text-center">
+      <svg
+        viewBox="0 0 240 72"
+        aria-hidden="true"
+        className="w-60 max-w-full text-line"
+        fill="none"
+        stroke="currentColor"
+        strokeLinecap="round"
+      >
+        {[12, 36, 60].map(y => (
+          <g key={y}>
+            <circle cx="16" cy={y} r="8" strokeWidth="2.5" strokeDasharray="0.1 5" />
+            <path d={`M40 ${y - 4}H${200 - y}M40 ${y + 5}H${120 - y / 2}`} strokeWidth="1" />
+          </g>
+        ))}
+      </svg>
+      <h2 className="verdict max-w-prose">{title}</h2>
+      {text && <p className="max-w-prose text-ink-soft">{text}</p>}
+      <div className="flex flex-wrap items-center justify-center gap-4">{children}</div>
+    </section>
+  )
+}
+
+interface NoMatchesProps extends EmptyStateProps {
+  title: string
+}
+
+/** The state of a list whose search or filters match nothing. Screen readers hear it. */
+export function NoMatches({ title, ...rest }: NoMatchesProps) {
+  return (
+    <>
+      <p role="status" className="sr-only">
+        {title}
+      </p>
+      <EmptyState title={title} {...rest} />
+    </>
+  )
+}

@@ -1,0 +1,112 @@
+import type { ReactNode } from 'react'
+import type { ListStatus } from '../../stores/paged-list.ts'
+import { ErrorNote } from '../kit/ErrorNote.tsx'
+import { useWaiting } from '../kit/time.ts'
+import { useWords } from '../kit/use-words.ts'
+
+interface ListFrameProps {
+  status: ListStatus
+  /** Number of rows that are there. */
+  count: number
+  /** Whether the code that draws the rows is still being loaded. */
+  isPending?: boolean
+  /** Says what is being loaded. */
+  loading: string
+  /** Says what is missing after a further page failed. */
+  partial: string
+  /** Shown in place of the rows where there are none. */
+  empty: ReactNode
+  /** Says that the rows are from before, where a refresh failed. Absent where the list itself says so. */
+  stale?: string
+  onRetry: () => void
+  onMore: () => void
+  children: ReactNode
+}
+
+/** Rows beyond which it is said that there are no more. */
+const manyRows = 50
+
+/** Draws the states of a list around its rows: loading, failed, empty, partly loaded, ready. */
+export function ListFrame(props: ListFrameProps) {
+  const { status, count, isPending = false, stale, onRetry, onMore, children } = props
+  const { t } = useWords()
+  const isLoading = status.status === 'idle' || status.status === 'loading'
+  const isBlank = count === 0 ? isLoading : isPending
+  const waiting = useWaiting(isBlank)
+  const retry = (
+    <button type="button" className="btn btn-outline btn-sm" onClick={onRetry}>
+      {t('common.retry')}
+    </button>
+  )
+  if (isBlank) {
+    return (
+      <div data-state="loading" className="sheet min-h-64">
+        {waiting !== 'silent' && <Skeleton />}
+        <p role="status" className="mt-4 flex items-center gap-4 text-ink-soft">
+          {waiting === 'text' && props.loading}
+          {waiting === 'slow' && t('lists.slow')}
+          {waiting === 'slow' && retry}
+        </p>
+      </div>
+    )
+  }
+  const failure = status.status === 'failed' && (
+    <ErrorNote error={status.error}>
+      <div>{retry}</div>
+    </ErrorNote>
+  )
+  if (count === 0)
+    return <div data-state={failure ? 'error' : 'empty'}>{failure || props.empty}</div>
+
+  const { hasMore, more, stale: refusal } = status.status === 'ready' ? status : noPages
+  const isStale = stale !== undefined && refusal !== undefined
+  const isPartial = typeof more === 'object' || failure || isStale
+  return (
+    <div data-state={isPartial ? 'partial' : 'ready'} className="flex flex-col gap-4">
+      {isStale && (
+        <ErrorNote error={refusal}>
+          <p>{stale}</p>
+          <div>{retry}</div>
+        </ErrorNote>
+      )}
+      {children}
+      {failure}
+      {typeof more === 'object' && (
+        <ErrorNote error={more.error}>
+          <p>{props.partial}</p>
+        </ErrorNote>
+      )}
+      {hasMore && (
+        <button
+          type="button"
+          className="btn btn-outline self-center"
+          aria-disabled={more === 'loading'}
+          onClick={onMore}
+        >
+          {more === 'loading' && (
+            <span className="loading loading-spinner loading-sm" aria-hidden="true" />
+          )}
+          {t('lists.more')}
+        </button>
+      )}
+      {status.status === 'ready' && !hasMore && count > manyRows && (
+        <p className="text-center text-ink-soft text-sm">{t('lists.end')}</p>
+      )}
+    </div>
+  )
+}
+
+const noPages = { hasMore: false, more: 'idle', stale: undefined } as const
+
+function Skeleton() {
+  return (
+    <div aria-hidden="true" className="flex flex-col gap-6">
+      {['first', 'second', 'third'].map(name => (
+        <div key={name} className="flex items-center gap-4">
+          <div className="skeleton size-8 rounded-full" />
+          <div className="skeleton h-4 grow" />
+        </div>
+      ))}
+    </div>
+  )
+}
