@@ -271,7 +271,7 @@ test('says what is used of which limit, until when, over all groups', async () =
       `with made as (
          insert into "group"
            (company_id, id, name, max_requests, max_requests_interval, max_storage, created_at)
-         values ($1, gen_random_uuid(), 'Limited', $3, $4, $5, $6) returning company_id, id),
+         values ($1, gen_random_uuid(), 'Limited ' || $4::text, $3, $4, $5, $6) returning company_id, id),
        counted as (
          insert into usage (company_id, group_id, kind, period_start, used, reserved)
          select company_id, id, 'requests', date_trunc('day', $6::timestamptz, 'UTC'), 3, 1 from made)
