@@ -172,11 +172,16 @@ test('two administrators edit a group at once, and the second chooses what to ke
   await expect(conflict.getByRole('group', { name: 'Name' })).toContainText('Second name')
   await expect(conflict.getByRole('group', { name: 'Name' })).toContainText('First name')
   await inspectInBothSchemes(second)
+  await second.setViewportSize({ width: 320, height: 900 })
+  await inspectInBothSchemes(second)
+  await second.screenshot({ path: '.cache/group-changed-320.png', fullPage: true })
+  await second.setViewportSize({ width: 1280, height: 900 })
   // theirs for the name, by keyboard; the own choice for the features stays
   await conflict.getByLabel(/Yours Second name/).focus()
   await second.keyboard.press('ArrowDown')
   await conflict.getByRole('button', { name: 'Save this choice' }).press('Enter')
   await expect(conflict).toHaveCount(0)
+  await expect(second.getByRole('heading', { name: 'Name and features' })).toBeFocused()
   await expect(settings).toContainText('First name')
   await expect(settings).toContainText('Verify documents only')
 

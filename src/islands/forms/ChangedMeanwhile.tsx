@@ -44,9 +44,9 @@ export function ChangedMeanwhile(props: ChangedMeanwhileProps) {
       onSubmit={submit}
     >
       <div>
-        <h3 id={id} ref={title} tabIndex={-1} className="font-semibold text-base-content">
+        <h2 id={id} ref={title} tabIndex={-1} className="font-semibold text-base-content">
           {t('forms.changed.title')}
-        </h3>
+        </h2>
         <p className="text-base-content">{t('forms.changed.text')}</p>
       </div>
       {differences.map(difference => {

@@ -29,6 +29,7 @@ export function GroupSettings({ group }: GroupProps) {
   const { locale, t } = useWords()
   const [isEditing, setEditing] = useState(false)
   const opener = useRef<HTMLButtonElement>(null)
+  const title = useRef<HTMLHeadingElement>(null)
   const { id } = group
   const versioned = useVersioned<Settings, Partial<Settings>>({
     save: (changes, version) => changeGroup(id, changes as GroupChanges, version),
@@ -49,18 +50,23 @@ export function GroupSettings({ group }: GroupProps) {
   }
   return (
     <>
+      {conflict && (
+        <ChangedMeanwhile
+          key={conflict.theirs.version}
+          differences={conflict.differences}
+          labelOf={name => labels[name] ?? name}
+          wordsOf={(name, value) => wordsOf(name, value, locale, t)}
+          resolve={async mine => {
+            await versioned.resolve(mine)
+            // the buttons that were pressed are gone
+            title.current?.focus()
+          }}
+        />
+      )}
       <section className="sheet flex flex-col gap-4" aria-labelledby="group-settings">
-        <h2 id="group-settings" className="section-title">
+        <h2 id="group-settings" ref={title} tabIndex={-1} className="section-title">
           {t('groups.settings')}
         </h2>
-        {conflict && (
-          <ChangedMeanwhile
-            differences={conflict.differences}
-            labelOf={name => labels[name] ?? name}
-            wordsOf={(name, value) => wordsOf(name, value, locale, t)}
-            resolve={versioned.resolve}
-          />
-        )}
         {isEditing ? (
           <SettingsForm
             group={group}
