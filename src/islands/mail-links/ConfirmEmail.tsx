@@ -1,6 +1,7 @@
 import { useStore } from '@nanostores/react'
 import { localizedPath } from '../../i18n/index.ts'
-import { confirmEmail, type MailLink } from '../../stores/accounts/mail-links.ts'
+import type { MailLink } from '../../stores/accounts/mail-link-fragment.ts'
+import { confirmEmail } from '../../stores/accounts/mail-links.ts'
 import { $session } from '../../stores/sessions.ts'
 import { useReadiness } from '../forms/account-form.ts'
 import { BusyButton } from '../forms/BusyButton.tsx'

@@ -1,14 +1,17 @@
 import { useEffect, useState } from 'react'
 import type { AppError } from '../../contract/errors.ts'
-import { type MailLink, requestReset, resetPassword } from '../../stores/accounts/mail-links.ts'
+import type { MailLink } from '../../stores/accounts/mail-link-fragment.ts'
 import { EmailField } from '../forms/AccountFields.tsx'
 import { continueAfterSignIn, emailRule, prefillFromQuery } from '../forms/account-form.ts'
 import { Form } from '../forms/Form.tsx'
 import { useForm } from '../forms/use-form.ts'
+import { loadCode } from '../kit/load-code.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { LazyNewPasswordForm } from './LazyNewPasswordForm.tsx'
 import { LinkOutcome } from './LinkOutcome.tsx'
 import { useClosedLink, useMailLink } from './use-mail-link.ts'
+
+const loadVerbs = () => loadCode(() => import('../../stores/accounts/mail-links.ts'))
 
 interface ResetPasswordProps {
   company: string
@@ -43,6 +46,7 @@ function Ask({ note, email: known }: AskProps) {
     what: 'Asking for a link failed',
     rules: { email: emailRule },
     async send({ email = '' }) {
+      const { requestReset } = await loadVerbs()
       const delivery = await requestReset(email)
       setTyped(email.trim())
       return { email: email.trim(), delivery }
@@ -87,6 +91,7 @@ function Choose({ company, link, handleFailure }: ChooseProps) {
         email={link.email}
         submit={t('links.reset.submitPassword')}
         send={async ({ password }) => {
+          const { resetPassword } = await loadVerbs()
           await resetPassword(link, password)
           await continueAfterSignIn(t('links.reset.done'))
         }}

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'react'
 import type { LinkPurpose } from '../../contract/accounts.ts'
 import { type AppError, asAppError } from '../../contract/errors.ts'
-import { type MailLink, readLink, readMailLink } from '../../stores/accounts/mail-links.ts'
+import { type MailLink, readMailLink } from '../../stores/accounts/mail-link-fragment.ts'
 import { keepDraft, takeDraft } from '../forms/page-drafts.ts'
+import { loadCode } from '../kit/load-code.ts'
 
 export interface OpenedLink extends MailLink {
   /** Whether the link still works: `used` and `over` (expired) do not. */
@@ -73,6 +74,7 @@ export function useClosedLink(link: OpenedLink | 'none' | 'loading') {
  */
 async function check(link: MailLink, purpose: LinkPurpose): Promise<OpenedLink> {
   try {
+    const { readLink } = await loadCode(() => import('../../stores/accounts/mail-links.ts'))
     return { ...link, state: 'open', ...(await readLink(link, purpose)) }
   } catch (cause) {
     return {

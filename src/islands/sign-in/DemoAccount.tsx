@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { findDemoAccount } from '../../stores/accounts/accounts.ts'
+import { loadCode } from '../kit/load-code.ts'
 import { useWords } from '../kit/use-words.ts'
 
 /**
@@ -9,7 +9,11 @@ import { useWords } from '../kit/use-words.ts'
 export function DemoAccount() {
   const { t } = useWords()
   const [account, setAccount] = useState<{ email: string; password: string }>()
-  useEffect(() => void findDemoAccount().then(setAccount), [])
+  useEffect(() => {
+    loadCode(() => import('../../stores/accounts/accounts.ts'))
+      .then(({ findDemoAccount }) => findDemoAccount())
+      .then(setAccount, () => {}) // signing in works without it
+  }, [])
   if (!account) return null
   return (
     <dl className="flex flex-col rounded-box border border-base-300 p-4 text-sm">

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'react'
 import { required } from '../../core/input/validators.ts'
 import { localizedPath } from '../../i18n/index.ts'
-import { signIn } from '../../stores/accounts/accounts.ts'
 import { EmailField, InvitationLink } from '../forms/AccountFields.tsx'
 import {
   continueAfterSignIn,
@@ -12,6 +11,7 @@ import {
 import { Form } from '../forms/Form.tsx'
 import { PasswordField } from '../forms/PasswordField.tsx'
 import { useForm } from '../forms/use-form.ts'
+import { loadCode } from '../kit/load-code.ts'
 import { useWords, withWords } from '../kit/use-words.ts'
 import { DemoAccount } from './DemoAccount.tsx'
 
@@ -29,6 +29,7 @@ export const SignIn = withWords(function SignIn({ isPublic, isDemo }: SignInProp
     rules: { email: emailRule, password: required },
     focusAfterFailure: 'password',
     async send({ email = '', password = '' }) {
+      const { signIn } = await loadCode(() => import('../../stores/accounts/accounts.ts'))
       await signIn({ email, password })
       await continueAfterSignIn()
     }

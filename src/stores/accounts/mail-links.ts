@@ -1,24 +1,10 @@
 import type { LinkPurpose } from '../../contract/accounts.ts'
 import type { Delivery } from '../../contract/users.ts'
-import { canonicalEmail } from '../../core/input/email.ts'
 import type { Locale } from '../../i18n/index.ts'
 import { api } from '../sessions.ts'
 import { refreshUser } from '../users.ts'
 import { signInWithNewKey } from './accounts.ts'
-
-/** The fragment of a link in a mail. */
-export interface MailLink {
-  token: string
-  /** E-mail of the recipient, from which the key is derived together with the password. */
-  email: string
-}
-
-/** Reads the fragment `#t=…&email=ada%40example.com`. Returns undefined for any other fragment. */
-export function readMailLink(hash: string): MailLink | undefined {
-  const values = new URLSearchParams(hash.replace(/^#/, ''))
-  const [token, email] = [values.get('t'), canonicalEmail(values.get('email') ?? '')]
-  return token && email !== undefined ? { token, email } : undefined
-}
+import type { MailLink } from './mail-link-fragment.ts'
 
 /** Returns the name of an invited person. Throws where the link is no longer valid. */
 export function readLink(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readMailLink } from '../../../../src/stores/accounts/mail-links.ts'
+import { readMailLink } from '../../../../src/stores/accounts/mail-link-fragment.ts'
 
 test('reads token and e-mail of a mailed link', () => {
   const hash = new URLSearchParams({ t: 'abc', email: 'Ada+x@Example.com' })

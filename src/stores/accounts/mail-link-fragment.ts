@@ -1,0 +1,15 @@
+import { canonicalEmail } from '../../core/input/email.ts'
+
+/** The fragment of a link in a mail. */
+export interface MailLink {
+  token: string
+  /** E-mail of the recipient, from which the key is derived together with the password. */
+  email: string
+}
+
+/** Reads the fragment `#t=…&email=ada%40example.com`. Returns undefined for any other fragment. */
+export function readMailLink(hash: string): MailLink | undefined {
+  const values = new URLSearchParams(hash.replace(/^#/, ''))
+  const [token, email] = [values.get('t'), canonicalEmail(values.get('email') ?? '')]
+  return token && email !== undefined ? { token, email } : undefined
+}
