@@ -57,12 +57,18 @@ async function digestWhole(
   for await (const bytes of readInPieces(file)) {
     whole.set(bytes, done)
     done += bytes.length
+    free(bytes.buffer)
     onProgress?.(done)
   }
   requireWhole(file, done)
   const digest = await subtle.digest('SHA-256', whole)
-  whole.buffer.transfer?.(0) // frees the memory now, not at the next collection
+  free(whole.buffer)
   return bytesToHex(new Uint8Array(digest))
+}
+
+/** Frees memory now, not at the next collection, before which whole files would pile up. */
+function free(buffer: ArrayBuffer): void {
+  buffer.transfer?.(0)
 }
 
 /** Creates a buffer. Returns undefined if the device has too little memory for the buffer. */
@@ -101,7 +107,7 @@ export async function fingerprintStream(
  * Yields the bytes of a file in pieces of 4 MiB. Reads the next piece while the caller uses the
  * current one, so that at most two pieces are in memory.
  */
-export async function* readInPieces(file: Blob): AsyncGenerator<Uint8Array> {
+export async function* readInPieces(file: Blob): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   let reading = readPiece(file, 0)
   let done = 0
   while (done < file.size) {
@@ -134,7 +140,7 @@ export function createJavaScriptHasher(): Hasher {
   return { update: bytes => hasher.update(bytes), digest: () => bytesToHex(hasher.digest()) }
 }
 
-async function readPiece(file: Blob, start: number): Promise<Uint8Array> {
+async function readPiece(file: Blob, start: number): Promise<Uint8Array<ArrayBuffer>> {
   if (start >= file.size) return new Uint8Array(0)
   return new Uint8Array(await file.slice(start, start + readBytes).arrayBuffer())
 }
