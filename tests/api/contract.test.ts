@@ -154,6 +154,17 @@ describe('the routes', () => {
     }
   })
 
+  test('have a version wherever they say so, and refuse to change another one', () => {
+    const versioned = Object.entries<Endpoint>(endpoints).filter(([, route]) => route.versioned)
+    expect(versioned.length).toBeGreaterThan(5)
+    for (const [name, { method, status, output, errors }] of versioned) {
+      const changes = method === 'PUT' || method === 'DELETE'
+      expect(errors.includes('changed_meanwhile'), name).toBe(changes)
+      const { properties = {} } = z.toJSONSchema(output, { unrepresentable: 'any' })
+      if (status !== 204) expect(properties, name).toHaveProperty('version')
+    }
+  })
+
   test('take known fields only, in snake_case but for path parameters', () => {
     for (const [name, endpoint] of Object.entries<Endpoint>(endpoints)) {
       for (const object of objectsOf(endpoint.input)) {
