@@ -110,7 +110,7 @@ const ofBrowser: ErrorCode[] = ['offline', 'unexpected_answer', 'file_unreadable
 export const serverErrorCodes = (Object.keys(errorCodes) as ErrorCode[]) // as: the keys of a constant
   .filter(code => !ofBrowser.includes(code))
 
-/** Returns all error codes that a call may answer, including those of every call. */
+/** Returns all error codes that a call may answer: its own and those common to all calls. */
 export function codesOf(route: Route): ErrorCode[] {
   const ofBody = ['body_too_large', 'unsupported_media_type']
   const common = commonErrors.filter(

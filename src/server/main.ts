@@ -12,7 +12,7 @@ import { localhostNames, seedInstallation } from './domain/installation/installa
 import { createSetupCode } from './domain/installation/setup.ts'
 import { watchEventLoopLag } from './event-loop-lag.ts'
 import { watchConnections } from './http/connections.ts'
-import { createAddressReader, createSharedPeers } from './http/hosts.ts'
+import { createAddressReader, createSharedAddressTest } from './http/hosts.ts'
 import { createListener } from './http/listener.ts'
 import { checkAllFiles } from './jobs/check-files.ts'
 import { deleteExpired } from './jobs/delete-expired.ts'
@@ -150,7 +150,7 @@ async function start(): Promise<void> {
       total: config.limits.connectionsPerProcess,
       perAddress: config.limits.connectionsPerAddress,
       // many people share the address of a proxy; a proxy that is not declared runs on this machine
-      isShared: createSharedPeers(config.trustedProxies)
+      isShared: createSharedAddressTest(config.trustedProxies)
     },
     log
   )

@@ -40,7 +40,7 @@ function scrollTo(target: HTMLElement): Promise<void> {
 }
 
 /**
- * Returns how far the scroll is, from 0 to 1, for a ratio of its time. The scroll starts fast and
+ * Returns how far the scroll is, from 0 to 1, for the part of its time that has passed, also from 0 to 1. The scroll starts fast and
  * slows down.
  */
 function ease(share: number): number {

@@ -14,8 +14,7 @@ import { startSessions } from './sessions.ts'
 import { watchUploads } from './uploads/running-uploads.ts'
 
 /**
- * Starts bar, drawer and messages. Runs once per document: ClientRouter replaces its pages without
- * loading a new one.
+ * Starts bar, drawer and messages. Runs once per tab, because ClientRouter changes pages without loading the scripts again.
  */
 export function startShell(): void {
   reloadOnLostFiles()

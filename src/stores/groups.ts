@@ -90,12 +90,12 @@ export async function loadCategories(id: string, after?: string): Promise<void> 
   )
 }
 
-/** Returns people of the company whose name or e-mail contains the text, or the first of all. */
+/** Returns people of the company whose name or e-mail contains the text. Returns the first people of the list for an empty text. */
 export function findPeople(text: string): Promise<Member[]> {
   return adminApi('listUsers', { id: actingCompany(), q: text || undefined, limit: mostFound })
 }
 
-/** Returns categories of the company whose name contains the text, or the first of all. */
+/** Returns categories of the company whose name contains the text. Returns the first categories of the list for an empty text. */
 export function findCategories(text: string): Promise<Category[]> {
   return adminApi('listCompanyCategories', {
     id: actingCompany(),

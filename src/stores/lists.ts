@@ -76,8 +76,7 @@ export function createList<Row extends { id: string }, Query>({
     },
 
     /**
-     * Shows a row as it will be, or not at all where `next` is undefined, while `save` runs. Shows it
-     * as it was if `save` fails, and throws its error.
+     * Replaces a row by `next`, or removes it where `next` is undefined, and runs `save`. If `save` fails, restores the row and rethrows the error.
      */
     async change(id: string, next: Row | undefined, save: () => Promise<unknown>): Promise<void> {
       const at = rows.findIndex(row => row.id === id)

@@ -7,7 +7,7 @@ export const RememberedUpload = z.object({
   id: z.string(),
   /** Id of the person who began the upload. Nobody else may see it. */
   person: z.string(),
-  /** Id of the document that sends the upload. */
+  /** Id of the tab that sends the upload, made anew whenever the tab loads. */
   owner: z.string(),
   /**
    * Address of the upload. Undefined until the server has answered the reservation. A repeated
@@ -97,7 +97,7 @@ export function createRememberedUploads() {
 }
 
 /**
- * Accesses the browser's database. Returns undefined where storage is disabled or full: uploads
+ * Accesses the browser's database. Returns undefined if storage is disabled or full: uploads
  * then continue only as long as the page is open.
  */
 async function attempt<Result>(access: () => Promise<Result>): Promise<Result | undefined> {

@@ -46,7 +46,7 @@ const endListeners = new Set<(end: SessionEnd) => void>()
 let isStarted = false
 /** Id of the last person who was signed in. */
 let lastPerson: string | undefined
-/** Number of sessions that this document has had. */
+/** Number of sessions since the tab was loaded. */
 let sessions = 0
 let notifyTabs: (message: unknown) => void = () => {}
 let stopExpiry: () => void = () => {}

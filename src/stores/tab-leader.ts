@@ -94,8 +94,7 @@ export function joinTabGroup({
   }
 
   /**
-   * Checks repeatedly whether the leader is silent. A hidden tab does not take over, but it may
-   * become visible.
+   * Waits until the leader has been silent for too long, then takes over. A hidden tab does not take over; it checks again later, because it may have become visible.
    */
   function watch(): void {
     stopWatch()

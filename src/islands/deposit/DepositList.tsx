@@ -161,7 +161,7 @@ function More({ label, onMore }: { label: string; onMore: () => void }) {
   )
 }
 
-/** Returns the limit for which all paused uploads wait, or undefined where there is none. */
+/** Returns the limit for which all paused uploads wait, or undefined if there is none. */
 function limitOf(deposits: readonly QueuedDeposit[]): AppError | undefined {
   for (const { $state } of deposits) {
     const state = $state.get()

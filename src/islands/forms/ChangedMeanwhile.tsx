@@ -15,7 +15,7 @@ interface ChangedMeanwhileProps {
 
 /**
  * Shows how the person's changes differ from what somebody else has saved meanwhile, and lets them
- * choose for each field or for all. Words: `forms`.
+ * choose for each field or for all. Needs the words of `forms` from the page.
  */
 export function ChangedMeanwhile(props: ChangedMeanwhileProps) {
   const { differences, labelOf, wordsOf, resolve } = props

@@ -13,9 +13,9 @@ export interface Choice {
 interface ComboboxProps {
   label: string
   hint?: string
-  /** Returns what matches the typed text, or the first of all for an empty one. */
+  /** Returns the choices that match the typed text. Returns the first choices for an empty text. */
   search: (text: string) => Promise<Choice[]>
-  /** Called with what the person has chosen. The field is empty again then. */
+  /** Runs when the person has chosen. The field is then emptied. */
   choose: (choice: Choice) => void
 }
 
@@ -23,7 +23,7 @@ const pauseMs = 200
 
 /**
  * A field that searches while the person types, and offers what it finds in a list. A click or the
- * arrow down opens the list. Words: `forms`.
+ * arrow down opens the list. Needs the words of `forms` from the page.
  */
 export function Combobox({ label, hint, search, choose }: ComboboxProps) {
   const { t } = useWords()

@@ -25,7 +25,7 @@ export function NewPasswordField({ label, name, error, owner }: NewPasswordField
   const [strength, setStrength] = useState<Strength>()
   const isBusy = useRef(false)
 
-  /** Rates one password at a time, and always the latest. */
+  /** Rates the password. While one rating runs, only the latest password waits to be rated next. */
   const judge = async () => {
     if (isBusy.current) return
     isBusy.current = true

@@ -9,7 +9,7 @@ interface SeveralValuesProps extends FieldTexts {
 /**
  * A field for any number of typed values, such as e-mails. Enter, a comma or leaving the input adds
  * what it holds; a pasted list adds each entry. In the values of the form, each has a line of its
- * own. Words: `forms`.
+ * own. Needs the words of `forms` from the page.
  */
 export function SeveralValues({ name, ...texts }: SeveralValuesProps) {
   const { t } = useWords()

@@ -21,7 +21,7 @@ let isReturning = false
 
 /**
  * Keeps changes of a form from being lost: asks before the page is left, and keeps them while a
- * person whose session has ended signs in again. Stands beside the form. Words: `forms`.
+ * person whose session has ended signs in again. Stands beside the form. Needs the words of `forms` from the page.
  */
 export function Unsaved({ form }: UnsavedProps) {
   const { locale, t } = useWords()

@@ -11,7 +11,7 @@ import { faultsOf, type Validator } from '../../core/input/validators.ts'
 import { draftName, keepDraft, takeDraft } from './page-drafts.ts'
 import { type ActionOptions, useAction } from './use-action.ts'
 
-/** What the fields hold, by name. A field with several values has them on lines of their own. */
+/** The values of the fields, by field name. A field with several values has one line for each. */
 export type Values = Record<string, string>
 
 export interface FormOptions<Result> extends ActionOptions<Values, Result> {
@@ -22,9 +22,9 @@ export interface FormOptions<Result> extends ActionOptions<Values, Result> {
   slowErrors?: (values: Values) => Promise<FieldErrors | undefined>
   /** The errors of fields that an error code stands for: `{ name_taken: { name: { rule: 'taken' } } }`. */
   codeErrors?: Partial<Record<ErrorCode, FieldErrors>>
-  /** The field that gets the focus after any other failure. */
+  /** Name of the field that gets the focus after a failure that names no field. */
   focusAfterFailure?: string
-  /** Whether success empties the fields. */
+  /** Whether the fields are emptied when the form has succeeded. */
   isEmptiedBySuccess?: boolean
 }
 

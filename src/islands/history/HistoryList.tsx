@@ -135,7 +135,7 @@ export function HistoryList(props: HistoryListProps) {
 }
 
 /**
- * Takes the space of rows that are not drawn. Uses an svg, because the content security policy
+ * Fills the space of rows that are not drawn. Uses an svg, because the content security policy
  * forbids style attributes.
  */
 function Gap({ height }: { height: number }) {

@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 
 /**
- * Writes the name of the item on a page, such as a company, into the heading, the breadcrumb and
+ * Writes the name of the item that a page shows, such as a company, into the heading, the breadcrumb and
  * the title of the window. The server cannot do it, because it renders one page for all items. Does
  * nothing until the name is known.
  */

@@ -6,7 +6,7 @@ interface LinkOutcomeProps {
   children?: ReactNode
 }
 
-/** A sheet that states whether a mailed link worked and what to do next. */
+/** A card that states whether a mailed link worked and what to do next. */
 export function LinkOutcome({ text, children }: LinkOutcomeProps) {
   return (
     <section className="sheet flex flex-col items-start gap-4" data-state="ready">

@@ -7,7 +7,7 @@ interface AccountSectionProps {
   children: ReactNode
 }
 
-/** A section of the account page: a sheet with a title and a note. */
+/** A section of the account page: a card with a title and a note. */
 export function AccountSection({ id, title, note, children }: AccountSectionProps) {
   return (
     <section className="sheet flex flex-col gap-4" aria-labelledby={id}>

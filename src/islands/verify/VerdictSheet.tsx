@@ -38,7 +38,7 @@ export function VerdictSheet({ ref, ...props }: VerdictProps & { ref?: Ref<HTMLH
   )
 }
 
-/** The facts below the sentence. */
+/** The facts below the verdict: the record's time, state and category, and what was verified. */
 export function VerdictFacts({ check, answer }: VerdictProps) {
   const { locale, t } = useWords()
   const { subject } = check

@@ -60,7 +60,7 @@ export interface Limits {
   signUpPerAddressHour: number
   mailsPerAddressHour: number
   mailsPerCompanyDay: number
-  /** Failed attempts to use mailed links in 15 minutes. */
+  /** Failed attempts to use mailed links in 15 minutes, per network address. */
   mailTokensPerAddress: number
   verifyPerAddressMinute: number
   verifyPerAddressDay: number

@@ -51,8 +51,7 @@ export function isWithin(text: string, ranges: readonly AddressRange[]): boolean
 const countedPrefixes = [64, 56, 48]
 
 /**
- * Returns the networks against whose counters a call from an address counts, smallest first. An
- * IPv4 address stands for itself.
+ * Returns the networks to whose counters a call from the address is added, smallest first. For an IPv4 address, returns only the address.
  * `'2001:db8::1'` → `['2001:db8::/64', '2001:db8::/56', '2001:db8::/48']`
  */
 export function countedNetworks(text: string): string[] {

@@ -114,10 +114,9 @@ export function parseTrustedNetwork(network: string): AddressRange {
 }
 
 /**
- * Returns a function that tells whether an address belongs to a trusted proxy or to this machine,
- * so that many people may connect from it.
+ * Returns a function that tells whether many people may share an address, because it belongs to a trusted proxy or to this machine.
  */
-export function createSharedPeers(trustedProxies: string[]): (address: string) => boolean {
+export function createSharedAddressTest(trustedProxies: string[]): (address: string) => boolean {
   const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)
   return address => isWithin(normalizeAddress(address) ?? '', shared)
 }

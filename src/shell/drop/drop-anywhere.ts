@@ -1,5 +1,5 @@
 import { isOnPage } from '../kit/page.ts'
-import { dropTargets, nameOf, type Target } from './drop-targets.ts'
+import { dropTargetOf, dropTargets, type Target } from './drop-targets.ts'
 import type { DroppedItem } from './dropped-files.ts'
 
 let overlay: typeof import('./drop-overlay.ts') | undefined
@@ -24,7 +24,7 @@ export function startDropAnywhere(): void {
     end()
     if (!carriesFiles(event) || !event.dataTransfer) return
     event.preventDefault()
-    const to = target && nameOf(target)
+    const to = target && dropTargetOf(target)
     if (to) void hand(to, event.dataTransfer)
   })
   // no other event reports that a drag ended outside the window or by Escape

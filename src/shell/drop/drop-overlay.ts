@@ -1,5 +1,5 @@
 import { isOnPage, pageWords } from '../kit/page.ts'
-import { dropTargets, dropZones, nameOf, type Target } from './drop-targets.ts'
+import { dropTargetOf, dropTargets, dropZones, type Target } from './drop-targets.ts'
 
 interface Box {
   left: number
@@ -55,7 +55,7 @@ function mayDeposit(): boolean {
 }
 
 function label(zone: HTMLElement): void {
-  const name = nameOf(zone)
+  const name = dropTargetOf(zone)
   if (!name || zone.dataset['says'] !== undefined) return
   const t = pageWords()
   zone.dataset['says'] = t(`shell.drop.${name}`)
@@ -100,7 +100,7 @@ function visibleBox(zone: HTMLElement): Box | undefined {
 }
 
 /**
- * Returns the largest strip of the window that no zone touches, or undefined where all strips are
+ * Returns the largest strip of the window that no zone touches, or undefined if all strips are
  * too small.
  */
 function largestFreeStrip(

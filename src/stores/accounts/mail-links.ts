@@ -6,7 +6,10 @@ import { refreshUser } from '../users.ts'
 import { signInWithNewKey } from './accounts.ts'
 import type { MailLink } from './mail-link-fragment.ts'
 
-/** Returns the name of an invited person. Throws where the link is no longer valid. */
+/**
+ * Checks whether a mailed link is still valid, and throws if it is not. For an invitation, returns
+ * the name of the invited person.
+ */
 export function readLink(
   { token }: MailLink,
   purpose: LinkPurpose

@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 import { type BatchItem, createDepositBatch } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
 import { fromProblem } from '../../contract/problems.ts'
-import { parseJson, type sendUploadRequest, type UploadResponse } from './http-upload.ts'
+import { type sendUploadRequest, tryParseJson, type UploadResponse } from './http-upload.ts'
 
 export type BatchResult = z.output<typeof createDepositBatch.message>['results'][number]
 
@@ -58,7 +58,7 @@ export function createBatchClient({ http, token, onProblem }: BatchClientOptions
         onProblem(problem, current)
         throw problem
       }
-      const parsed = createDepositBatch.message.safeParse(parseJson(answer.body))
+      const parsed = createDepositBatch.message.safeParse(tryParseJson(answer.body))
       if (parsed.success) return parsed.data.results
       throw new AppError('unexpected_answer', 'A batch answered another shape', {
         cause: parsed.error
@@ -76,7 +76,7 @@ function formOf(files: readonly BatchFile[]): FormData {
 
 function problemOf({ status, header, body }: UploadResponse): AppError {
   const retryAfter = Number(header('Retry-After') ?? Number.NaN)
-  return fromProblem(status, parseJson(body), Number.isNaN(retryAfter) ? undefined : retryAfter)
+  return fromProblem(status, tryParseJson(body), Number.isNaN(retryAfter) ? undefined : retryAfter)
 }
 
 /**

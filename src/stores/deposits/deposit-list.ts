@@ -139,7 +139,7 @@ interface ListParts {
 
 export type DepositList = ReturnType<typeof createDepositList>
 
-/** Creates the list of this document's deposits, in the order in which they were added. */
+/** Creates the list of the deposits of this tab, in the order in which they were added. */
 export function createDepositList({ forget, now, after }: ListParts) {
   const $deposits = personalAtom<readonly QueuedDeposit[]>([], 'person')
   const $summary = personalAtom<DepositSummary>(emptySummary, 'person')
@@ -170,7 +170,7 @@ export function createDepositList({ forget, now, after }: ListParts) {
 
   return {
     $deposits,
-    /** Updated a moment after each change. */
+    /** Counts of the list. Updated a moment after each change. */
     $summary,
     [Symbol.iterator]: () => entries.values(),
     get: (id: string) => entries.get(id),
@@ -191,7 +191,7 @@ export function createDepositList({ forget, now, after }: ListParts) {
     /** Updates the summary at once and returns it. */
     sum,
     /**
-     * Begins a new batch for the percentage. Entries that have already ended are not part of it.
+     * Begins the percentage anew. Entries that have already ended no longer count for it.
      */
     beginBatch(): void {
       for (const entry of entries.values()) entry.isEarlier = true

@@ -67,8 +67,7 @@ export function createDepositQueue(parts: DepositDependencies) {
   const toPrepare = new Set<DepositEntry>()
   const toSend = new Set<DepositEntry>()
   /**
-   * The entry that is being sent, by fingerprint. Other entries of the same file wait until it has
-   * ended.
+   * The entry that is being sent, by the fingerprint of its file. Other entries of the same file wait until this entry has ended.
    */
   const sentFiles = new Map<string, DepositEntry>()
   /** Fingerprints of the files that have been recorded. */
@@ -240,8 +239,7 @@ export function createDepositQueue(parts: DepositDependencies) {
   }
 
   /**
-   * Pauses an entry that exceeds a limit. Where no requests are left, also pauses all entries of
-   * its category without a reservation.
+   * Pauses an entry that exceeds a limit. Where no requests are left, also pauses all entries of the same category that have no reservation yet.
    */
   function pauseAtLimit(entry: DepositEntry, error: AppError): void {
     const { id } = entry.category
@@ -380,7 +378,7 @@ export function createDepositQueue(parts: DepositDependencies) {
 
   return {
     $deposits: list.$deposits,
-    /** Updated a moment after each change. */
+    /** Counts of the queue. Updated a moment after each change. */
     $summary: list.$summary,
     /** Updates the summary at once and returns it. */
     sum: list.sum,

@@ -54,7 +54,7 @@ export type DepositState =
 
 export const emptySummary = {
   total: 0,
-  /** Number of files in the present batch. Only these count for the percentage. */
+  /** Number of files that count for the percentage: those added since the list last had nothing to do. */
   batch: { total: 0, ended: 0 },
   /** Number of deposits in progress, neither ended nor waiting for the person. */
   active: 0,
@@ -67,7 +67,7 @@ export const emptySummary = {
   /** Number of failed deposits that a retry may complete. */
   retryable: 0,
   cancelled: 0,
-  /** Percentage of all bytes in the batch. Reaches 100 only once every deposit has ended. */
+  /** Percentage of the bytes of all files of `batch`. Reaches 100 only once every deposit has ended. */
   percent: 0
 }
 

@@ -68,8 +68,7 @@ const queue = createDepositQueue({
 })
 
 /**
- * The entries of the queue. The queue exists as long as the document, so uploads continue while the
- * person visits other pages.
+ * The entries of the queue. The queue exists until the tab is closed or reloaded, so uploads continue while the person visits other pages.
  */
 export const $deposits = queue.$deposits
 export const $depositSummary = queue.$summary
@@ -128,7 +127,7 @@ export async function resumeUpload(requestId: string): Promise<void> {
   ])
 }
 
-/** Cancels an unfinished upload of any device. */
+/** Cancels an unfinished upload of the person, even one that was begun on another device. */
 export async function cancelUpload(requestId: string): Promise<void> {
   const { upload } = await api('getOpenUpload', { id: requestId })
   await tus.cancel(upload)
@@ -196,8 +195,7 @@ function start(): void {
 }
 
 /**
- * Throws `unavailable`, so that the call is retried, for a 401 to a token that has been renewed
- * since. Rethrows any other error.
+ * Throws `unavailable`, so that the call is retried, where the server refused a token (401) that has been renewed since. Rethrows any other error.
  */
 function allowRetry(error: unknown): never {
   const isStale = error instanceof AppError && error.status === 401 && sessionToken()

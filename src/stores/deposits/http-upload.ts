@@ -52,8 +52,8 @@ export function sendUploadRequest(upload: UploadRequest): Promise<UploadResponse
   })
 }
 
-/** Parses JSON. Returns undefined where the text is none, as behind a proxy that answers itself. */
-export function parseJson(text: string): unknown {
+/** Parses JSON. Returns undefined if the text is not JSON, for example because a proxy has answered in the server's place. */
+export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -2,7 +2,7 @@ import type { DetailedError, HttpRequest } from 'tus-js-client'
 import { AppError, type ErrorCode } from '../../contract/errors.ts'
 import { uploadChunkBytes } from '../../contract/limits.ts'
 import { fromProblem } from '../../contract/problems.ts'
-import { parseJson, type sendUploadRequest, type UploadResponse } from './http-upload.ts'
+import { type sendUploadRequest, tryParseJson, type UploadResponse } from './http-upload.ts'
 
 export interface SendOptions {
   onProgress?: (bytesSent: number) => void
@@ -32,7 +32,7 @@ export function createTusClient({ http, token, onProblem }: TusClientOptions) {
     const code = method === 'HEAD' && headCodes[status]
     const problem = code
       ? new AppError(code, `HEAD answered ${status}`)
-      : fromProblem(status, parseJson(body))
+      : fromProblem(status, tryParseJson(body))
     onProblem?.(problem)
     return problem
   }

@@ -40,9 +40,7 @@ export function newestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
 }
 
 /**
- * Returns the rows to show while the person reads the list, so that it does not move. The rows of
- * `before` stay, in their newest state, even where the filter no longer matches. Rows of `present`
- * are added only below the first row of `before`.
+ * Returns the rows to show while the person reads the list, so that it does not move. The rows of `before`, those now on the screen, stay in their newest state, even where the filter no longer matches. Rows of `present` are added only below the first row of `before`.
  */
 export function updateRows(
   before: readonly ProcessedRequest[],

@@ -18,7 +18,7 @@ const StreamMessage = z.object({
 export type StreamMessage = z.infer<typeof StreamMessage>
 
 /**
- * Parses a message. Returns undefined where another release of the page has sent it in an unknown
+ * Parses a message. Returns undefined if another release of the page has sent it in an unknown
  * format.
  */
 export function readStreamMessage(message: unknown): StreamMessage | undefined {

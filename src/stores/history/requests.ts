@@ -23,7 +23,7 @@ import type { StreamMessage } from './request-stream.ts'
 export type { StreamState }
 
 const listeners = new Set<(request: ProcessedRequest) => void>()
-/** All requests that this document has received, regardless of the filter. */
+/** All requests that this tab has received, regardless of the filter. */
 let known: RequestList = createRequestList()
 
 const list = createPagedList<ProcessedRequest, RequestFilter>({
@@ -162,7 +162,7 @@ async function catchUp(at: string): Promise<void> {
 }
 
 /**
- * Filters the requests that this document has, then loads the matching requests from the server.
+ * Filters the requests that this tab has, then loads the matching requests from the server.
  */
 export function setFilter(filter: RequestFilter): void {
   if (list.setQuery(filter) && tabs) void list.load()

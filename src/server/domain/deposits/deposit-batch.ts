@@ -113,13 +113,11 @@ class Batch {
   readonly #candidates: readonly Candidate[]
   readonly #answers: (BatchAnswer | undefined)[] = []
   /**
-   * For each item whose idempotency key an earlier item of the batch has: the index of the earlier
-   * item, by the index of the later one.
+   * Maps the index of an item to the index of the earlier item that has the same idempotency key.
    */
   readonly #sameKey = new Map<number, number>()
   /**
-   * For each item whose file an earlier item of the batch has: the index of the earlier item, by
-   * the index of the later one.
+   * Maps the index of an item to the index of the earlier item that has the same file.
    */
   readonly #sameFile = new Map<number, number>()
   readonly #now: Date
