@@ -102,8 +102,8 @@ function repeater(first: Captured[], second: Captured[]): () => Captured[] {
   const changes = first.map(({ values }, at) =>
     values.map((value, index) => {
       const differs = JSON.stringify(value) !== JSON.stringify(second[at]?.values[index])
-      if (differs && typeof value === 'string' && (uuid.test(value) || recordId.test(value))) {
-        ids.add(value)
+      for (const each of differs ? [value].flat() : []) {
+        if (typeof each === 'string' && (uuid.test(each) || recordId.test(each))) ids.add(each)
       }
       return differs
     })
@@ -122,6 +122,7 @@ function repeater(first: Captured[], second: Captured[]): () => Captured[] {
 }
 
 function renewed(value: unknown, fresh: Map<string, string>): unknown {
+  if (Array.isArray(value)) return value.map(each => renewed(each, fresh))
   if (value instanceof Date) return new Date()
   if (value instanceof Uint8Array) return randomBytes(value.length)
   if (typeof value !== 'string') return value
