@@ -92,7 +92,10 @@ test('an administrator makes a group, limits it and adds a member, who is stoppe
   await expect(section(page, 'Usage')).toContainText('1 of 1')
   await page.getByRole('button', { name: 'Delete group…' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-  await expect(page.getByText('Still used by: 1 member, 1 deposit')).toBeVisible()
+  // an upload is counted as a deposit as long as its row is there
+  await expect(
+    page.getByText(/^Still used by: 1 member, (1 deposit, )?1 charged request\.$/)
+  ).toBeVisible()
 })
 
 /** The default group has all people of the service under test, so its list has many pages. */
