@@ -1,8 +1,9 @@
 import type { Company } from '../contract/companies.ts'
 import { AppError } from '../contract/errors.ts'
 import type { Group } from '../contract/groups.ts'
+import { adminApi } from './admin-api.ts'
 import { personalAtom } from './personal-atoms.ts'
-import { api, sessionNumber } from './sessions.ts'
+import { sessionNumber } from './sessions.ts'
 
 export type Overview =
   | { status: 'loading' }
@@ -32,8 +33,8 @@ export async function loadOverview(id: string): Promise<void> {
 async function readOverview(id: string): Promise<Overview> {
   try {
     const [company, groups] = await Promise.all([
-      api('getCompany', { id }),
-      api('listGroups', { id, limit: mostGroups })
+      adminApi('getCompany', { id }),
+      adminApi('listGroups', { id, limit: mostGroups })
     ])
     return { status: 'ready', company, groups, hasMoreGroups: groups.length === mostGroups }
   } catch (error) {

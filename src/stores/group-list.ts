@@ -1,6 +1,6 @@
 import type { Group } from '../contract/groups.ts'
+import { adminApi } from './admin-api.ts'
 import { createList } from './lists.ts'
-import { api } from './sessions.ts'
 
 export const groupSorts = ['name', '-name', 'created', '-created'] as const
 
@@ -13,5 +13,5 @@ export interface GroupQuery {
 export const groupList = createList<Group, GroupQuery>({
   query: {},
   isSame: (a, b) => a.q === b.q && a.sort === b.sort,
-  load: (query, page, company = '') => api('listGroups', { id: company, ...page, ...query })
+  load: (query, page, company = '') => adminApi('listGroups', { id: company, ...page, ...query })
 })
