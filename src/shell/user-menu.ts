@@ -17,7 +17,7 @@ interface Menu {
   stopTimer: () => void
 }
 
-/** Adds the keys and delays of a menu to the user menu, which is a popover of the browser. */
+/** Adds to the user menu, a popover of the browser, what a menu needs: arrow keys, Home and End, a search by typed letters, and opening and closing after a short hover. */
 export function startUserMenu(): void {
   onThisPageAndNext(() => {
     const button = document.getElementById('user')

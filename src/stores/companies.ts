@@ -39,11 +39,14 @@ async function readOverview(id: string): Promise<Overview> {
     return { status: 'ready', company, groups, hasMoreGroups: groups.length === mostGroups }
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    return isMissing(error) ? { status: 'missing' } : { status: 'failed', error }
+    return isMissingError(error) ? { status: 'missing' } : { status: 'failed', error }
   }
 }
 
-/** Returns whether an address names nothing that the person may see. An id may also be no UUID. */
-export function isMissing({ code }: AppError): boolean {
+/**
+ * Returns whether an error means that the address of the page names nothing that the person may see.
+ * `invalid_input` is such an error, too: the server answers it for an id that is not a UUID.
+ */
+export function isMissingError({ code }: AppError): boolean {
   return code === 'not_found' || code === 'invalid_input'
 }

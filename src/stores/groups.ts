@@ -4,6 +4,7 @@ import { AppError } from '../contract/errors.ts'
 import type { createGroup as create, Group, updateGroup as update } from '../contract/groups.ts'
 import type { Member } from '../contract/members.ts'
 import { actingCompany, adminApi } from './admin-api.ts'
+import { isMissingError } from './companies.ts'
 import { personalAtom } from './personal-atoms.ts'
 
 export type GroupState =
@@ -44,8 +45,7 @@ export async function openGroup(id: string): Promise<void> {
     if (!(error instanceof AppError)) throw error
     if (id !== shown) return
     // an id that is no UUID is refused as such
-    const isMissing = error.code === 'not_found' || error.code === 'invalid_input'
-    $group.set(isMissing ? { status: 'missing' } : { status: 'failed', error })
+    $group.set(isMissingError(error) ? { status: 'missing' } : { status: 'failed', error })
     return
   }
   await Promise.all([loadMembers(id), loadCategories(id)])

@@ -21,8 +21,7 @@ export interface PageRequest {
 }
 
 /**
- * Where a page lies: `start` replaces all rows, `head` is the first page again, whose last row is
- * known, and `next` follows the rows that are there.
+ * Where a loaded page belongs in the list. `start`: it is the first page and replaces all rows. `head`: it is the first page, loaded again, and its last row is already in the list, so the rows after it stay. `next`: it follows the page that was loaded last.
  */
 export type PagePlace = 'start' | 'head' | 'next'
 

@@ -6,10 +6,11 @@ import { useAction } from './use-action.ts'
 
 interface ChangedMeanwhileProps {
   differences: readonly Difference[]
-  /** Returns the label of a field and a value of it in words. */
+  /** Returns the label of a field. */
   labelOf: (name: string) => string
+  /** Returns a value of a field as text. */
   wordsOf: (name: string, value: unknown) => string
-  /** Saves the person's own values of these fields. */
+  /** Saves the person's own values of the fields `mine`. For the other fields, the saved values stay. */
   resolve: (mine: readonly string[]) => Promise<void>
 }
 

@@ -4,7 +4,7 @@ import type { Group } from '../../contract/groups.ts'
 import { pathOf } from '../../core/pages/page-table.ts'
 import { formatByteLimit, formatBytes } from '../../core/text/format.ts'
 import { type Locale, languageTag, localizedPath, type T } from '../../i18n/index.ts'
-import { isMissing } from '../../stores/companies.ts'
+import { isMissingError } from '../../stores/companies.ts'
 import { type GroupQuery, groupList, groupSorts } from '../../stores/group-list.ts'
 import { $route } from '../../stores/routes.ts'
 import { $session } from '../../stores/sessions.ts'
@@ -36,7 +36,7 @@ export const GroupList = withWords(function GroupList() {
     }
   }, [session.status, address, company])
 
-  if (status.status === 'failed' && isMissing(status.error)) return <NotHere />
+  if (status.status === 'failed' && isMissingError(status.error)) return <NotHere />
   const { q, sort } = address ?? {}
   const create = (
     <a

@@ -10,13 +10,13 @@ interface ListFrameProps {
   count: number
   /** Whether the code that draws the rows is still being loaded. */
   isPending?: boolean
-  /** Says what is being loaded. */
+  /** Text that says what is being loaded. */
   loading: string
-  /** Says what is missing after a further page failed. */
+  /** Text that says what is missing after a further page could not be loaded. */
   partial: string
   /** Shown in place of the rows where there are none. */
   empty: ReactNode
-  /** Says that the rows are from before, where a refresh failed. Absent where the list itself says so. */
+  /** Text above the rows after a refresh has failed: they may be out of date. Absent for a list that shows this itself. */
   stale?: string
   onRetry: () => void
   onMore: () => void

@@ -1,6 +1,6 @@
 import type { Notifications } from '../db/notifications.ts'
 import { parseCompanyId } from '../db/scope.ts'
-import type { CompanyId, PersonKey, Signal, Signals } from '../domain/deps.ts'
+import type { CompanyId, PersonId, Signal, Signals } from '../domain/deps.ts'
 
 /**
  * Creates the signals between the parts of a process. With `notifications`, the signals `events`,
@@ -9,8 +9,8 @@ import type { CompanyId, PersonKey, Signal, Signals } from '../domain/deps.ts'
  * a mail also completes it.
  */
 export function createSignals(notifications?: Pick<Notifications, 'send' | 'listen'>): Signals {
-  const events = signal<PersonKey>(key => notifications?.send(`events ${key.company} ${key.user}`))
-  const sessions = signal<PersonKey>(key =>
+  const events = signal<PersonId>(key => notifications?.send(`events ${key.company} ${key.user}`))
+  const sessions = signal<PersonId>(key =>
     notifications?.send(`sessions ${key.company} ${key.user}`)
   )
   const writers = signal<{ company: CompanyId; upload: string }>(({ company, upload }) =>

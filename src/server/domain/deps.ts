@@ -343,7 +343,7 @@ export interface FileDigest {
  */
 export interface Signals {
   /** Sent when the history of a person has changed, which adds an event to their event stream. */
-  events: Signal<PersonKey>
+  events: Signal<PersonId>
   /**
    * Sent with the id of a company when all bytes of one of its uploads have arrived, so that the
    * deposit can be created.
@@ -354,7 +354,7 @@ export interface Signals {
   /**
    * Sent when a session of a person has ended or changed, or the person was disabled or deleted.
    */
-  sessions: Signal<PersonKey>
+  sessions: Signal<PersonId>
   /**
    * Sent when a process wants to write the bytes of an upload that another process is writing. The
    * other process then stops.
@@ -371,8 +371,11 @@ export interface Signals {
   missed: Signal<void>
 }
 
-/** Names a person by company and id, as the value of a signal. */
-export interface PersonKey {
+/**
+ * Identifies a person: their company and their id. The value that the signals `events` and
+ * `sessions` send.
+ */
+export interface PersonId {
   company: CompanyId
   user: string
 }

@@ -4,7 +4,8 @@ import { AppError } from '../../contract/errors.ts'
 import { fromProblem } from '../../contract/problems.ts'
 import { type sendUploadRequest, tryParseJson, type UploadResponse } from './http-upload.ts'
 
-export type BatchResult = z.output<typeof createDepositBatch.message>['results'][number]
+/** The result of one file of a batch: its request, an earlier deposit of the file, or the problem. */
+export type BatchItemResult = z.output<typeof createDepositBatch.message>['results'][number]
 
 interface BatchFile {
   item: z.input<typeof BatchItem>
@@ -18,7 +19,7 @@ interface BatchFile {
 export type SendBatch = (
   files: readonly BatchFile[],
   options: { onProgress: (share: number) => void; signal: AbortSignal }
-) => Promise<readonly BatchResult[]>
+) => Promise<readonly BatchItemResult[]>
 
 interface BatchClientOptions {
   http: typeof sendUploadRequest
@@ -41,7 +42,7 @@ export function createBatchClient({ http, token, onProblem }: BatchClientOptions
       return files.flatMap(file => unreadable.get(file) ?? results.next().value ?? [])
     }
 
-    async function send(some: readonly BatchFile[]): Promise<readonly BatchResult[]> {
+    async function send(some: readonly BatchFile[]): Promise<readonly BatchItemResult[]> {
       const current = token()
       const answer = await http({
         method: createDepositBatch.method,
@@ -83,8 +84,10 @@ function problemOf({ status, header, body }: UploadResponse): AppError {
  * Returns the refusals of files that were moved or changed since they were chosen. One such file
  * makes its whole call look like a lost connection.
  */
-async function findUnreadable(files: readonly BatchFile[]): Promise<Map<BatchFile, BatchResult>> {
-  const lost = new Map<BatchFile, BatchResult>()
+async function findUnreadable(
+  files: readonly BatchFile[]
+): Promise<Map<BatchFile, BatchItemResult>> {
+  const lost = new Map<BatchFile, BatchItemResult>()
   const look = async (file: BatchFile) => {
     try {
       await file.bytes.slice(0, 1).arrayBuffer()

@@ -3,7 +3,7 @@ import type { BatchItem } from '../../contract/deposits.ts'
 import { AppError } from '../../contract/errors.ts'
 import { maxBatchBytes, maxBatchItems } from '../../contract/limits.ts'
 import { fromProblem } from '../../contract/problems.ts'
-import type { BatchResult, SendBatch } from './batch-client.ts'
+import type { BatchItemResult, SendBatch } from './batch-client.ts'
 
 /** What one call carries at most. The rest of its 8 MiB is for the list of the items and the form. */
 const callBytes = maxBatchBytes - 512 * 1024
@@ -11,7 +11,7 @@ const callBytes = maxBatchBytes - 512 * 1024
 const maxCalls = 2
 
 /** The result of a file that nothing refuses. */
-export type AcceptedResult = Exclude<BatchResult, { problem: unknown }>
+export type AcceptedResult = Exclude<BatchItemResult, { problem: unknown }>
 
 interface FileOptions {
   /** Takes the file back. A call under way starts again without it, unless all bytes have been sent. */
@@ -137,7 +137,7 @@ function showProgress(files: readonly WaitingFile[], share: number): void {
  * Hands out all results before any promise settles, because the effect of one refusal, such as a
  * reached limit, pauses other files.
  */
-function settle(files: readonly WaitingFile[], results: readonly BatchResult[]): void {
+function settle(files: readonly WaitingFile[], results: readonly BatchItemResult[]): void {
   const accepted = files.map(({ onResult }, at) => {
     const result = results[at]
     if (!result || 'problem' in result) return undefined

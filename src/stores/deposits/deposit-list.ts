@@ -54,8 +54,7 @@ export interface DepositEntry extends QueuedDeposit {
   /** When the progress of the deposit was last shown, in milliseconds since the epoch. */
   shownAt: number
   /**
-   * Whether the deposit was already in the list when the files that the percentage counts were added.
-   * Once it has ended, the percentage leaves it out.
+   * Whether the deposit is older than the files that were added last. Such a deposit counts for the percentage only until it has ended.
    */
   isEarlier: boolean
 }

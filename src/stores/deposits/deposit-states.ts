@@ -88,8 +88,7 @@ interface Summarized {
   /** Share of the bytes of the file that the server has received, from 0 to 1. */
   sent?: number
   /**
-   * Whether the deposit was already in the list when the files that the percentage counts were added.
-   * Once it has ended, the percentage leaves it out.
+   * Whether the deposit is older than the files that were added last. Such a deposit counts for the percentage only until it has ended.
    */
   isEarlier?: boolean
 }

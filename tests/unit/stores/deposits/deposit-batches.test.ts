@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { AppError } from '../../../../src/contract/errors.ts'
 import type { ProcessedRequest } from '../../../../src/contract/requests.ts'
-import type { BatchResult, SendBatch } from '../../../../src/stores/deposits/batch-client.ts'
+import type { BatchItemResult, SendBatch } from '../../../../src/stores/deposits/batch-client.ts'
 import { createDepositBatches } from '../../../../src/stores/deposits/deposit-batches.ts'
 
 type Files = Parameters<SendBatch>[0]
@@ -12,11 +12,11 @@ function makeBatches() {
     names: string[]
     onProgress: (share: number) => void
     stopped: AbortSignal
-    answer: (results: BatchResult[]) => void
+    answer: (results: BatchItemResult[]) => void
     fail: (error: unknown) => void
   }[] = []
   const batches = createDepositBatches((files, { onProgress, signal }) => {
-    const { promise, resolve, reject } = Promise.withResolvers<readonly BatchResult[]>()
+    const { promise, resolve, reject } = Promise.withResolvers<readonly BatchItemResult[]>()
     signal.addEventListener('abort', () => reject(new AppError('offline', 'cut')))
     const names = files.map(({ item }) => item.name)
     calls.push({ names, onProgress, stopped: signal, answer: resolve, fail: reject })
@@ -47,7 +47,7 @@ function itemOf(name: string): Files[number]['item'] {
   return { name, key: name, size: 10, media_type: 'text/plain', original: digest, stored: digest }
 }
 
-function done(id: string): BatchResult {
+function done(id: string): BatchItemResult {
   return { request: { id, state: 'done' } as ProcessedRequest } // as: the rest is not read here
 }
 
