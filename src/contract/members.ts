@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { DisabledReason } from './disabled.ts'
 import { endpoint } from './endpoint.ts'
 import { list, Search, sortBy } from './lists.ts'
-import { InvitedUser } from './users.ts'
+import { Email, InvitedUser } from './users.ts'
 
 /** State of a person's account. `invited`: the person has not chosen a password yet. */
 export const MemberState = z.enum(['invited', 'active', 'disabled'])
@@ -20,7 +20,8 @@ export type Member = z.infer<typeof Member>
 
 /**
  * Lists the people of a company or of one group, by name unless `sort` says otherwise. `q` searches
- * names and e-mails.
+ * names and e-mails. `email` limits the list to the person who has exactly this e-mail, regardless of
+ * case.
  */
 export const listUsers = list({
   path: '/company/{id}/users',
@@ -30,7 +31,8 @@ export const listUsers = list({
     id: z.uuid(),
     q: Search,
     sort: sortBy('name', 'email', 'created'),
-    group: z.optional(z.uuid())
+    group: z.optional(z.uuid()),
+    email: z.optional(Email)
   }
 })
 

@@ -65,7 +65,7 @@ async function readAll(
 }
 
 async function page(
-  input: Partial<Record<'q' | 'sort' | 'cursor' | 'group', string>> & { limit?: number }
+  input: Partial<Record<'q' | 'sort' | 'cursor' | 'group' | 'email', string>> & { limit?: number }
 ): Promise<{ items: Member[]; link: string | undefined }> {
   const headers = { authorization: `Bearer ${ada.token}` }
   const answer = await app.request(
@@ -166,6 +166,18 @@ describe('the pages of a list', () => {
     expect(group?.user_count).toBe(people / 10 + 1)
   })
 
+  test('have the one person of an e-mail, in any case and with no other words', async () => {
+    expect(await readAll({ email: 'P123@Example.COM' })).toMatchObject([
+      { email: 'p123@example.com' }
+    ])
+    expect(await readAll({ email: '123@example.com' })).toEqual([])
+    const [group] = await ada.call(listGroups, { id: company, q: 'everyone' })
+    const inGroup = { group: group?.id ?? '' }
+    expect(await readAll({ email: 'p120@example.com', ...inGroup })).toHaveLength(1)
+    expect(await readAll({ email: 'p123@example.com', ...inGroup })).toEqual([])
+    expect(await readAll({ email: 'p123@example.com', q: 'nobody' })).toEqual([])
+  })
+
   test.each([
     [{ limit: 0 }, 'limit'],
     [{ limit: 201 }, 'limit'],
@@ -173,6 +185,7 @@ describe('the pages of a list', () => {
     [{ sort: '--name' }, 'sort'],
     [{ cursor: 'x' }, 'cursor'],
     [{ q: '' }, 'q'],
+    [{ email: 'p123' }, 'email'],
     [{ page: '2' }, 'page']
   ])('are refused for %j', async (input, field) => {
     const headers = { authorization: `Bearer ${ada.token}` }
@@ -218,3 +231,17 @@ test.each(['name', '-name', 'email', '-created'] as const)(
     for (const count of rows) expect(count).toBeLessThanOrEqual(110)
   }
 )
+
+test('a search by e-mail reads no more of the table than it shows', async () => {
+  const acme = app.companies[ada.host]
+  if (!acme) throw new Error('no company')
+  const statements = await statementsOf(app.deps.db, /from "user"/, () =>
+    ada.call(listUsers, { id: company, email: 'p4321@example.com' })
+  )
+  const rows = await Promise.all(
+    statements.map(statement => rowsRead(app.deps.db, acme, statement))
+  )
+  expect(statements.length).toBeGreaterThan(0)
+  // the entry of the index; the person and the key
+  for (const count of rows) expect(count).toBeLessThanOrEqual(2)
+})

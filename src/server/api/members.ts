@@ -3,10 +3,15 @@ import * as members from '../domain/accounts/members.ts'
 import { act, actingCompany, actingTenant } from './acting-company.ts'
 import type { Api } from './context.ts'
 import { mountEndpoint, mountList } from './mount.ts'
+import { canonicalEmailOf } from './users.ts'
 
 export function mountMembers(app: Api): void {
-  mountList(app, listUsers, ({ id: _, ...page }, c) =>
-    members.listUsers(c.get('deps'), { company_id: actingCompany(c), ...page })
+  mountList(app, listUsers, ({ id: _, email, ...page }, c) =>
+    members.listUsers(c.get('deps'), {
+      company_id: actingCompany(c),
+      ...page,
+      email: email === undefined ? undefined : canonicalEmailOf(email)
+    })
   )
 
   mountEndpoint(app, resendInvitation, async ({ id }, c) => {

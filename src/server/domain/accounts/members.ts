@@ -23,6 +23,8 @@ interface ListInput extends PageInput {
   company_id: CompanyId
   q?: string | undefined
   group?: string | undefined
+  /** Limits the list to the person with this e-mail, in the form that `canonicalEmail` returns. */
+  email?: string | undefined
 }
 
 /**
@@ -31,7 +33,7 @@ interface ListInput extends PageInput {
  */
 export async function listUsers(
   deps: Pick<Deps, 'db'>,
-  { company_id, q, group, ...page }: ListInput
+  { company_id, q, group, email, ...page }: ListInput
 ): Promise<Page<Member>> {
   const orders = {
     id: 'user.id',
@@ -46,7 +48,8 @@ export async function listUsers(
       .where('user.deleted_at', 'is', null)
     // only what the indexes have, so that a search reads no row of the table that it does not show
     const { items, next } = await readPage(all, orders, page, rows => {
-      const found = searched(rows, 'user.search', q).select('user.id')
+      let found = searched(rows, 'user.search', q).select('user.id')
+      if (email !== undefined) found = found.where('user.email', '=', email)
       if (group === undefined) return found
       return found
         .innerJoin('group_user', join => inSameCompany(join, 'group_user.user_id', 'user.id'))
