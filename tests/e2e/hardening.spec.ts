@@ -318,7 +318,8 @@ test('what opens an account is seen by nobody but its browser (G-03)', async ({ 
   })
 
   // the secrets are those that this browser has used
-  const proofs = seen.bodies.flatMap(({ text }) => {
+  const jsonBodies = seen.bodies.filter(({ text }) => text.startsWith('{'))
+  const proofs = jsonBodies.flatMap(({ text }) => {
     const { public_key_jwt } = JSON.parse(text)
     return public_key_jwt ? [public_key_jwt] : []
   })

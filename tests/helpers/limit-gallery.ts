@@ -37,8 +37,10 @@ async function bundle(): Promise<string> {
       'process.env.NODE_ENV': '"production"',
       catalogues: JSON.stringify({ en: await cataloguesOf('en'), fr: await cataloguesOf('fr') })
     },
+    plugins: [{ name: 'astro-stub', resolveId: isOfAstro, load: stubOfAstro }],
     build: {
       write: false,
+      rolldownOptions: { output: { codeSplitting: false } },
       lib: { entry: join(import.meta.dirname, '../e2e/limit-gallery.tsx'), formats: ['es'] }
     }
   })
@@ -46,6 +48,11 @@ async function bundle(): Promise<string> {
   if (!first || !('output' in first)) throw new Error('the gallery was not built')
   return first.output[0].code
 }
+
+/** The gallery opens no other page, so Astro's router is replaced by an empty module. */
+const isOfAstro = (id: string) => (id.startsWith('astro:') ? `\0${id}` : undefined)
+const stubOfAstro = (id: string) =>
+  id.startsWith('\0astro:') ? 'export const navigate = () => {}' : undefined
 
 async function cataloguesOf(locale: Locale): Promise<Record<string, unknown>> {
   const folder = join(import.meta.dirname, '../../src/i18n', locale)
