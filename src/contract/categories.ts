@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
+import { Id } from './ids.ts'
 import { list, Search, sortBy } from './lists.ts'
 import { Store } from './requests.ts'
 
@@ -62,7 +63,7 @@ export const listCompanyCategories = list({
   path: '/company/{id}/categories',
   access: 'admin',
   item: Category,
-  input: { id: z.uuid(), q: Search, sort: sortBy('created'), group: z.optional(z.uuid()) }
+  input: { id: Id, q: Search, sort: sortBy('created'), group: z.optional(Id) }
 })
 
 export const categoryCalls = { listCategories }

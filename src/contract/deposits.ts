@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
+import { Id } from './ids.ts'
 import { maxBatchItems } from './limits.ts'
 import { ProcessedRequest } from './requests.ts'
 import { maxCodeUnits, pattern, rule } from './text-checks.ts'
@@ -101,7 +102,7 @@ export const createDeposit = endpoint({
      * Id of the deposit's category. When absent, the caller's only category, else the company's
      * default.
      */
-    category: z.optional(z.uuid()),
+    category: z.optional(Id),
     /** Whether to make a new deposit even if the caller has deposited the same file before. */
     again: z.optional(z.boolean())
   }),
@@ -211,7 +212,7 @@ export const putDeposit = stream({
      * Id of the deposit's category. When absent, the caller's only category, else the company's
      * default.
      */
-    category: z.optional(z.uuid()),
+    category: z.optional(Id),
     /** Media type of the file. When absent, `application/octet-stream`. */
     media_type: z.optional(MediaType)
   }),
@@ -243,7 +244,7 @@ export const getOpenUpload = endpoint({
   method: 'GET',
   path: '/process/{id}/upload',
   access: 'user',
-  input: z.strictObject({ id: z.uuid() }),
+  input: z.strictObject({ id: Id }),
   output: z.object({
     /** Address to which the remaining bytes are sent. */
     upload: z.string(),

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
+import { Id } from './ids.ts'
 import { maxCodeUnits, pattern, rule, textLine } from './text-checks.ts'
 
 const Colour = z.string().check(pattern(/^#[0-9a-f]{6}$/, 'a colour in lower case such as #112233'))
@@ -88,7 +89,7 @@ export const updateDomain = endpoint({
   confirmation: true,
   versioned: 'content',
   input: z.strictObject({
-    id: z.uuid(),
+    id: Id,
     name: z.optional(Line),
     title: z.optional(Line),
     public: z.optional(z.boolean()),

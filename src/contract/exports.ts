@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
+import { Id } from './ids.ts'
 import { ProcessedRequest } from './requests.ts'
 import { Session } from './sessions.ts'
 import { UserInfo } from './users.ts'
@@ -13,7 +14,7 @@ export const getExport = endpoint({
   method: 'GET',
   path: '/user/export',
   access: 'user',
-  input: z.strictObject({ cursor: z.optional(z.uuid()) }),
+  input: z.strictObject({ cursor: z.optional(Id) }),
   output: z.object({
     /** The caller's account: the fields that `GET /user` returns, except `access_token`. */
     account: z.omit(UserInfo, { access_token: true }),

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint } from './endpoint.ts'
+import { Id } from './ids.ts'
 import { list, Search, sortBy } from './lists.ts'
 import { textLine } from './text-checks.ts'
 
@@ -76,7 +77,7 @@ export const listGroups = list({
   path: '/company/{id}/groups',
   access: 'admin',
   item: Group,
-  input: { id: z.uuid(), q: Search, sort: sortBy('name', 'created') }
+  input: { id: Id, q: Search, sort: sortBy('name', 'created') }
 })
 
 /**
@@ -101,7 +102,7 @@ export const getGroup = endpoint({
   path: '/group/{id}',
   access: 'admin',
   versioned: 'settings',
-  input: z.strictObject({ id: z.uuid() }),
+  input: z.strictObject({ id: Id }),
   output: Group
 })
 
@@ -116,7 +117,7 @@ export const updateGroup = endpoint({
   access: 'admin',
   versioned: 'settings',
   input: z.strictObject({
-    id: z.uuid(),
+    id: Id,
     name: z.optional(Name),
     ...settings,
     is_default: z.optional(z.literal(true))
@@ -134,7 +135,7 @@ export const deleteGroup = endpoint({
   path: '/group/{id}',
   access: 'admin',
   versioned: 'settings',
-  input: z.strictObject({ id: z.uuid() }),
+  input: z.strictObject({ id: Id }),
   output: z.void(),
   errors: ['changed_meanwhile', 'in_use', 'default_group_needed']
 })
@@ -144,7 +145,7 @@ export const addGroupUser = endpoint({
   method: 'POST',
   path: '/group/{groupId}/user',
   access: 'admin',
-  input: z.strictObject({ groupId: z.uuid(), user_id: z.uuid() }),
+  input: z.strictObject({ groupId: Id, user_id: Id }),
   output: z.void()
 })
 
@@ -153,7 +154,7 @@ export const removeGroupUser = endpoint({
   method: 'DELETE',
   path: '/group/{groupId}/user/{userId}',
   access: 'admin',
-  input: z.strictObject({ groupId: z.uuid(), userId: z.uuid() }),
+  input: z.strictObject({ groupId: Id, userId: Id }),
   output: z.void()
 })
 
@@ -162,7 +163,7 @@ export const addGroupCategory = endpoint({
   method: 'POST',
   path: '/group/{groupId}/category',
   access: 'admin',
-  input: z.strictObject({ groupId: z.uuid(), category_id: z.uuid() }),
+  input: z.strictObject({ groupId: Id, category_id: Id }),
   output: z.void(),
   errors: ['default_group_private']
 })
@@ -175,7 +176,7 @@ export const removeGroupCategory = endpoint({
   method: 'DELETE',
   path: '/group/{groupId}/category/{categoryId}',
   access: 'admin',
-  input: z.strictObject({ groupId: z.uuid(), categoryId: z.uuid() }),
+  input: z.strictObject({ groupId: Id, categoryId: Id }),
   output: z.void()
 })
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { type Access, endpoint } from './endpoint.ts'
+import { Id } from './ids.ts'
 import { maxCodeUnits, pattern } from './text-checks.ts'
 
 /** Number of items on a page of a list if the call has no `limit`. */
@@ -60,7 +61,7 @@ export function list<Item extends z.ZodMiniType, Fields extends z.core.$ZodLoose
     paged: true,
     input: z.strictObject({
       limit: z.optional(z.coerce.number().check(z.int(), z.gte(1), z.lte(maxLimit))),
-      cursor: z.optional(z.uuid()),
+      cursor: z.optional(Id),
       ...input
     }),
     output: z.array(item)

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { DisabledReason } from './disabled.ts'
 import { endpoint } from './endpoint.ts'
+import { Id } from './ids.ts'
 import { list, Search, sortBy } from './lists.ts'
 import { Email, InvitedUser } from './users.ts'
 
@@ -28,10 +29,10 @@ export const listUsers = list({
   access: 'admin',
   item: Member,
   input: {
-    id: z.uuid(),
+    id: Id,
     q: Search,
     sort: sortBy('name', 'email', 'created'),
-    group: z.optional(z.uuid()),
+    group: z.optional(Id),
     email: z.optional(Email)
   }
 })
@@ -42,7 +43,7 @@ export const resendInvitation = endpoint({
   path: '/user/{id}/invite',
   access: 'admin',
   status: 202,
-  input: z.strictObject({ id: z.uuid() }),
+  input: z.strictObject({ id: Id }),
   output: InvitedUser,
   errors: ['already_active']
 })
@@ -52,7 +53,7 @@ export const disableUser = endpoint({
   method: 'POST',
   path: '/user/{id}/disable',
   access: 'admin',
-  input: z.strictObject({ id: z.uuid(), reason: DisabledReason }),
+  input: z.strictObject({ id: Id, reason: DisabledReason }),
   output: z.void(),
   errors: ['not_oneself']
 })
@@ -62,7 +63,7 @@ export const enableUser = endpoint({
   method: 'POST',
   path: '/user/{id}/enable',
   access: 'admin',
-  input: z.strictObject({ id: z.uuid() }),
+  input: z.strictObject({ id: Id }),
   output: z.void()
 })
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { endpoint, stream } from './endpoint.ts'
+import { Id } from './ids.ts'
 import { list, Search } from './lists.ts'
 
 /**
@@ -89,7 +90,7 @@ export type ProcessedRequest = z.infer<typeof ProcessedRequest>
 const requestFilter = {
   kind: z.optional(RequestKind),
   state: z.optional(RequestState),
-  category: z.optional(z.uuid()),
+  category: z.optional(Id),
   /**
    * Words to search for. An entry matches if its file name contains all words, in any order,
    * regardless of case and accents.
@@ -130,7 +131,7 @@ export const getRequest = endpoint({
   method: 'GET',
   path: '/process/{id}',
   access: 'user',
-  input: z.strictObject({ id: z.uuid() }),
+  input: z.strictObject({ id: Id }),
   output: ProcessedRequest
 })
 

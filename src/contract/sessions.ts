@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { challengePurposes } from '../core/keys/challenge.ts'
 import { endpoint } from './endpoint.ts'
+import { Id } from './ids.ts'
 import { list } from './lists.ts'
 import { maxCodeUnits } from './text-checks.ts'
 import { Email } from './users.ts'
@@ -77,7 +78,7 @@ export const endSession = endpoint({
   method: 'DELETE',
   path: '/user/session/{id}',
   access: 'user',
-  input: z.strictObject({ id: z.uuid() }),
+  input: z.strictObject({ id: Id }),
   output: z.void()
 })
 

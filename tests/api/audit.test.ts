@@ -57,6 +57,14 @@ test('enters an act with who, when, what, before and after, in the act’s trans
   expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 1, erased: 0 })
 })
 
+test('enters the id of a target as the database stores it', async () => {
+  const target = randomUUID()
+  await inCompany(app.deps.db, acme, async tx => {
+    audit(tx, app.deps, { ...act(), target: target.toUpperCase() })
+  })
+  expect(await checkAuditLog(app.deps, acme)).toEqual({ entries: 1, erased: 0 })
+})
+
 test('keeps no entry of what was undone, nor of what changed nothing', async () => {
   const undone = inCompany(app.deps.db, acme, async tx => {
     enter(tx)

@@ -15,6 +15,7 @@ import {
 } from '../../src/contract/groups.ts'
 import { disableUser, listUsers } from '../../src/contract/members.ts'
 import { getUser } from '../../src/contract/users.ts'
+import { checkAuditLog } from '../../src/server/domain/evidence/audit-check.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
 import { requestOf } from '../helpers/cases.ts'
 import { makePerson } from '../helpers/mailed.ts'
@@ -41,6 +42,38 @@ async function memberOf(groupId: string): Promise<TestPerson> {
   await ada.call(addGroupUser, { groupId, user_id: person.id })
   return person
 }
+
+test('take ids in upper case as the same ids', async () => {
+  const { id } = await newGroup()
+  const person = await app.signUp()
+  const upper = { groupId: id.toUpperCase(), userId: person.id.toUpperCase() }
+  expect(await ada.call(updateGroup, { id: upper.groupId, max_storage: 7 })).toMatchObject({
+    id,
+    max_storage: 7
+  })
+  await ada.call(addGroupUser, { groupId: upper.groupId, user_id: upper.userId })
+  await ada.call(removeGroupUser, upper)
+  await ada.call(disableUser, { id: upper.userId, reason: 'left' })
+  await expect(person.call(getUser, {})).rejects.toMatchObject({ code: 'account_disabled' })
+  await ada.call(deleteGroup, { id: upper.groupId })
+  await expect(
+    ada.call(disableUser, { id: ada.id.toUpperCase(), reason: 'left' })
+  ).rejects.toMatchObject({ code: 'not_oneself' })
+  const groups = requestOf(
+    listGroups,
+    { id: company.toUpperCase() },
+    {
+      authorization: `Bearer ${ada.token}`,
+      company: company.toUpperCase()
+    }
+  )
+  expect((await app.request(`api.${ada.host}`, groups)).status).toBe(200)
+  const acme = app.companies[ada.host]
+  if (!acme) throw new Error('no company')
+  const { broken, entries } = await checkAuditLog(app.deps, acme)
+  expect(broken).toBeUndefined()
+  expect(entries).toBeGreaterThanOrEqual(6)
+})
 
 test('shows the company and its default group', async () => {
   expect(await ada.call(getCompany, { id: company })).toEqual({ id: company, name: 'Acme' })

@@ -1,5 +1,5 @@
-import * as z from 'zod/mini'
 import { type ActingRoute, actsInCompany, hasCompanyPath } from '../../contract/endpoint.ts'
+import { Id } from '../../contract/ids.ts'
 import { findActingCompany } from '../domain/companies/companies.ts'
 import { getTenant } from '../domain/companies/domains.ts'
 import type { CompanyId, Tenant } from '../domain/deps.ts'
@@ -7,8 +7,6 @@ import type { Person } from '../domain/sessions/sessions.ts'
 import { requirePermission } from './admission.ts'
 import { type ApiContext, person } from './context.ts'
 import { refusedField } from './refused-fields.ts'
-
-const Id = z.uuid()
 
 /**
  * Finds the company in which a call acts and keeps it for the endpoint: the company of a path below
@@ -25,18 +23,18 @@ export async function resolveActingCompany(
   by: Person
 ): Promise<void> {
   if (!actsInCompany(route)) return
-  const named = c.req.header('company')
-  if (named !== undefined) requirePermission(by, 'admin')
-  if (named !== undefined && !Id.safeParse(named).success) {
+  const header = c.req.header('company')
+  if (header !== undefined) requirePermission(by, 'admin')
+  const named = Id.safeParse(header).data
+  if (header !== undefined && named === undefined) {
     throw refusedField('company', { rule: 'format', detail: 'the id of a company' })
   }
-  const ofPath = hasCompanyPath(route) ? c.req.param('id') : undefined
   // a malformed id of the path is refused with the input
-  const isMalformed = ofPath !== undefined && !Id.safeParse(ofPath).success
-  if (named && ofPath && !isMalformed && named.toLowerCase() !== ofPath.toLowerCase()) {
+  const ofPath = hasCompanyPath(route) ? Id.safeParse(c.req.param('id')).data : undefined
+  if (named && ofPath && named !== ofPath) {
     throw refusedField('company', { rule: 'format', detail: 'the company of the path' })
   }
-  const wanted = (isMalformed ? undefined : ofPath) ?? named ?? by.company_id
+  const wanted = ofPath ?? named ?? by.company_id
   c.set('acting', await findActingCompany(c.get('deps'), by, wanted))
 }
 

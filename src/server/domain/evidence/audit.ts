@@ -62,9 +62,11 @@ export function audit(tx: Tx, deps: Pick<Deps, 'clock' | 'random'>, act: Act): v
 function enter(
   tx: Tx,
   deps: Pick<Deps, 'clock' | 'random'>,
-  { by, action, target }: Act,
+  { by, action, ...act }: Act,
   { company, changes }: { company: CompanyId; changes: string | undefined }
 ): void {
+  // as the database stores it: the check computes the hash from what is stored
+  const target = act.target.toLowerCase()
   const id = newId(deps)
   const at = deps.clock()
   const salt = Buffer.from(deps.random(32))
