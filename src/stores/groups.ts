@@ -6,6 +6,7 @@ import type { Member } from '../contract/members.ts'
 import { actingCompany, adminApi } from './admin-api.ts'
 import { isMissingError } from './companies.ts'
 import { personalAtom } from './personal-atoms.ts'
+import { sessionNumber } from './sessions.ts'
 
 export type GroupState =
   | { status: 'loading' | 'missing' }
@@ -33,9 +34,15 @@ const mostFound = 8
 /** The id of the group that the page shows, so that answers about another one are dropped. */
 let shown: string | undefined
 
+/** Numbers the calls that return a group, in the order in which they were sent. */
+let calls = 0
+/** Number of the call whose group is shown. */
+let shownCall = 0
+
 /** Loads a group with its first members and its categories. */
 export async function openGroup(id: string): Promise<void> {
   shown = id
+  const isStillShown = watch(id)
   $group.set({ status: 'loading' })
   $groupMembers.set({ status: 'loading' })
   $groupCategories.set({ status: 'loading' })
@@ -43,19 +50,16 @@ export async function openGroup(id: string): Promise<void> {
     await reloadGroup(id)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    if (id !== shown) return
-    // an id that is no UUID is refused as such
-    $group.set(isMissingError(error) ? { status: 'missing' } : { status: 'failed', error })
+    if (isStillShown() && $group.get().status !== 'missing') $group.set({ status: 'failed', error })
     return
   }
-  await Promise.all([loadMembers(id), loadCategories(id)])
+  if (isStillShown()) await Promise.all([loadMembers(id), loadCategories(id)])
 }
 
-/** Loads what is stored of a group now, and shows it. */
-export async function reloadGroup(id: string): Promise<Group> {
-  const group = await adminApi('getGroup', { id })
-  if (id === shown) $group.set({ status: 'ready', group })
-  return group
+/** Loads what is stored of a group now, and shows it, or that the group is missing. */
+export function reloadGroup(id: string): Promise<Group> {
+  // an id that is no UUID is refused as such
+  return showAnswer(id, isMissingError, () => adminApi('getGroup', { id }))
 }
 
 /** Creates a group and returns it. */
@@ -69,21 +73,53 @@ export async function changeGroup(
   changes: GroupChanges,
   version: number
 ): Promise<void> {
-  const group = await adminApi('updateGroup', { ...changes, id }, { version })
-  if (id === shown) $group.set({ status: 'ready', group })
+  const isMissing = ({ code }: AppError) => code === 'not_found'
+  await showAnswer(id, isMissing, () => adminApi('updateGroup', { ...changes, id }, { version }))
+}
+
+/** Shows the group that a call returns, unless a newer state of it is shown already. */
+async function showAnswer(
+  id: string,
+  isMissing: (error: AppError) => boolean,
+  call: () => Promise<Group>
+): Promise<Group> {
+  const isStillShown = watch(id)
+  calls += 1
+  const number = calls
+  try {
+    const group = await call()
+    const before = $group.get()
+    const isOlder =
+      before.status === 'ready' &&
+      (group.version < before.group.version ||
+        (group.version === before.group.version && number < shownCall))
+    if (isStillShown() && !isOlder) {
+      shownCall = number
+      $group.set({ status: 'ready', group })
+    }
+    return group
+  } catch (error) {
+    if (error instanceof AppError && isMissing(error) && isStillShown())
+      $group.set({ status: 'missing' })
+    throw error
+  }
 }
 
 export async function deleteGroup({ id, version }: Group): Promise<void> {
   await adminApi('deleteGroup', { id }, { version })
 }
 
-/** Loads the first members, or with `after` those that follow this one. */
+/**
+ * Loads the first members, or with `after` those that follow this one. Throws if those that follow
+ * could not be loaded; the others stay.
+ */
 export async function loadMembers(id: string, after?: string): Promise<void> {
   await loadPart($groupMembers, id, after, cursor =>
     adminApi('listUsers', { id: actingCompany(), group: id, limit: pageSize, cursor })
   )
 }
 
+/** Loads the categories as `loadMembers()` loads the members. */
 export async function loadCategories(id: string, after?: string): Promise<void> {
   await loadPart($groupCategories, id, after, cursor =>
     adminApi('listCompanyCategories', { id: actingCompany(), group: id, limit: pageSize, cursor })
@@ -105,13 +141,17 @@ export function findCategories(text: string): Promise<Category[]> {
 }
 
 export async function addMember(id: string, member: Member): Promise<void> {
+  const isStillShown = watch(id)
   await adminApi('addGroupUser', { groupId: id, user_id: member.id })
+  if (!isStillShown()) return
   change($groupMembers, items => [member, ...items.filter(each => each.id !== member.id)])
   countMembers(id)
 }
 
 export async function removeMember(id: string, { id: userId }: Member): Promise<void> {
+  const isStillShown = watch(id)
   await adminApi('removeGroupUser', { groupId: id, userId })
+  if (!isStillShown()) return
   change($groupMembers, items => items.filter(each => each.id !== userId))
   countMembers(id)
 }
@@ -123,30 +163,37 @@ export interface MemberAddition {
 }
 
 /**
- * Adds people by their e-mails, one call each. An error is kept with its e-mail, and the others are
- * still added. `onProgress` gets the number of e-mails that are done.
+ * Adds people of the company by their e-mails, one after the other. An error is kept with its
+ * e-mail, and the others are still added. `onProgress` gets the number of e-mails that are done.
  */
 export async function addMembers(
   id: string,
   emails: readonly string[],
   onProgress: (done: number) => void
 ): Promise<MemberAddition[]> {
+  const isStillShown = watch(id)
+  // the page, whose address names the company, may be left meanwhile
+  const company = actingCompany()
   const additions: MemberAddition[] = []
   for (const email of emails) {
-    additions.push({ email, error: await addByEmail(id, email) })
+    additions.push({ email, error: await addByEmail(id, email, company) })
     onProgress(additions.length)
   }
+  if (!isStillShown()) return additions
   await loadMembers(id)
   countMembers(id)
   return additions
 }
 
-async function addByEmail(id: string, email: string): Promise<AppError | undefined> {
+async function addByEmail(
+  id: string,
+  email: string,
+  company: string
+): Promise<AppError | undefined> {
   try {
-    const found = await findPeople(email)
-    const member = found.find(each => each.email.toLowerCase() === email.toLowerCase())
+    const [member] = await adminApi('listUsers', { id: company, email, limit: 1 }, { company })
     if (!member) return new AppError('not_found', 'Nobody of the company has this e-mail')
-    await adminApi('addGroupUser', { groupId: id, user_id: member.id })
+    await adminApi('addGroupUser', { groupId: id, user_id: member.id }, { company })
     return undefined
   } catch (error) {
     if (error instanceof AppError) return error
@@ -155,12 +202,17 @@ async function addByEmail(id: string, email: string): Promise<AppError | undefin
 }
 
 export async function addCategory(id: string, category: Category): Promise<void> {
+  const isStillShown = watch(id)
   await adminApi('addGroupCategory', { groupId: id, category_id: category.id })
-  change($groupCategories, items => [...items.filter(each => each.id !== category.id), category])
+  if (!isStillShown()) return
+  // first, because further pages follow the last one
+  change($groupCategories, items => [category, ...items.filter(each => each.id !== category.id)])
 }
 
 export async function removeCategory(id: string, { id: categoryId }: Category): Promise<void> {
+  const isStillShown = watch(id)
   await adminApi('removeGroupCategory', { groupId: id, categoryId })
+  if (!isStillShown()) return
   change($groupCategories, items => items.filter(each => each.id !== categoryId))
 }
 
@@ -172,11 +224,12 @@ async function loadPart<Item extends { id: string }>(
   after: string | undefined,
   load: (cursor: string | undefined) => Promise<Item[]>
 ): Promise<void> {
-  const before = store.get()
-  const known = after !== undefined && before.status === 'ready' ? before.items : []
+  const isStillShown = watch(id)
   try {
     const items = await load(after)
-    if (id !== shown) return
+    if (!isStillShown()) return
+    const before = store.get()
+    const known = after !== undefined && before.status === 'ready' ? before.items : []
     const ids = new Set(items.map(each => each.id))
     const kept = known.filter(each => !ids.has(each.id))
     store.set({
@@ -185,8 +238,8 @@ async function loadPart<Item extends { id: string }>(
       hasMore: items.length === pageSize
     })
   } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    if (id === shown) store.set({ status: 'failed', error })
+    if (!(error instanceof AppError) || after !== undefined) throw error
+    if (isStillShown()) store.set({ status: 'failed', error })
   }
 }
 
@@ -196,6 +249,15 @@ function change<Item>(
 ): void {
   const before = store.get()
   if (before.status === 'ready') store.set({ ...before, items: next(before.items) })
+}
+
+/**
+ * Returns a function that says whether the page still shows the group, in the same session. Call
+ * it before the call of the API whose answer is shown.
+ */
+function watch(id: string): () => boolean {
+  const [session, company] = [sessionNumber(), actingCompany()]
+  return () => id === shown && session === sessionNumber() && company === actingCompany()
 }
 
 /** Shows the new number of members. Where that fails, the next load will. */

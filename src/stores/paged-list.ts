@@ -144,6 +144,7 @@ export function createPagedList<Row extends { id: string }, Query>({
   }
 
   function addPage(page: Row[], place: PagePlace): void {
+    if (place === 'start') paging.ids.clear()
     for (const { id } of page) paging.ids.add(id)
     source.add(page, place)
   }

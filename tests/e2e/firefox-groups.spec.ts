@@ -51,7 +51,7 @@ test('an administrator makes a group and adds a member, and two edit it at once,
     await page.click('button', 'Save')
     await page.read(/of one/)
     await other.click('button', 'Save')
-    await other.see('heading', 'Changed meanwhile')
+    await other.see('heading', 'Someone else has changed this')
     await other.click('button', 'Keep all of mine')
     const heading = () => other.evaluate("() => document.querySelector('h1').textContent")
     await expect.poll(heading, { timeout: 30_000 }).toContain('of two')

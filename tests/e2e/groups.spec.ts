@@ -94,7 +94,7 @@ test('an administrator makes a group, limits it and adds a member, who is stoppe
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
   // an upload is counted as a deposit as long as its row is there
   await expect(
-    page.getByText(/^Still used by: 1 member, (1 deposit, )?1 charged request\.$/)
+    page.getByText(/^Still used by: 1 member, (1 deposit, )?1 counted document\.$/)
   ).toBeVisible()
 })
 
@@ -170,7 +170,7 @@ test('two administrators edit a group at once, and the second chooses what to ke
   await expect(page.getByRole('heading', { level: 1, name: 'First name' })).toBeVisible()
 
   await settings.getByRole('button', { name: 'Save', exact: true }).click()
-  await expect(second.getByRole('heading', { name: 'Changed meanwhile' })).toBeFocused()
+  await expect(second.getByRole('heading', { name: 'Someone else has changed this' })).toBeFocused()
   const conflict = second.locator('[data-state=changed]')
   await expect(conflict.getByRole('group', { name: 'Name' })).toContainText('Second name')
   await expect(conflict.getByRole('group', { name: 'Name' })).toContainText('First name')
@@ -195,6 +195,42 @@ test('two administrators edit a group at once, and the second chooses what to ke
   await expect(section(page, 'Limits')).toContainText('7 documents in total')
   await expect(page.locator('[data-state=changed]')).toHaveCount(0)
   await expect(section(page, 'Name and features')).toContainText('Verify documents only')
+})
+
+test('a form compares with the version that it showed when it was opened', async ({
+  page,
+  browser
+}) => {
+  const { admin } = await signUpAdmin(page)
+  await createGroup(page, admin, `Base ${Date.now()}`)
+  const settings = section(page, 'Name and features')
+  await settings.getByRole('button', { name: 'Edit' }).click()
+  await settings.getByLabel('Name', { exact: true }).fill('Own name')
+
+  const second = await (await browser.newContext()).newPage()
+  await signUpAdmin(second)
+  await second.goto(page.url())
+  await section(second, 'Name and features').getByRole('button', { name: 'Edit' }).click()
+  await second.getByLabel('Name', { exact: true }).fill('Other name')
+  await second.getByRole('button', { name: 'Save', exact: true }).click()
+  await expect(second.getByRole('heading', { level: 1, name: 'Other name' })).toBeVisible()
+
+  // which loads the group again
+  const members = section(page, 'Members')
+  await members.getByRole('combobox', { name: 'Add a member' }).press('ArrowDown')
+  await page.getByRole('option').first().click()
+  await expect(members.getByText('1 member', { exact: true })).toBeVisible()
+  await expect(page.getByRole('heading', { level: 1, name: 'Other name' })).toBeVisible()
+
+  await settings.getByRole('button', { name: 'Save', exact: true }).click()
+  const conflict = page.locator('[data-state=changed]')
+  await expect(conflict.getByRole('group', { name: 'Name' })).toContainText('Other name')
+  // the choice is not lost by leaving the page
+  await page.getByRole('link', { name: 'Verify', exact: true }).first().click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Stay here' }).click()
+  await conflict.getByRole('button', { name: 'Keep all of mine' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Own name' })).toBeVisible()
+  await expect(conflict).toHaveCount(0)
 })
 
 test('unsaved changes are not lost by accident, and come back after a new sign-in', async ({

@@ -2,6 +2,7 @@ import { type SyntheticEvent, useEffect, useId, useRef, useState } from 'react'
 import type { Difference } from '../../core/differences.ts'
 import { useWords } from '../kit/use-words.ts'
 import { LazyAccountError } from './LazyAccountError.tsx'
+import { Unsaved } from './Unsaved.tsx'
 import { useAction } from './use-action.ts'
 
 interface ChangedMeanwhileProps {
@@ -16,7 +17,7 @@ interface ChangedMeanwhileProps {
 
 /**
  * Shows how the person's changes differ from what somebody else has saved meanwhile, and lets them
- * choose for each field or for all. Needs the words of `forms` from the page.
+ * choose for each field or for all. Asks before the page is left without a choice. Needs the words of `forms` from the page.
  */
 export function ChangedMeanwhile(props: ChangedMeanwhileProps) {
   const { differences, labelOf, wordsOf, resolve } = props
@@ -91,6 +92,7 @@ export function ChangedMeanwhile(props: ChangedMeanwhileProps) {
           {t('forms.changed.takeTheirs')}
         </button>
       </div>
+      <Unsaved isUnsaved />
     </form>
   )
 }

@@ -3,20 +3,24 @@ import { asAppError } from '../../contract/errors.ts'
 import { FieldFrame } from '../kit/FieldFrame.tsx'
 import { useWords } from '../kit/use-words.ts'
 
-export interface Choice {
+export interface Choice<Item> {
+  /** What is chosen. */
+  item: Item
   id: string
   label: string
   /** A second line, such as the e-mail of a person. */
   note?: string
 }
 
-interface ComboboxProps {
+interface ComboboxProps<Item> {
   label: string
   hint?: string
   /** Returns the choices that match the typed text. Returns the first choices for an empty text. */
-  search: (text: string) => Promise<Choice[]>
+  search: (text: string) => Promise<Choice<Item>[]>
   /** Runs when the person has chosen. The field is then emptied. */
-  choose: (choice: Choice) => void
+  choose: (item: Item) => void
+  /** Whether nothing can be chosen now, because the last choice is being saved. */
+  isBusy?: boolean
 }
 
 const pauseMs = 200
@@ -25,12 +29,13 @@ const pauseMs = 200
  * A field that searches while the person types, and offers what it finds in a list. A click or the
  * arrow down opens the list. Needs the words of `forms` from the page.
  */
-export function Combobox({ label, hint, search, choose }: ComboboxProps) {
+export function Combobox<Item>(props: ComboboxProps<Item>) {
+  const { label, hint, search, choose, isBusy = false } = props
   const { t } = useWords()
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
   const [text, setText] = useState('')
-  const [found, setFound] = useState<readonly Choice[]>()
+  const [found, setFound] = useState<readonly Choice<Item>[]>()
   const [failure, setFailure] = useState<string>()
   const [isOpen, setOpen] = useState(false)
   const [active, setActive] = useState(0)
@@ -59,13 +64,13 @@ export function Combobox({ label, hint, search, choose }: ComboboxProps) {
   }, [text, isOpen])
 
   const choices = (isOpen && found) || []
-  const pick = (choice: Choice | undefined) => {
-    if (!choice) return
+  const pick = (choice: Choice<Item> | undefined) => {
+    if (!choice || isBusy) return
     setText('')
     setFound(undefined)
     setOpen(false)
     input.current?.focus()
-    choose(choice)
+    choose(choice.item)
   }
   const takeKey = (event: KeyboardEvent) => {
     const { key } = event
@@ -94,9 +99,9 @@ export function Combobox({ label, hint, search, choose }: ComboboxProps) {
     <div className="relative">
       <FieldFrame
         {...{ label, hint }}
-        control={props => (
+        control={described => (
           <input
-            {...props}
+            {...described}
             ref={input}
             role="combobox"
             className="input w-full"
@@ -135,6 +140,7 @@ export function Combobox({ label, hint, search, choose }: ComboboxProps) {
             role="option"
             tabIndex={-1}
             aria-selected={at === active}
+            aria-disabled={isBusy}
             className={`flex min-h-10 cursor-pointer flex-col justify-center px-3 py-1 wrap-anywhere ${at === active ? 'bg-base-200' : ''}`}
             // the input keeps the focus
             onPointerDown={event => event.preventDefault()}

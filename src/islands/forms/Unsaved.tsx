@@ -11,7 +11,9 @@ import type { Form, Values } from './use-form.ts'
 onSignIn(() => dropDraftsOfOthers(signedInUserId()))
 
 interface UnsavedProps {
-  form: Pick<Form, 'props' | 'read' | 'isWorking' | 'isDone'>
+  form?: Pick<Form, 'props' | 'read' | 'isWorking' | 'isDone'>
+  /** Whether something other than the fields is unsaved, such as a choice or work that runs. */
+  isUnsaved?: boolean
 }
 
 /** The navigations about which the person was asked, so that several forms of a page ask once. */
@@ -23,16 +25,14 @@ let isReturning = false
  * Keeps changes of a form from being lost: asks before the page is left, and keeps them while a
  * person whose session has ended signs in again. Stands beside the form. Needs the words of `forms` from the page.
  */
-export function Unsaved({ form }: UnsavedProps) {
+export function Unsaved({ form, isUnsaved = false }: UnsavedProps) {
   const { locale, t } = useWords()
   const [answer, setAnswer] = useState<(mayLeave: boolean) => void>()
 
   const isChanged = useEffectEvent(
     () =>
-      !form.isWorking &&
-      !form.isDone &&
       $session.get().status === 'in' &&
-      hasChanges(form.props.ref.current)
+      (isUnsaved || (form && !form.isWorking && !form.isDone && hasChanges(form.props.ref.current)))
   )
   const guard = useEffectEvent((event: TransitionBeforePreparationEvent) => {
     const { loader, from, to, direction, navigationType } = event
@@ -56,6 +56,7 @@ export function Unsaved({ form }: UnsavedProps) {
     }
   })
   const keep = useEffectEvent((owner: string) => {
+    if (!form) return
     keepDraft(
       pagePath(),
       draftName(form.read()),

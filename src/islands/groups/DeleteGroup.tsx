@@ -27,8 +27,9 @@ export function DeleteGroup({ group }: DeleteGroupProps) {
       await navigate(localizedPath(locale, path), { replace: true })
     },
     handle(error) {
-      // so that the next try is about what the page shows then
-      if (error.code === 'changed_meanwhile') reloadGroup(group.id).catch(() => {})
+      // so that the page shows what has become of the group
+      if (['changed_meanwhile', 'not_found'].includes(error.code))
+        reloadGroup(group.id).catch(() => {})
       return false
     }
   })
@@ -49,7 +50,9 @@ export function DeleteGroup({ group }: DeleteGroupProps) {
         type="button"
         className="btn btn-outline self-start"
         aria-disabled={action.isWorking}
-        onClick={() => setAsking(true)}
+        onClick={() => {
+          if (!action.isWorking) setAsking(true)
+        }}
       >
         {t('groups.delete.open')}
       </button>

@@ -26,28 +26,29 @@ export function GroupCategories({ group: { id } }: GroupCategoriesProps) {
   const title = useRef<HTMLHeadingElement>(null)
   const nameOf = (category: Category) => category.names[locale]
 
-  const adding = useAction({
-    what: 'Adding a category failed',
-    async send(category: Category) {
-      await addCategory(id, category)
-      setNews(t('groups.categories.added', { category: nameOf(category) }))
-    }
-  })
-  const removing = useAction({
-    what: 'Removing a category failed',
-    async send(category: Category) {
+  // one action, so that a later success removes what an earlier failure says
+  const changing = useAction({
+    what: 'Changing the categories failed',
+    async send({ category, isAdded }: { category: Category; isAdded: boolean }) {
+      if (isAdded) {
+        await addCategory(id, category)
+        setNews(t('groups.categories.added', { category: nameOf(category) }))
+        return
+      }
       await removeCategory(id, category)
       setNews(t('groups.categories.removed', { category: nameOf(category) }))
       // the button that was pressed is gone
       title.current?.focus()
     }
   })
-  const found = useRef<Category[]>([])
+  const paging = useAction({
+    what: 'Loading more categories failed',
+    send: (after: string | undefined) => loadCategories(id, after)
+  })
   const search = async (text: string) => {
-    found.current = await findCategories(text)
-    return found.current.map(category => ({ id: category.id, label: nameOf(category) }))
+    const found = await findCategories(text)
+    return found.map(category => ({ item: category, id: category.id, label: nameOf(category) }))
   }
-  const failure = adding.failure ?? removing.failure
 
   return (
     <section
@@ -62,12 +63,10 @@ export function GroupCategories({ group: { id } }: GroupCategoriesProps) {
         label={t('groups.categories.find')}
         hint={t('groups.categories.findHint')}
         search={search}
-        choose={choice => {
-          const category = found.current.find(each => each.id === choice.id)
-          if (category) void adding.start(category)
-        }}
+        choose={category => void changing.start({ category, isAdded: true })}
+        isBusy={changing.isWorking}
       />
-      {failure && <ErrorNote error={failure} />}
+      {changing.failure && <ErrorNote error={changing.failure} />}
       <p role="status" className="empty:hidden">
         {list.status === 'loading' ? t('common.loading') : news}
       </p>
@@ -94,13 +93,25 @@ export function GroupCategories({ group: { id } }: GroupCategoriesProps) {
                 type="button"
                 className="btn btn-outline btn-sm"
                 aria-label={t('groups.categories.removeNamed', { category: nameOf(category) })}
-                onClick={() => void removing.start(category)}
+                aria-disabled={changing.isWorking}
+                onClick={() => void changing.start({ category, isAdded: false })}
               >
                 {t('groups.categories.remove')}
               </button>
             </li>
           ))}
         </ul>
+      )}
+      {paging.failure && <ErrorNote error={paging.failure} />}
+      {list.status === 'ready' && list.hasMore && (
+        <button
+          type="button"
+          className="btn btn-outline self-start"
+          aria-disabled={paging.isWorking}
+          onClick={() => void paging.start(list.items.at(-1)?.id)}
+        >
+          {t('groups.more')}
+        </button>
       )}
     </section>
   )

@@ -17,6 +17,7 @@ import { fieldSentence } from '../forms/account-form.ts'
 import { Combobox } from '../forms/Combobox.tsx'
 import { Form } from '../forms/Form.tsx'
 import { SeveralValues } from '../forms/SeveralValues.tsx'
+import { Unsaved } from '../forms/Unsaved.tsx'
 import { useAction } from '../forms/use-action.ts'
 import { useForm } from '../forms/use-form.ts'
 import { ErrorNote } from '../kit/ErrorNote.tsx'
@@ -37,17 +38,16 @@ export function GroupMembers({ group }: GroupProps) {
   const title = useRef<HTMLHeadingElement>(null)
   const { id } = group
 
-  const adding = useAction({
-    what: 'Adding a member failed',
-    async send(member: Member) {
-      await addMember(id, member)
-      setRemoved(undefined)
-      setNews(t('groups.members.added', { who: nameOf(member) }))
-    }
-  })
-  const removing = useAction({
-    what: 'Removing a member failed',
-    async send(member: Member) {
+  // one action, so that a later success removes what an earlier failure says
+  const changing = useAction({
+    what: 'Changing the members failed',
+    async send({ member, isAdded }: { member: Member; isAdded: boolean }) {
+      if (isAdded) {
+        await addMember(id, member)
+        setRemoved(undefined)
+        setNews(t('groups.members.added', { who: nameOf(member) }))
+        return
+      }
       await removeMember(id, member)
       setNews('')
       setRemoved(member)
@@ -65,17 +65,15 @@ export function GroupMembers({ group }: GroupProps) {
     return () => clearTimeout(timer)
   }, [removed])
 
-  // what the list found, for the choice that names only its id
-  const found = useRef<Member[]>([])
   const search = async (text: string) => {
-    found.current = await findPeople(text)
-    return found.current.map(member => ({
+    const found = await findPeople(text)
+    return found.map(member => ({
+      item: member,
       id: member.id,
       label: nameOf(member),
       note: member.email
     }))
   }
-  const failure = adding.failure ?? removing.failure
 
   return (
     <section
@@ -93,20 +91,19 @@ export function GroupMembers({ group }: GroupProps) {
         label={t('groups.members.find')}
         hint={t('groups.members.findHint')}
         search={search}
-        choose={choice => {
-          const member = found.current.find(each => each.id === choice.id)
-          if (member) void adding.start(member)
-        }}
+        choose={member => void changing.start({ member, isAdded: true })}
+        isBusy={changing.isWorking}
       />
       <AddSeveral group={group} />
-      {failure && <ErrorNote error={failure} />}
+      {changing.failure && <ErrorNote error={changing.failure} />}
       <div role="status" className="flex flex-wrap items-center gap-3 empty:hidden">
         {removed ? t('groups.members.removed', { who: nameOf(removed) }) : news}
         {removed && (
           <button
             type="button"
             className="btn btn-outline btn-sm"
-            onClick={() => void adding.start(removed)}
+            aria-disabled={changing.isWorking}
+            onClick={() => void changing.start({ member: removed, isAdded: true })}
           >
             {t('groups.members.undo')}
           </button>
@@ -150,7 +147,8 @@ export function GroupMembers({ group }: GroupProps) {
                 type="button"
                 className="btn btn-outline btn-sm"
                 aria-label={t('groups.members.removeNamed', { who: nameOf(member) })}
-                onClick={() => void removing.start(member)}
+                aria-disabled={changing.isWorking}
+                onClick={() => void changing.start({ member, isAdded: false })}
               >
                 {t('groups.members.remove')}
               </button>
@@ -158,6 +156,7 @@ export function GroupMembers({ group }: GroupProps) {
           ))}
         </ul>
       )}
+      {paging.failure && <ErrorNote error={paging.failure} />}
       {list.status === 'ready' && list.hasMore && (
         <button
           type="button"
@@ -165,7 +164,7 @@ export function GroupMembers({ group }: GroupProps) {
           aria-disabled={paging.isWorking}
           onClick={() => void paging.start(list.items.at(-1)?.id)}
         >
-          {t('groups.members.more')}
+          {t('groups.more')}
         </button>
       )}
     </section>
@@ -214,6 +213,7 @@ function AddSeveral({ group }: GroupProps) {
           </p>
         )}
       </Form>
+      <Unsaved form={form} isUnsaved={form.isWorking} />
     </details>
   )
 }

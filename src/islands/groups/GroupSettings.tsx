@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react'
 import type { Group } from '../../contract/groups.ts'
 import { formatByteLimit, formatBytes, formatDateTime } from '../../core/text/format.ts'
 import type { Locale, T } from '../../i18n/index.ts'
@@ -26,43 +26,20 @@ type Settings = Pick<
 
 /** Name, features, limits and usage of a group. Asks what to keep where others change it, too. */
 export function GroupSettings({ group }: GroupProps) {
-  const { locale, t } = useWords()
+  const { t } = useWords()
   const [isEditing, setEditing] = useState(false)
   const opener = useRef<HTMLButtonElement>(null)
   const title = useRef<HTMLHeadingElement>(null)
-  const { id } = group
-  const versioned = useVersioned<Settings, Partial<Settings>>({
-    save: (changes, version) => changeGroup(id, changes as GroupChanges, version),
-    load: () => reloadGroup(id)
-  })
-  const { conflict } = versioned
+  const limitTitle = useRef<HTMLHeadingElement>(null)
+  const settings = useVersionedGroup(group)
+  const limits = useVersionedGroup(group)
   const stopEditing = () => {
     setEditing(false)
     requestAnimationFrame(() => opener.current?.focus())
   }
-
-  const labels: Record<string, string> = {
-    name: t('groups.name'),
-    features: t('groups.features'),
-    max_requests: t('limits.requests'),
-    max_requests_interval: t('limits.period'),
-    max_storage: t('limits.storage')
-  }
   return (
     <>
-      {conflict && (
-        <ChangedMeanwhile
-          key={conflict.theirs.version}
-          differences={conflict.differences}
-          labelOf={name => labels[name] ?? name}
-          wordsOf={(name, value) => wordsOf(name, value, locale, t)}
-          resolve={async mine => {
-            await versioned.resolve(mine)
-            // the buttons that were pressed are gone
-            title.current?.focus()
-          }}
-        />
-      )}
+      <Conflict versioned={settings} title={title} />
       <section className="sheet flex flex-col gap-4" aria-labelledby="group-settings">
         <h2 id="group-settings" ref={title} tabIndex={-1} className="section-title">
           {t('groups.settings')}
@@ -70,12 +47,12 @@ export function GroupSettings({ group }: GroupProps) {
         {isEditing ? (
           <SettingsForm
             group={group}
-            save={changes => versioned.change(group, changes)}
+            save={(changes, was) => settings.change(was, changes)}
             close={stopEditing}
           />
         ) : (
           <Shown group={group}>
-            {!conflict && (
+            {!settings.conflict && (
               <button
                 ref={opener}
                 type="button"
@@ -88,17 +65,61 @@ export function GroupSettings({ group }: GroupProps) {
           </Shown>
         )}
       </section>
+      <Conflict versioned={limits} title={limitTitle} />
       <section className="sheet flex flex-col gap-4" aria-labelledby="group-limits">
         <div>
-          <h2 id="group-limits" className="section-title">
+          <h2 id="group-limits" ref={limitTitle} tabIndex={-1} className="section-title">
             {t('groups.limits')}
           </h2>
           <p className="meta">{t('groups.limitsNote')}</p>
         </div>
-        <LimitEditor limits={group} update={limits => versioned.change(group, limits)} />
+        <LimitEditor
+          limits={group}
+          update={limits.conflict ? undefined : (changes, was) => limits.change(was, changes)}
+        />
         <Usage group={group} />
       </section>
     </>
+  )
+}
+
+type VersionedGroup = ReturnType<typeof useVersionedGroup>
+
+function useVersionedGroup({ id }: Group) {
+  return useVersioned<Settings, Partial<Settings>>({
+    save: (changes, version) => changeGroup(id, changes as GroupChanges, version),
+    load: () => reloadGroup(id)
+  })
+}
+
+interface ConflictProps {
+  versioned: VersionedGroup
+  /** Gets the focus when the conflict is resolved. */
+  title: RefObject<HTMLHeadingElement | null>
+}
+
+function Conflict({ versioned: { conflict, resolve }, title }: ConflictProps) {
+  const { locale, t } = useWords()
+  if (!conflict) return null
+  const labels: Record<string, string> = {
+    name: t('groups.name'),
+    features: t('groups.features'),
+    max_requests: t('limits.requests'),
+    max_requests_interval: t('limits.period'),
+    max_storage: t('limits.storage')
+  }
+  return (
+    <ChangedMeanwhile
+      key={conflict.theirs.version}
+      differences={conflict.differences}
+      labelOf={name => labels[name] ?? name}
+      wordsOf={(name, value) => wordsOf(name, value, locale, t)}
+      resolve={async mine => {
+        await resolve(mine)
+        // the buttons that were pressed are gone
+        title.current?.focus()
+      }}
+    />
   )
 }
 
@@ -120,19 +141,22 @@ function Shown({ group, children }: GroupProps & { children: ReactNode }) {
 }
 
 interface SettingsFormProps extends GroupProps {
-  save: (changes: Partial<Settings>) => Promise<void>
+  /** Saves changes of the group as it `was` when the form was opened. */
+  save: (changes: Partial<Settings>, was: Group) => Promise<void>
   close: () => void
 }
 
 function SettingsForm({ group, save, close }: SettingsFormProps) {
   const { t } = useWords()
+  // the group may change while the form is open
+  const [was] = useState(group)
   const check = useInputCheck('updateGroup')
   const form = useForm({
     what: 'Saving the group failed',
-    inputErrors: values => check({ ...readGroup(values), id: group.id }),
+    inputErrors: values => check({ ...readGroup(values), id: was.id }),
     codeErrors: { name_taken: { name: { rule: 'taken' } } },
     async send(values) {
-      await save(readGroup(values))
+      await save(readGroup(values), was)
       close()
     }
   })
@@ -150,7 +174,7 @@ function SettingsForm({ group, save, close }: SettingsFormProps) {
           </button>
         }
       >
-        <GroupFields form={form} group={group} />
+        <GroupFields form={form} group={was} />
       </Form>
       <Unsaved form={form} />
     </>

@@ -7,22 +7,22 @@ import { useWords } from '../kit/use-words.ts'
 import { LimitFields, type Limits, readLimits } from './LimitFields.tsx'
 import { requestWords, storageWords } from './limit-words.ts'
 
-interface LimitEditorProps {
-  limits: Limits
+interface LimitEditorProps<Shown extends Limits> {
+  limits: Shown
   /**
-   * Saves changed limits, which the parent then passes as `limits`. Without it the limits are
-   * read-only.
+   * Saves changed limits, which the parent then passes as `limits`. `was` is what was shown when
+   * the form was opened. Without `update` the limits are read-only.
    */
-  update?: (limits: Limits) => Promise<void>
+  update?: ((limits: Limits, was: Shown) => Promise<void>) | undefined
 }
 
 /** Shows limits as text. A button replaces the text by a form that changes them. */
-export function LimitEditor({ limits, update }: LimitEditorProps) {
+export function LimitEditor<Shown extends Limits>({ limits, update }: LimitEditorProps<Shown>) {
   const { locale, t } = useWords()
   const [isEditing, setEditing] = useState(false)
   const action = useAction({
     what: 'Saving the limits failed',
-    send: async (changed: Limits) => update?.(changed),
+    send: async ({ changed, was }: { changed: Limits; was: Shown }) => update?.(changed, was),
     handle(error) {
       reportError(error)
       return false
@@ -38,9 +38,9 @@ export function LimitEditor({ limits, update }: LimitEditorProps) {
   }, [isEditing])
 
   // the form is left whatever becomes of the change
-  const save = (changed: Limits) => {
+  const save = (changed: Limits, was: Shown) => {
     setEditing(false)
-    void action.start(changed)
+    void action.start({ changed, was })
   }
 
   if (isEditing) {
@@ -79,17 +79,19 @@ export function LimitEditor({ limits, update }: LimitEditorProps) {
   )
 }
 
-interface LimitFormProps {
-  limits: Limits
-  save: (limits: Limits) => void
+interface LimitFormProps<Shown extends Limits> {
+  limits: Shown
+  save: (limits: Limits, was: Shown) => void
   cancel: () => void
 }
 
-function LimitForm({ limits, save, cancel }: LimitFormProps) {
+function LimitForm<Shown extends Limits>({ limits, save, cancel }: LimitFormProps<Shown>) {
   const { locale, t } = useWords()
+  // the limits may change while the form is open
+  const [was] = useState(limits)
   const form = useForm({
     what: 'Reading the limits failed',
-    send: async values => save(readLimits(values, locale))
+    send: async values => save(readLimits(values, locale), was)
   })
   const { ref } = form.props
   useEffect(() => ref.current?.querySelector('input')?.focus(), [ref])
@@ -107,7 +109,7 @@ function LimitForm({ limits, save, cancel }: LimitFormProps) {
         aria-label={t('limits.title')}
         onKeyDown={leave}
       >
-        <LimitFields limits={limits} />
+        <LimitFields limits={was} />
         <div className="flex flex-wrap gap-3">
           <button type="submit" className="btn btn-primary">
             {t('limits.save')}
