@@ -97,7 +97,7 @@ describe('a field out of form', () => {
     expect(route.input.safeParse(valid).success, 'the good input').toBe(true)
     const fields = pathsOf(valid)
     const missing = optionalPaths(route).filter(path => !fields.some(field => same(field, path)))
-    expect(missing, 'optional fields without an example').toEqual([])
+    expect(missing, 'optional fields without an example in tests/api/<noun>.cases.ts').toEqual([])
 
     const before = await snapshot(app.owner)
     let sent = 0

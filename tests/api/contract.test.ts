@@ -43,7 +43,8 @@ describe('the routes', () => {
     const listed = Object.values(routes)
       .filter(route => !isUpload(route))
       .map(({ method, path }) => `${method} ${honoPath(path)}`)
-    const where = 'mounted in src/server/api and app.ts, as src/contract/index.ts lists'
+    const where =
+      '- is not mounted in src/server/api; + is not among the calls that its file of src/contract lists'
     expect(mounted.toSorted(), where).toEqual(listed.toSorted())
     expect(new Set(listed).size).toBe(listed.length)
     expect(mounted.at(-1), 'the path of any one segment').toBe('GET /:domain')
@@ -60,7 +61,7 @@ describe('the routes', () => {
         rowOf(name).body
       )
       const response = await app.request('api.acme.localhost', request)
-      expect(response.status).not.toBe(405)
+      expect(response.status, `${name} is not mounted in src/server/api`).not.toBe(405)
       if (route.access !== 'public') expect(response.status).toBe(401)
       expect(response.headers).toMatchObject({
         'content-security-policy': expect.stringContaining("default-src 'none'"),
