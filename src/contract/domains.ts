@@ -86,7 +86,6 @@ export const updateDomain = endpoint({
   method: 'PUT',
   path: '/domain/{id}',
   access: 'admin',
-  confirmation: true,
   versioned: 'content',
   input: z.strictObject({
     id: Id,

@@ -9,7 +9,6 @@ import { type CompanyId, inCompany, type Tx } from '../../src/server/db/scope.ts
 import { audit, eraseAuditValues } from '../../src/server/domain/evidence/audit.ts'
 import { checkAuditLog } from '../../src/server/domain/evidence/audit-check.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
-import { confirmSessions } from '../helpers/cases.ts'
 
 // G-05
 
@@ -308,7 +307,6 @@ test('has every act of an administrator, with the fields that it changed, and no
     ada.host
   ])
   const domain = domains[0].id
-  await confirmSessions(app)
   await ada.call(updateDomain, { id: domain, title: 'Registre', contact: 'help@acme.example' })
   await ada.call(updateDomain, { id: domain, title: 'Registre' })
   const { rows } = await app.owner.query(

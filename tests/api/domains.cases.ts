@@ -1,11 +1,4 @@
-import type { TestApp } from '../helpers/app.ts'
-import {
-  confirmSessions,
-  domainOf,
-  type Refusals,
-  type Rows,
-  type Stage
-} from '../helpers/cases.ts'
+import { domainOf, type Refusals, type Rows, type Stage } from '../helpers/cases.ts'
 
 export const rows: Rows = {
   updateDomain: {
@@ -19,18 +12,12 @@ export const rows: Rows = {
 /** How each code that a call lists comes about. */
 export function refusals({ app, ask }: Stage): Refusals {
   return {
-    'updateDomain confirmation_required': async () => {
-      await app.owner.query('update session set confirmed_until = null')
-      return ask('updateDomain', { id: await domainOf(app.owner, 'acme.localhost') })
-    },
     'updateDomain svg_refused': async () => {
-      await confirmSessions(app)
       const id = await domainOf(app.owner, 'acme.localhost')
       const logo = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
       return ask('updateDomain', { id, logo })
     },
     'updateDomain default_group_private': async () => {
-      await confirmSessions(app)
       const id = await domainOf(app.owner, 'acme.localhost')
       await app.owner.query(`update domain set public = false where host = 'acme.localhost'`)
       await app.owner.query(`update category set visibility = 'private' where company_id = $1`, [
@@ -43,7 +30,6 @@ export function refusals({ app, ask }: Stage): Refusals {
       return refused
     },
     'updateDomain changed_meanwhile': async () => {
-      await confirmSessions(app)
       const id = await domainOf(app.owner, 'acme.localhost')
       return ask('updateDomain', { id, title: 'Late' }, { 'if-match': '"999"' })
     },
@@ -51,8 +37,7 @@ export function refusals({ app, ask }: Stage): Refusals {
   }
 }
 
-async function updateDomainInput(app: TestApp): Promise<object> {
-  await confirmSessions(app)
+function updateDomainInput(): object {
   return {
     name: 'Acme documents',
     title: 'Acme',

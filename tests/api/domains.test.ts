@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getDomainConfig, updateDomain } from '../../src/contract/domains.ts'
 import { makeApp, type TestApp, type TestPerson } from '../helpers/app.ts'
-import { confirmSessions, domainOf } from '../helpers/cases.ts'
+import { domainOf } from '../helpers/cases.ts'
 
 const host = 'acme.localhost'
 
@@ -15,7 +15,6 @@ beforeAll(async () => {
   id = await domainOf(app.owner, host)
 })
 afterAll(() => app[Symbol.asyncDispose]())
-beforeEach(() => confirmSessions(app))
 
 test('replaces the fields it names, and counts the version', async () => {
   const before = await app.call(host, getDomainConfig, { domain: host })

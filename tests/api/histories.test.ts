@@ -18,7 +18,7 @@ import {
 import { changeKey, getUser } from '../../src/contract/users.ts'
 import { verify } from '../../src/contract/verifications.ts'
 import { makeApp, type TestApp } from '../helpers/app.ts'
-import { confirmSessions, domainOf } from '../helpers/cases.ts'
+import { domainOf } from '../helpers/cases.ts'
 import { makeKeys, type TestKeys } from '../helpers/keys.ts'
 import { sessionOf } from '../helpers/matrix.ts'
 import { runCount, seed, testTimeout } from '../helpers/soak.ts'
@@ -342,7 +342,6 @@ async function play(
     }
     case 'change a title': {
       const title = `Title ${randomUUID()}`
-      await confirmSessions(app)
       const changing = app.call(host, updateDomain, { id: asked.domain, title }, options)
       const actual = await outcome(changing, config => config.title)
       const expected = isIn && !person.admin ? 'forbidden' : told(title, asked === person.company)

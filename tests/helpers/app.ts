@@ -14,6 +14,7 @@ import { createUser } from '../../src/contract/users.ts'
 import { openBlobs } from '../../src/server/adapters/blobs.ts'
 import { openKeys } from '../../src/server/adapters/keys.ts'
 import { createSignals } from '../../src/server/adapters/signals.ts'
+import type { Api } from '../../src/server/api/context.ts'
 import type { InFlightLimits } from '../../src/server/api/in-flight-calls.ts'
 import { createApp } from '../../src/server/app.ts'
 import { createCompany, type NewCompany } from '../../src/server/domain/companies/companies.ts'
@@ -99,6 +100,8 @@ export async function makeApp(
     lagMs?: () => number
     slowest?: ListenerOptions['slowest']
     headMs?: ListenerOptions['headMs']
+    /** Adds calls to the API that the product does not have. */
+    mount?: (api: Api) => void
     /** The most calls that may run at the same time. The product's defaults when absent. */
     inFlightLimits?: InFlightLimits
   } = {}
@@ -155,6 +158,7 @@ export async function makeApp(
     ...(lagMs && { lagMs }),
     ...(inFlightLimits && { inFlightLimits })
   })
+  options.mount?.(app)
   const sending = options.sendsMails === false ? [] : [sendMails(deps)]
   const jobs = runJobs([settleUploads(deps), ...sending], deps.log)
   const server = createListener({
