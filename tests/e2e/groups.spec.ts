@@ -137,7 +137,18 @@ test('people are added by their emails, and a refused one does not stop the othe
   await field.press('Enter')
   // what is typed and not added counts, too
   await field.fill(people[1] ?? '')
+  // leaving the page while people are being added asks, even where the form is closed
+  const proceed = Promise.withResolvers<void>()
+  await page.route('**/user', async route => {
+    await proceed.promise
+    await route.continue()
+  })
   await page.getByRole('button', { name: 'Add all' }).click()
+  await page.getByText('Add several by email').click()
+  await page.getByRole('link', { name: 'Verify', exact: true }).first().click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Stay here' }).click()
+  await page.getByText('Add several by email').click()
+  proceed.resolve()
   const members = section(page, 'Members')
   await expect(members.getByText('2 people were added.')).toBeVisible()
   await expect(members.getByText(`${stranger} – Nobody in the company`)).toBeVisible()

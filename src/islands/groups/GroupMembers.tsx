@@ -190,31 +190,34 @@ function AddSeveral({ group }: GroupProps) {
     }
   })
   return (
-    <details>
-      <summary className="min-h-8 cursor-pointer font-medium text-sm">
-        {t('groups.members.several')}
-      </summary>
-      <Form
-        form={form}
-        submit={t('groups.members.addAll')}
-        look="btn-outline self-start"
-        className="gap-4 pt-3"
-        below={<Additions additions={form.result} />}
-      >
-        <SeveralValues
-          label={t('groups.members.emails')}
-          name="emails"
-          hint={t('groups.members.emailsHint')}
-          error={fieldSentence(form.errors, 'emails', t)}
-        />
-        {done && (
-          <p role="status" className="tabular text-ink-soft">
-            {t('groups.members.progress', { done: done.count, total: done.total })}
-          </p>
-        )}
-      </Form>
+    <>
+      <details>
+        <summary className="min-h-8 cursor-pointer font-medium text-sm">
+          {t('groups.members.several')}
+        </summary>
+        <Form
+          form={form}
+          submit={t('groups.members.addAll')}
+          look="btn-outline self-start"
+          className="gap-4 pt-3"
+          below={<Additions additions={form.result} />}
+        >
+          <SeveralValues
+            label={t('groups.members.emails')}
+            name="emails"
+            hint={t('groups.members.emailsHint')}
+            error={fieldSentence(form.errors, 'emails', t)}
+          />
+          {done && (
+            <p role="status" className="tabular text-ink-soft">
+              {t('groups.members.progress', { done: done.count, total: done.total })}
+            </p>
+          )}
+        </Form>
+      </details>
+      {/* outside, because its question must be seen while the details are closed */}
       <Unsaved form={form} isUnsaved={form.isWorking} />
-    </details>
+    </>
   )
 }
 

@@ -133,6 +133,17 @@ test('a refresh closes the gap that new rows leave, and drops rows that are gone
   expect(namesOf(list)).toEqual(server.map(({ name }) => name))
 })
 
+test('a refresh that replaces all rows forgets those of the pages before it', async () => {
+  const { list, server } = makeList(120)
+  await list.open('acme', '')
+  await list.loadMore()
+  server.unshift(...Array.from({ length: 60 }, (_, nr) => ({ id: `new ${nr}`, name: `new ${nr}` })))
+  await list.refresh()
+  server.splice(0, 60)
+  await list.refresh()
+  expect(namesOf(list)).toEqual(server.slice(0, 50).map(({ name }) => name))
+})
+
 test('shows a change at once, and takes it back where it could not be saved', async () => {
   const { list } = makeList(3)
   await list.open('acme', '')
