@@ -335,14 +335,13 @@ async function withUsage(tx: Tx, deps: Pick<Deps, 'clock'>, rows: Row[]): Promis
 }
 
 /**
- * Locks a group and returns its settings and version. With `withDefault` also locks the default
- * group, because another group is about to replace it.
+ * Locks a group and returns its settings and version. With `withDefault` locks all groups of the
+ * company, because this one is about to replace the default group, which may be another one by the
+ * time a lock is granted.
  */
 async function lockGroup(tx: Tx, id: string, withDefault: boolean | undefined) {
   const locked = await groupsOf(tx)
-    .where(({ eb, or }) =>
-      or([eb('id', '=', id), ...(withDefault ? [eb('is_default', '=', true)] : [])])
-    )
+    .$if(!withDefault, groups => groups.where('id', '=', id))
     .select(settingColumns)
     .select(['id', 'version'])
     .orderBy('id')
