@@ -7,15 +7,17 @@ import { interleave, type Load, load } from './load.ts'
 import { startService } from './processes.ts'
 import type { Options, Row } from './table.ts'
 
-/** Two sizes of small files: most documents of an export are like the first, scans like the second. */
+/**
+ * Two sizes of small files: most documents of an export are like the first, scans like the second.
+ */
 const sizes = [20_000, 200_000]
 const filesOf = (size: number) => Math.min(50, Math.floor(7_500_000 / size))
 const callers = 2
 
 /**
- * Small files that two callers deposit by `POST /deposit/batch`, from the socket to the answer, so with
- * flush and commit. The peer is the same service by the single calls: `POST /deposit`, then `PATCH`. Its
- * record is made after the answer, and each of its runs waits for the records.
+ * Small files that two callers deposit by `POST /deposit/batch`, from the socket to the answer, so
+ * with flush and commit. The peer is the same service by the single calls: `POST /deposit`, then
+ * `PATCH`. Its record is made after the answer, and each of its runs waits for the records.
  */
 export async function measure(options: Options): Promise<Row[]> {
   await using service = await startService()

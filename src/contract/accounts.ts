@@ -72,7 +72,10 @@ export const sendVerification = endpoint({
   output: Promised
 })
 
-/** Activates an invited account with a name and a password. The `public_key_jwt` is of purpose `activate`. */
+/**
+ * Activates an invited account with a name and a password. The `public_key_jwt` is of purpose
+ * `activate`.
+ */
 export const activateUser = endpoint({
   method: 'POST',
   path: '/user/activate',

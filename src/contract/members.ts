@@ -21,8 +21,8 @@ export type Member = z.infer<typeof Member>
 
 /**
  * Lists the people of a company or of one group, by name unless `sort` says otherwise. `q` searches
- * names and e-mails. `email` limits the list to the person who has exactly this e-mail, regardless of
- * case.
+ * names and e-mails. `email` limits the list to the person who has exactly this e-mail, regardless
+ * of case.
  */
 export const listUsers = list({
   path: '/company/{id}/users',

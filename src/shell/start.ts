@@ -14,7 +14,8 @@ import { startSessions } from './sessions.ts'
 import { watchUploads } from './uploads/running-uploads.ts'
 
 /**
- * Starts bar, drawer and messages. Runs once per tab, because ClientRouter changes pages without loading the scripts again.
+ * Starts bar, drawer and messages. Runs once per tab, because ClientRouter changes pages without
+ * loading the scripts again.
  */
 export function startShell(): void {
   reloadOnLostFiles()

@@ -17,7 +17,10 @@ interface Menu {
   stopTimer: () => void
 }
 
-/** Adds to the user menu, a popover of the browser, what a menu needs: arrow keys, Home and End, a search by typed letters, and opening and closing after a short hover. */
+/**
+ * Adds to the user menu, a popover of the browser, what a menu needs: arrow keys, Home and End, a
+ * search by typed letters, and opening and closing after a short hover.
+ */
 export function startUserMenu(): void {
   onThisPageAndNext(() => {
     const button = document.getElementById('user')

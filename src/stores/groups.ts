@@ -67,7 +67,9 @@ export function createGroup(input: Input<typeof create>, key: string): Promise<G
   return adminApi('createGroup', input, { idempotencyKey: key })
 }
 
-/** Changes the version of a group that the person has seen. Throws `changed_meanwhile` for another. */
+/**
+ * Changes the version of a group that the person has seen. Throws `changed_meanwhile` for another.
+ */
 export async function changeGroup(
   id: string,
   changes: GroupChanges,
@@ -126,12 +128,18 @@ export async function loadCategories(id: string, after?: string): Promise<void> 
   )
 }
 
-/** Returns people of the company whose name or e-mail contains the text. Returns the first people of the list for an empty text. */
+/**
+ * Returns people of the company whose name or e-mail contains the text. Returns the first people of
+ * the list for an empty text.
+ */
 export function findPeople(text: string): Promise<Member[]> {
   return adminApi('listUsers', { id: actingCompany(), q: text || undefined, limit: mostFound })
 }
 
-/** Returns categories of the company whose name contains the text. Returns the first categories of the list for an empty text. */
+/**
+ * Returns categories of the company whose name contains the text. Returns the first categories of
+ * the list for an empty text.
+ */
 export function findCategories(text: string): Promise<Category[]> {
   return adminApi('listCompanyCategories', {
     id: actingCompany(),

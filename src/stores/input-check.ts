@@ -1,7 +1,9 @@
 import { AppError, type FieldErrors } from '../contract/errors.ts'
 import { type CallName, findEndpoint } from './sessions.ts'
 
-/** Loads the schema of a call, and returns the function that finds the errors of an input by field. */
+/**
+ * Loads the schema of a call, and returns the function that finds the errors of an input by field.
+ */
 export async function loadInputCheck(name: CallName): Promise<(input: unknown) => FieldErrors> {
   const endpoint = await findEndpoint(name)
   try {

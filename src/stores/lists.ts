@@ -76,7 +76,8 @@ export function createList<Row extends { id: string }, Query>({
     },
 
     /**
-     * Replaces a row by `next`, or removes it where `next` is undefined, and runs `save`. If `save` fails, restores the row and rethrows the error.
+     * Replaces a row by `next`, or removes it where `next` is undefined, and runs `save`. If `save`
+     * fails, restores the row and rethrows the error.
      */
     async change(id: string, next: Row | undefined, save: () => Promise<unknown>): Promise<void> {
       const at = rows.findIndex(row => row.id === id)

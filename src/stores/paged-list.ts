@@ -21,7 +21,9 @@ export interface PageRequest {
 }
 
 /**
- * Where a loaded page belongs in the list. `start`: it is the first page and replaces all rows. `head`: it is the first page, loaded again, and its last row is already in the list, so the rows after it stay. `next`: it follows the page that was loaded last.
+ * Where a loaded page belongs in the list. `start`: it is the first page and replaces all rows.
+ * `head`: it is the first page, loaded again, and its last row is already in the list, so the rows
+ * after it stay. `next`: it follows the page that was loaded last.
  */
 export type PagePlace = 'start' | 'head' | 'next'
 
@@ -104,7 +106,9 @@ export function createPagedList<Row extends { id: string }, Query>({
     return refresh()
   }
 
-  /** Loads the first page again while the present rows stay visible. Returns whether this succeeded. */
+  /**
+   * Loads the first page again while the present rows stay visible. Returns whether this succeeded.
+   */
   async function refresh(): Promise<boolean> {
     const mine = paging
     refreshes += 1
@@ -154,7 +158,10 @@ export function createPagedList<Row extends { id: string }, Query>({
     $status.set({ status: 'ready', hasMore, more: 'idle' })
   }
 
-  /** Loads the next page. Does nothing while a page is being loaded, or where there is no further page. */
+  /**
+   * Loads the next page. Does nothing while a page is being loaded, or where there is no further
+   * page.
+   */
   async function loadMore(): Promise<void> {
     const before = $status.get()
     if (before.status !== 'ready' || before.more === 'loading' || !before.hasMore) return

@@ -4,8 +4,8 @@ import { type PageName, pages } from '../core/pages/page-table.ts'
 type Pattern = [RegExp, (locale?: string, ...segments: string[]) => Record<string, string>]
 
 /**
- * The page that is shown now, with the parameters of its address. Astro's ClientRouter follows links,
- * so this router does not.
+ * The page that is shown now, with the parameters of its address. Astro's ClientRouter follows
+ * links, so this router does not.
  */
 export const $route = createRouter(
   // as: the keys of the table

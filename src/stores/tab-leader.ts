@@ -94,7 +94,8 @@ export function joinTabGroup({
   }
 
   /**
-   * Waits until the leader has been silent for too long, then takes over. A hidden tab does not take over; it checks again later, because it may have become visible.
+   * Waits until the leader has been silent for too long, then takes over. A hidden tab does not
+   * take over; it checks again later, because it may have become visible.
    */
   function watch(): void {
     stopWatch()

@@ -714,7 +714,10 @@ async function offsetOf(id: string): Promise<number> {
 const insides =
   /node_modules|\.ts\b|\bat \w+ \(|\bselect\b.*\bfrom\b|insert into|\bpg_|\brelation\b|violates|syntax error|constraint|ECONN|ENOENT|Error:|\/tmp\/|zod/i
 
-/** A refusal is a problem document with a code the route may answer, and shows nothing of the inside. */
+/**
+ * A refusal is a problem document with a code the route may answer, and shows nothing of the
+ * inside.
+ */
 function expectRefusal(
   response: RawResponse,
   route: Endpoint | Stream,

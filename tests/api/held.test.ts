@@ -144,7 +144,10 @@ async function nameCategory(id: string, en: string): Promise<void> {
   ])
 }
 
-/** Lets hours pass, and attempts with them, until so many uploads are held; the job attempts them too. */
+/**
+ * Lets hours pass, and attempts with them, until so many uploads are held; the job attempts them
+ * too.
+ */
 async function untilHeld(count: number): Promise<void> {
   const attempt = async () => {
     app.wait(hour)

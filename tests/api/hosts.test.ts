@@ -490,7 +490,10 @@ function whoIs(answer: string): string {
   return `api of ${JSON.parse(Buffer.from(challenge, 'base64url').toString()).aud}`
 }
 
-/** Sends bytes as they are and answers all that comes back until the other end closes or falls silent. */
+/**
+ * Sends bytes as they are and answers all that comes back until the other end closes or falls
+ * silent.
+ */
 function send(at: number, text: string): Promise<string> {
   return new Promise(resolve => {
     let answer = ''

@@ -69,7 +69,9 @@ const refusals: Partial<Record<Actor, ErrorCode>> = {
 interface Cell {
   route: string
   actor: Actor
-  /** The id field of which `kind` tells; the others are the caller's own. Without one, none is said. */
+  /**
+   * The id field of which `kind` tells; the others are the caller's own. Without one, none is said.
+   */
   field: string | undefined
   kind: IdKind
 }

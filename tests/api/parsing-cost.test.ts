@@ -48,7 +48,10 @@ test.each(taking)(
       ).toBeLessThan(3)
     }
 
-    /** Processor time of one call, in milliseconds: the least of several, because others work here too. */
+    /**
+     * Processor time of one call, in milliseconds: the least of several, because others work here
+     * too.
+     */
     async function leastOf(what: string, text: string): Promise<number> {
       let least = Number.POSITIVE_INFINITY
       for (let tries = 0; tries < 5 && least > floorMs; tries++) {

@@ -107,7 +107,10 @@ function run(name: string, file: string, env: Record<string, string> = {}) {
   return runFile(join(snippets, name), file, { API: api, ...at, ...env })
 }
 
-/** Runs a snippet as /docs of a host under localhost shows it, with no proxy and no resolver but the machine's. */
+/**
+ * Runs a snippet as /docs of a host under localhost shows it, with no proxy and no resolver but the
+ * machine's.
+ */
 async function runHere(name: string, file: string) {
   const extension = name.slice(name.lastIndexOf('.'))
   const parts = extension === '.sh' ? [name] : [`localhost${extension}`, name]

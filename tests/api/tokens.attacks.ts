@@ -2,7 +2,10 @@ import { createHmac, generateKeyPairSync, randomBytes, randomUUID, sign } from '
 
 type Part = Record<string, unknown>
 
-/** What an attacker may have: a good token, its parts, and for the worst case the server's own signature. */
+/**
+ * What an attacker may have: a good token, its parts, and for the worst case the server's own
+ * signature.
+ */
 export interface Loot {
   token: string
   header: Part
@@ -27,7 +30,10 @@ const ownKey = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const ownJwk = ownKey.publicKey.export({ format: 'jwk' })
 const day = 86_400
 
-/** Sixty ways and more to come by a token that is none. Where the server signs, only the named part is wrong. */
+/**
+ * Sixty ways and more to come by a token that is none. Where the server signs, only the named part
+ * is wrong.
+ */
 export const attacks: Record<string, Attack> = {
   'no signature, alg none': ({ payload }) => `${inputOf({ alg: 'none', typ: 'JWT' }, payload)}.`,
   'no signature, alg None': ({ header, payload }) =>

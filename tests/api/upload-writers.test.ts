@@ -140,7 +140,10 @@ test('cancels an upload whose call still holds, and leaves no file', async () =>
   expect(await staged()).toEqual([])
 })
 
-/** A process that shares database and documents, and whose clock says that leases of the first one ran out. */
+/**
+ * A process that shares database and documents, and whose clock says that leases of the first one
+ * ran out.
+ */
 const aheadSeconds = 11
 
 test('takes over from a process that stands still, and gives it no way to the bytes any more', async () => {
@@ -257,7 +260,9 @@ test(
   testTimeout(60_000)
 )
 
-/** One document, whose late bytes come before (0), while (1) and after (2) the others are recorded. */
+/**
+ * One document, whose late bytes come before (0), while (1) and after (2) the others are recorded.
+ */
 async function race(person: TestPerson, otherPort: number, late: number) {
   const { request, upload, bytes, silent, rest } = await begin(person)
   const evil = Buffer.alloc(size - half, 'late')

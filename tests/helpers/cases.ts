@@ -132,7 +132,10 @@ function wellFormed(value: unknown): string {
   return String(value).toWellFormed()
 }
 
-/** Makes a group that nobody is in, for the categories of its company's default group. Returns its id. */
+/**
+ * Makes a group that nobody is in, for the categories of its company's default group. Returns its
+ * id.
+ */
 export async function makeGroup(
   app: TestApp,
   host: string,

@@ -22,8 +22,8 @@ const allowed: Record<HeadLock, RegExp[]> = {
 }
 
 /**
- * Makes every transaction of the process fail that sends another statement once it has locked a head. It
- * stands at the only place through which statements are sent.
+ * Makes every transaction of the process fail that sends another statement once it has locked a
+ * head. It stands at the only place through which statements are sent.
  */
 export function guardHeads(): void {
   if (isGuarded) return

@@ -96,7 +96,10 @@ export function heavyBodies(
 }
 
 /** Returns an input that the schema of `endpoint` accepts. Throws where it finds none. */
-/** Forms whose part `items` is as heavy to parse as its schema lets it be, and the heaviest good ones. */
+/**
+ * Forms whose part `items` is as heavy to parse as its schema lets it be, and the heaviest good
+ * ones.
+ */
 export function heavyForms(form: z.ZodMiniType, bytes: number): { what: string; body: Buffer }[] {
   const input = z.strictObject({ items: form })
   const bodies = heavyBodies({ ...createDeposit, input }, {}, bytes)

@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { AppError } from '../../src/contract/errors.ts'
 
-/** Runs `work` until the server does not refuse it with `unavailable`, as it does on a busy machine. */
+/**
+ * Runs `work` until the server does not refuse it with `unavailable`, as it does on a busy machine.
+ */
 export async function retryWhileBusy<Result>(work: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {

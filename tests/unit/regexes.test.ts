@@ -72,7 +72,9 @@ function literalsOf(text: string): { source: string; flags: string }[] {
   })
 }
 
-/** An Astro file is its head, its markup with expressions, and its scripts; any other is one script. */
+/**
+ * An Astro file is its head, its markup with expressions, and its scripts; any other is one script.
+ */
 function scriptsOf(text: string): string[] {
   const [, head, markup] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text) ?? []
   if (head === undefined || markup === undefined) return [text]

@@ -23,7 +23,8 @@ let isReturning = false
 
 /**
  * Keeps changes of a form from being lost: asks before the page is left, and keeps them while a
- * person whose session has ended signs in again. Stands beside the form. Needs the words of `forms` from the page.
+ * person whose session has ended signs in again. Stands beside the form. Needs the words of `forms`
+ * from the page.
  */
 export function Unsaved({ form, isUnsaved = false }: UnsavedProps) {
   const { locale, t } = useWords()

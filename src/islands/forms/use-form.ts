@@ -20,7 +20,10 @@ export interface FormOptions<Result> extends ActionOptions<Values, Result> {
   inputErrors?: (values: Values) => FieldErrors
   /** Returns errors that take time to find. Called when the form is sent. */
   slowErrors?: (values: Values) => Promise<FieldErrors | undefined>
-  /** The errors of fields that an error code stands for: `{ name_taken: { name: { rule: 'taken' } } }`. */
+  /**
+   * The errors of fields that an error code stands for:
+   * `{ name_taken: { name: { rule: 'taken' } } }`.
+   */
   codeErrors?: Partial<Record<ErrorCode, FieldErrors>>
   /** Name of the field that gets the focus after a failure that names no field. */
   focusAfterFailure?: string
@@ -79,7 +82,10 @@ export function useForm<Result>(options: FormOptions<Result>) {
     ...faultsOf(rules, values)
   })
 
-  /** Returns the errors of this form's fields. Those of a field's parts count as its own: `emails.2`. */
+  /**
+   * Returns the errors of this form's fields. Those of a field's parts count as its own:
+   * `emails.2`.
+   */
   const ownErrors = (found: FieldErrors = {}): FieldErrors => {
     const own: FieldErrors = {}
     for (const [path, error] of Object.entries(found)) {

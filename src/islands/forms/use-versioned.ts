@@ -7,7 +7,9 @@ interface Versioned {
 }
 
 interface VersionedOptions<Entity, Changes> {
-  /** Saves changes of the version that the person has seen. Throws `changed_meanwhile` for another. */
+  /**
+   * Saves changes of the version that the person has seen. Throws `changed_meanwhile` for another.
+   */
   save: (changes: Changes, version: number) => Promise<void>
   /** Loads what is stored now. */
   load: () => Promise<Entity>

@@ -13,7 +13,10 @@ interface GroupFieldsProps {
   group?: Pick<Group, 'name' | 'features'>
 }
 
-/** The fields of a group other than its limits. Needs the words of `groups` and `fields` from the page. */
+/**
+ * The fields of a group other than its limits. Needs the words of `groups` and `fields` from the
+ * page.
+ */
 export function GroupFields({ form, group }: GroupFieldsProps) {
   const { t } = useWords()
   return (

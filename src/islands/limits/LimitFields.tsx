@@ -22,7 +22,10 @@ interface LimitFieldsProps {
   limits: Limits
 }
 
-/** The fields of limits. A field that is left shows how its text is read. Needs the words of `limits` from the page. */
+/**
+ * The fields of limits. A field that is left shows how its text is read. Needs the words of
+ * `limits` from the page.
+ */
 export function LimitFields({ limits }: LimitFieldsProps) {
   const { locale, t } = useWords()
   const [typed, setTyped] = useState({

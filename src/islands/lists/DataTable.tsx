@@ -27,8 +27,8 @@ interface DataTableProps<Row> {
 }
 
 /**
- * A table whose rows are links. Tab reaches one row, and arrow keys, Home and End lead to the others.
- * Below 600 px each row is a card of two lines, and the headings that sort stay above them.
+ * A table whose rows are links. Tab reaches one row, and arrow keys, Home and End lead to the
+ * others. Below 600 px each row is a card of two lines, and the headings that sort stay above them.
  */
 export function DataTable<Row extends { id: string }>(props: DataTableProps<Row>) {
   const { label, columns, rows, hrefOf, sort, onSort, isBusy } = props

@@ -16,7 +16,10 @@ interface ListFrameProps {
   partial: string
   /** Shown in place of the rows where there are none. */
   empty: ReactNode
-  /** Text above the rows after a refresh has failed: they may be out of date. Absent for a list that shows this itself. */
+  /**
+   * Text above the rows after a refresh has failed: they may be out of date. Absent for a list that
+   * shows this itself.
+   */
   stale?: string
   onRetry: () => void
   onMore: () => void

@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useState } from 'react'
 
 /**
- * Keeps the search, the order and the filters of a list in the page's address, which can be bookmarked
- * and shared. Returns undefined for `address` until the page's script runs. `read` and `write` must
- * be the same at every render.
+ * Keeps the search, the order and the filters of a list in the page's address, which can be
+ * bookmarked and shared. Returns undefined for `address` until the page's script runs. `read` and
+ * `write` must be the same at every render.
  */
 export function useAddress<Address>(
   read: (search: string) => Address,

@@ -23,7 +23,8 @@ interface VerifyAccountProps {
 }
 
 /**
- * Confirms a sign-up with the link in the mail. If the page was opened without that link, waits until the person opens the link.
+ * Confirms a sign-up with the link in the mail. If the page was opened without that link, waits
+ * until the person opens the link.
  */
 export const VerifyAccount = withWords(function VerifyAccount({ company }: VerifyAccountProps) {
   const { locale, t } = useWords()

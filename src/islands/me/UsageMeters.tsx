@@ -9,7 +9,10 @@ interface UsageMetersProps {
   usage: Usage
 }
 
-/** Shows how many requests and how much storage the person and their groups have used, with a bar where there is a limit. */
+/**
+ * Shows how many requests and how much storage the person and their groups have used, with a bar
+ * where there is a limit.
+ */
 export function UsageMeters({ usage }: UsageMetersProps) {
   const { locale, t } = useWords()
   const { own, requests_used, requests_limit, storage_used, storage_limit } = usage

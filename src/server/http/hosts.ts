@@ -114,7 +114,8 @@ export function parseTrustedNetwork(network: string): AddressRange {
 }
 
 /**
- * Returns a function that tells whether many people may share an address, because it belongs to a trusted proxy or to this machine.
+ * Returns a function that tells whether many people may share an address, because it belongs to a
+ * trusted proxy or to this machine.
  */
 export function createSharedAddressTest(trustedProxies: string[]): (address: string) => boolean {
   const shared = [...trustedProxies, '127.0.0.0/8', '::1'].map(parseTrustedNetwork)

@@ -4,7 +4,8 @@ import { uploadBusy } from '../domain/deposits/uploads.ts'
 /** The most calls that may wait for the lock of one upload. Further calls are refused. */
 const maxWaiting = 2
 /**
- * How long, in milliseconds, the client of the call that holds an upload's lock may be silent while another call waits for the lock. After that, the call of the silent client is ended.
+ * How long, in milliseconds, the client of the call that holds an upload's lock may be silent while
+ * another call waits for the lock. After that, the call of the silent client is ended.
  */
 const quietMs = 500
 

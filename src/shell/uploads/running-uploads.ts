@@ -6,7 +6,8 @@ import { isOnPage, once, onEachPage } from '../kit/page.ts'
 let $summary: ReadableAtom<DepositSummary> | undefined
 
 /**
- * Returns whether closing the tab now would interrupt an upload, including one that waits for the person.
+ * Returns whether closing the tab now would interrupt an upload, including one that waits for the
+ * person.
  */
 export function isUploading(): boolean {
   const summary = $summary?.get()

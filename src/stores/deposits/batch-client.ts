@@ -4,7 +4,9 @@ import { AppError } from '../../contract/errors.ts'
 import { fromProblem } from '../../contract/problems.ts'
 import { type sendUploadRequest, tryParseJson, type UploadResponse } from './http-upload.ts'
 
-/** The result of one file of a batch: its request, an earlier deposit of the file, or the problem. */
+/**
+ * The result of one file of a batch: its request, an earlier deposit of the file, or the problem.
+ */
 export type BatchItemResult = z.output<typeof createDepositBatch.message>['results'][number]
 
 interface BatchFile {

@@ -5,7 +5,9 @@ import { maxBatchBytes, maxBatchItems } from '../../contract/limits.ts'
 import { fromProblem } from '../../contract/problems.ts'
 import type { BatchItemResult, SendBatch } from './batch-client.ts'
 
-/** What one call carries at most. The rest of its 8 MiB is for the list of the items and the form. */
+/**
+ * What one call carries at most. The rest of its 8 MiB is for the list of the items and the form.
+ */
 const callBytes = maxBatchBytes - 512 * 1024
 /** A second call starts beside the first one only when it is full, so that calls stay few. */
 const maxCalls = 2
@@ -14,13 +16,17 @@ const maxCalls = 2
 export type AcceptedResult = Exclude<BatchItemResult, { problem: unknown }>
 
 interface FileOptions {
-  /** Takes the file back. A call under way starts again without it, unless all bytes have been sent. */
+  /**
+   * Takes the file back. A call under way starts again without it, unless all bytes have been sent.
+   */
   signal: AbortSignal
   /** Runs when a call that carries the file starts. */
   onStart: () => void
   /** Runs with the number of this file's bytes that have been sent. */
   onProgress: (bytesSent: number) => void
-  /** Runs when the last byte of the call has been sent. The file can then no longer be taken back. */
+  /**
+   * Runs when the last byte of the call has been sent. The file can then no longer be taken back.
+   */
   onSent: () => void
   /** Runs with the result of the file, before the result of another one has an effect. */
   onResult: (result: AcceptedResult) => void
@@ -123,7 +129,10 @@ export function createDepositBatches(sendBatch: SendBatch) {
   return { send }
 }
 
-/** Spreads the share of a body that has been sent over its files, which are sent one after the other. */
+/**
+ * Spreads the share of a body that has been sent over its files, which are sent one after the
+ * other.
+ */
 function showProgress(files: readonly WaitingFile[], share: number): void {
   let left = share * files.reduce((sum, { bytes }) => sum + bytes.size, 0)
   for (const { bytes, onProgress } of files) {

@@ -54,7 +54,8 @@ export interface DepositEntry extends QueuedDeposit {
   /** When the progress of the deposit was last shown, in milliseconds since the epoch. */
   shownAt: number
   /**
-   * Whether the deposit is older than the files that were added last. Such a deposit counts for the percentage only until it has ended.
+   * Whether the deposit is older than the files that were added last. Such a deposit counts for the
+   * percentage only until it has ended.
    */
   isEarlier: boolean
 }

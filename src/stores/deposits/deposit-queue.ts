@@ -67,7 +67,8 @@ export function createDepositQueue(parts: DepositDependencies) {
   const toPrepare = new Set<DepositEntry>()
   const toSend = new Set<DepositEntry>()
   /**
-   * The entry that is being sent, by the fingerprint of its file. Other entries of the same file wait until this entry has ended.
+   * The entry that is being sent, by the fingerprint of its file. Other entries of the same file
+   * wait until this entry has ended.
    */
   const sentFiles = new Map<string, DepositEntry>()
   /** Fingerprints of the files that have been recorded. */
@@ -239,7 +240,8 @@ export function createDepositQueue(parts: DepositDependencies) {
   }
 
   /**
-   * Pauses an entry that exceeds a limit. Where no requests are left, also pauses all entries of the same category that have no reservation yet.
+   * Pauses an entry that exceeds a limit. Where no requests are left, also pauses all entries of
+   * the same category that have no reservation yet.
    */
   function pauseAtLimit(entry: DepositEntry, error: AppError): void {
     const { id } = entry.category
@@ -445,7 +447,10 @@ export function createDepositQueue(parts: DepositDependencies) {
       startWaiting()
       delivery.checkRecords()
     },
-    /** Stops and removes all entries with their stored data, so that the next person sees none of them. */
+    /**
+     * Stops and removes all entries with their stored data, so that the next person sees none of
+     * them.
+     */
     clear(): void {
       for (const entry of list) {
         entry.stop.abort()

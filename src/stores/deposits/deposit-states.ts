@@ -54,7 +54,10 @@ export type DepositState =
 
 export const emptySummary = {
   total: 0,
-  /** Number of files that count for the percentage: those added since the list last had nothing to do. */
+  /**
+   * Number of files that count for the percentage: those added since the list last had nothing to
+   * do.
+   */
   batch: { total: 0, ended: 0 },
   /** Number of deposits in progress, neither ended nor waiting for the person. */
   active: 0,
@@ -67,7 +70,9 @@ export const emptySummary = {
   /** Number of failed deposits that a retry may complete. */
   retryable: 0,
   cancelled: 0,
-  /** Percentage of the bytes of all files of `batch`. Reaches 100 only once every deposit has ended. */
+  /**
+   * Percentage of the bytes of all files of `batch`. Reaches 100 only once every deposit has ended.
+   */
   percent: 0
 }
 
@@ -88,7 +93,8 @@ interface Summarized {
   /** Share of the bytes of the file that the server has received, from 0 to 1. */
   sent?: number
   /**
-   * Whether the deposit is older than the files that were added last. Such a deposit counts for the percentage only until it has ended.
+   * Whether the deposit is older than the files that were added last. Such a deposit counts for the
+   * percentage only until it has ended.
    */
   isEarlier?: boolean
 }

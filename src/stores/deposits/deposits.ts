@@ -68,7 +68,8 @@ const queue = createDepositQueue({
 })
 
 /**
- * The entries of the queue. The queue exists until the tab is closed or reloaded, so uploads continue while the person visits other pages.
+ * The entries of the queue. The queue exists until the tab is closed or reloaded, so uploads
+ * continue while the person visits other pages.
  */
 export const $deposits = queue.$deposits
 export const $depositSummary = queue.$summary
@@ -195,7 +196,8 @@ function start(): void {
 }
 
 /**
- * Throws `unavailable`, so that the call is retried, where the server refused a token (401) that has been renewed since. Rethrows any other error.
+ * Throws `unavailable`, so that the call is retried, where the server refused a token (401) that
+ * has been renewed since. Rethrows any other error.
  */
 function allowRetry(error: unknown): never {
   const isStale = error instanceof AppError && error.status === 401 && sessionToken()

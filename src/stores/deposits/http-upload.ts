@@ -52,7 +52,10 @@ export function sendUploadRequest(upload: UploadRequest): Promise<UploadResponse
   })
 }
 
-/** Parses JSON. Returns undefined if the text is not JSON, for example because a proxy has answered in the server's place. */
+/**
+ * Parses JSON. Returns undefined if the text is not JSON, for example because a proxy has answered
+ * in the server's place.
+ */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)

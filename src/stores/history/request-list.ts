@@ -13,7 +13,9 @@ export function createRequestList() {
     get: (id: string) => byId.get(id),
     all: () => sorted,
 
-    /** Adds new requests and replaces older states. Returns the requests that were new or changed. */
+    /**
+     * Adds new requests and replaces older states. Returns the requests that were new or changed.
+     */
     merge(incoming: readonly ProcessedRequest[]): ProcessedRequest[] {
       const changed = incoming.filter(request => {
         const held = byId.get(request.id)
@@ -40,7 +42,9 @@ export function newestFirst(a: ProcessedRequest, b: ProcessedRequest): number {
 }
 
 /**
- * Returns the rows to show while the person reads the list, so that it does not move. The rows of `before`, those now on the screen, stay in their newest state, even where the filter no longer matches. Rows of `present` are added only below the first row of `before`.
+ * Returns the rows to show while the person reads the list, so that it does not move. The rows of
+ * `before`, those now on the screen, stay in their newest state, even where the filter no longer
+ * matches. Rows of `present` are added only below the first row of `before`.
  */
 export function updateRows(
   before: readonly ProcessedRequest[],

@@ -59,7 +59,8 @@ export async function countHeld(deps: Pick<Deps, 'db'>, company_id: CompanyId): 
 }
 
 /**
- * Retries a held upload: tries again to create its deposit, although all earlier attempts have failed. Returns false if the company has no held upload with this request.
+ * Retries a held upload: tries again to create its deposit, although all earlier attempts have
+ * failed. Returns false if the company has no held upload with this request.
  */
 export async function retryHeld(
   deps: Deps,
