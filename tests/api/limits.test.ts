@@ -229,7 +229,7 @@ describe('a body', () => {
   })
 
   test('that trickles is cut, and one that comes in pieces is not', async () => {
-    await using app = await makeApp({ slowest: { windowMs: 150, bytesPerSecond: 1024 } })
+    await using app = await makeApp({ slowest: { windowMs: 1500, bytesPerSecond: 1024 } })
     const ada = await app.signUp()
     const [slow, steady] = [
       await app.reserve(ada, Buffer.alloc(9000)),
@@ -242,9 +242,10 @@ describe('a body', () => {
     clearInterval(drip)
 
     const coming = await beginPatch(app, ada, steady.upload, 9000)
-    const answered = new Promise<string>(resolve =>
+    const answered = new Promise<string>(resolve => {
       coming.once('data', chunk => resolve(`${chunk}`))
-    )
+      coming.once('close', () => resolve('closed without an answer'))
+    })
     for (let piece = 0; piece < 9; piece++) {
       coming.write(Buffer.alloc(1000))
       await new Promise(resolve => setTimeout(resolve, 50))
